@@ -48,15 +48,17 @@ public struct SimulatedAnswer: Sendable, Hashable {
       request.validator.map { $0 == resource.entityTag || $0 == resource.lastModified } ?? true
     var status = 200
     var part = 0..<size
-    if request.offset > 0, resource.acceptsRanges, isSame || !resource.heedsIfRange {
+    if request.offset > 0 || request.end != nil, resource.acceptsRanges,
+      isSame || !resource.heedsIfRange
+    {
       if request.offset >= size {
         status = 416
         part = 0..<0
         fields.append(HeaderField(name: "Content-Range", value: "bytes */\(size)"))
       } else {
         status = 206
-        part = max(0, request.offset - resource.overlap)..<size
-        let range = "\(part.lowerBound)-\(size - 1)/\(size)"
+        part = max(0, request.offset - resource.overlap)..<min(size, request.end ?? size)
+        let range = "\(part.lowerBound)-\(part.upperBound - 1)/\(size)"
         fields.append(HeaderField(name: "Content-Range", value: "bytes \(range)"))
       }
     }

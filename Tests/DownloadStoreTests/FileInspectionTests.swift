@@ -78,7 +78,11 @@ import Testing
     for size in Int64(0)...4 {
       for committed in Int64(0)...4 {
         for whole in [nil, 0, 1, 2, 3, 4] as [Int64?] {
-          let found = FileInspection.compare(size, committed: committed, whole: whole)
+          let found = FileInspection.compare(
+            size,
+            committed: ByteRanges(upTo: committed),
+            whole: whole
+          )
           switch found {
           case .missing: Issue.record("a file of \(size) bytes is not missing")
           case .over: #expect(whole.map { size > $0 } == true)

@@ -60,6 +60,8 @@ import Testing
     record.pendingHooks = [.completion, .failure]
     record.bytesPerSecond = 1 << 20
     record.notBefore = moment + 5
+    record.ranges = Data([1, 2])
+    record.connections = 8
     return record
   }
 
@@ -98,6 +100,8 @@ import Testing
     record.fileIdentity = nil
     record.bytesPerSecond = nil
     record.notBefore = nil
+    record.ranges = nil
+    record.connections = nil
     record.pendingHooks = []
     record.tags = []
     record.mirrors = []

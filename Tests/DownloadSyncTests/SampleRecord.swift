@@ -83,3 +83,19 @@ extension ActiveTransfer {
     )
   }
 }
+
+extension PartialFile {
+  /// Opens a file with the bytes before an offset.
+  convenience init(
+    path: String,
+    offset: Int64,
+    faultInjector: (any FaultInjector)? = nil
+  ) throws(Failure) {
+    try self.init(path: path, keeping: ByteRanges(upTo: offset), faultInjector: faultInjector)
+  }
+
+  /// Writes bytes after those before the first gap.
+  func write(_ bytes: Span<UInt8>) throws(Failure) {
+    try write(bytes, at: position)
+  }
+}

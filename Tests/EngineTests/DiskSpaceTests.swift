@@ -35,8 +35,12 @@ struct DiskSpaceTests {
     try fixture.add("a")
   }
 
-  private func engine(_ faultInjector: EffectHook) throws -> DownloadEngine {
+  private func engine(
+    _ faultInjector: EffectHook,
+    _ preallocation: Preallocation = .none
+  ) throws -> DownloadEngine {
     var options = EngineOptions()
+    options.preallocation = preallocation
     options.diskSpaceInterval = .milliseconds(20)
     var environment = EngineEnvironment.live(faultInjector)
     environment.availableBytes = { [disk] _ in disk.look() }
@@ -68,6 +72,31 @@ struct DiskSpaceTests {
       #expect(record.attempts.map(\.failure.code) == [.diskFull])
       #expect(record.failedAttempts == 0)
     }
+  }
+
+  @Test func `a disk without space for the whole file is found before the first byte`() async throws
+  {
+    let reserved = Mutex<[Int64]>([])
+    let faultInjector = EffectHook { effect in
+      guard case .reserve(_, let size) = effect else { return nil }
+      return reserved.withLock { sizes in
+        sizes.append(size)
+        return sizes.count == 1 ? ENOSPC : nil
+      }
+    }
+    try await fixture.running(try engine(faultInjector, .full)) {
+      try await fixture.started(1)
+      let first = fixture.transport.started[0].sink
+      let length = HeaderField(name: "Content-Length", value: "3")
+      #expect(first.receive(ResponseHead(status: 200, fields: [length])) == .cancel)
+      first.finish(.cancelled)
+      try await fixture.started(2)
+      fixture.transport.started[1].complete()
+      try await fixture.reached(.completed, "a")
+    }
+    let record = try fixture.record("a")
+    #expect(record.attempts.map(\.failure.code) == [.diskFull] && record.failedAttempts == 0)
+    #expect(reserved.withLock { $0 } == [3, 3])
   }
 
   @Test func `a download waits until the disk has space for its remaining bytes`() async throws {

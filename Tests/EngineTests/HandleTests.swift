@@ -66,9 +66,11 @@ struct HandleTests {
   @Test(.requirements("ZF15"))
   func `a handle of a cancelled download throws cancelled, not a failure`() async throws {
     let fixture = try EngineFixture()
-    var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
-    resource.bytesPerSecond = 1_000_000
-    fixture.server.route("/a", resource)
+    let body = Body.generated(byteCount: 2_000_000, seed: 3)
+    fixture.server.route(
+      "/a",
+      Resource(body, faults: .stallAfter(bytes: 1_000_000), then: .repeatLast)
+    )
     let record = try fixture.add("/a")
     let engine = try fixture.engine { $0.checkpointInterval = .milliseconds(50) }
     let handle = engine.handle(forURL: record.url)
@@ -101,9 +103,11 @@ struct HandleTests {
 
   @Test func `a handle throws stopped when the run ends before its download`() async throws {
     let fixture = try EngineFixture()
-    var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
-    resource.bytesPerSecond = 1_000_000
-    fixture.server.route("/a", resource)
+    let body = Body.generated(byteCount: 2_000_000, seed: 3)
+    fixture.server.route(
+      "/a",
+      Resource(body, faults: .stallAfter(bytes: 1_000_000), then: .repeatLast)
+    )
     let record = try fixture.add("/a")
     let engine = try fixture.engine()
     let handle = engine.handle(forURL: record.url)

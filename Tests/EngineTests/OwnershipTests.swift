@@ -71,9 +71,11 @@ struct OwnershipTests {
 
   @Test func `a record purged during its download leaves no file behind`() async throws {
     let fixture = try EngineFixture()
-    var resource = Resource(.generated(byteCount: 50_000_000, seed: 3))
-    resource.bytesPerSecond = 1_000_000
-    fixture.server.route("/a", resource)
+    let body = Body.generated(byteCount: 2_000_000, seed: 3)
+    fixture.server.route(
+      "/a",
+      Resource(body, faults: .stallAfter(bytes: 1_000_000), then: .repeatLast)
+    )
     try fixture.add("/a")
     let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let events = engine.events()
@@ -99,11 +101,8 @@ struct OwnershipTests {
   func `stopping the engine keeps the received bytes, and the next run resumes there`() async throws
   {
     let fixture = try EngineFixture()
-    let body = Body.generated(byteCount: 12_000_000, seed: 4)
-    var resource = Resource(body)
-    // The transfer takes long enough to be stopped halfway on a busy machine.
-    resource.bytesPerSecond = 800_000
-    fixture.server.route("/a", resource)
+    let body = Body.generated(byteCount: 3_000_000, seed: 4)
+    fixture.server.route("/a", Resource(body, faults: .stallAfter(bytes: 1_000_000)))
     try fixture.add("/a")
     let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let run = Task { try await engine.run(until: .stopped) }
@@ -115,8 +114,7 @@ struct OwnershipTests {
     let stopped = try fixture.record("/a")
     #expect(stopped.state == .waiting)
     #expect(stopped.received >= 500_000)
-    resource.bytesPerSecond = nil
-    fixture.server.route("/a", resource)
+    fixture.server.route("/a", Resource(body))
     let next = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     _ = try await next.run(until: .idle)
     #expect(fixture.ranges("/a") == [nil, "bytes=\(stopped.received)-"])

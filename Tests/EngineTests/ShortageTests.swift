@@ -25,7 +25,7 @@ struct ShortageTests {
       case .synchronize: self = .synchronize
       case .link, .rename: self = .link
       case .synchronizeFolder: self = .synchronizeFolder
-      case .remove, .commit: return nil
+      case .remove, .commit, .reserve: return nil
       }
     }
   }

@@ -24,6 +24,15 @@ struct TransferCommandTests {
     fixture.server.route(path, resource)
   }
 
+  /// Routes a file whose transfers stall after a megabyte, so that they run until a command ends them,
+  /// however busy this machine is.
+  private func stalling(_ path: String) {
+    fixture.server.route(
+      path,
+      Resource(body, faults: .stallAfter(bytes: 1_000_000), then: .repeatLast)
+    )
+  }
+
   private func fast(_ path: String) {
     fixture.server.route(path, Resource(body))
   }
@@ -84,7 +93,7 @@ struct TransferCommandTests {
   func `waiting for a download throws its failure, or cancelled when the user cancels`()
     async throws
   {
-    slow("/slow")
+    stalling("/slow")
     try await running { engine in
       let failure = await #expect(throws: DownloadFailure.self) {
         _ = try await engine.download(DownloadRequest(url: url("/none"))).value()
@@ -101,7 +110,7 @@ struct TransferCommandTests {
 
   @Test(.requirements("SC1", "MO10"))
   func `pausing keeps the received bytes, and resuming continues after them`() async throws {
-    slow("/a")
+    stalling("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 200_000)
@@ -137,7 +146,7 @@ struct TransferCommandTests {
 
   @Test(.requirements("FK12", "FK15"))
   func `cancelling deletes the partial file, keeps the record and allows a restart`() async throws {
-    slow("/a")
+    stalling("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 200_000)
@@ -156,7 +165,7 @@ struct TransferCommandTests {
   }
 
   @Test func `a restart during the transfer requests the first byte again`() async throws {
-    slow("/a")
+    stalling("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 300_000)
@@ -207,7 +216,7 @@ struct TransferCommandTests {
     async throws
   {
     fixture.server.route("/done", Resource(.text("abc")))
-    slow("/slow")
+    stalling("/slow")
     try await running { engine in
       _ = try await engine.download(DownloadRequest(url: url("/done"))).value()
       try await engine.store.add([DownloadRequest(url: url("/slow"))])
@@ -287,7 +296,7 @@ struct TransferCommandTests {
   }
 
   @Test func `replacing a URL during the transfer keeps the received bytes`() async throws {
-    slow("/old")
+    stalling("/old")
     fast("/new")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/old"))])

@@ -53,6 +53,8 @@ private struct RecordByIDs: Model {
       FieldSchema("f38", Set<String>.self, id: 38),
       FieldSchema("f39", Int64.self, id: 39, isOptional: true),
       FieldSchema("f40", Date.self, id: 40, isOptional: true),
+      FieldSchema("f41", Data.self, id: 41, isOptional: true),
+      FieldSchema("f42", Int32.self, id: 42, isOptional: true),
     ]
   )
 
@@ -102,6 +104,8 @@ private struct RecordByIDs: Model {
       "\((try record.value(at: 37) as Set<String>).sorted())",
       "\(try record.optional(at: 38) as Int64? ?? -1)",
       Self.seconds(try record.optional(at: 39)),
+      "\((try record.optional(at: 40) as Data?).map(Array.init) ?? [])",
+      "\(try record.optional(at: 41) as Int32? ?? -1)",
     ]
   }
 
@@ -162,6 +166,8 @@ private struct RecordByIDs: Model {
     record.pendingHooks = [.failure]
     record.bytesPerSecond = 39
     record.notBefore = moment + 40
+    record.ranges = Data([41])
+    record.connections = 42
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -176,7 +182,7 @@ private struct RecordByIDs: Model {
         "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "keep", "[\"v10\"]", "11", "12",
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
-        "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0",
+        "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
       ]
     )
   }

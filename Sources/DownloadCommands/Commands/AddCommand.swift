@@ -16,18 +16,20 @@ struct AddCommand: AsyncParsableCommand {
       EXAMPLES:
         dlstore add https://example.com/model.bin --tag models
         dlstore add --input-file urls.txt --folder mirror --paused
+        dlstore add --metalink https://example.com/release.meta4
       """
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var what: RequestOptions
   @OptionGroup var transfer: TransferOptions
+  @OptionGroup var client: ClientOptions
 
   @Flag(help: "Add the downloads paused: they start when resumed.")
   var paused = false
 
   func run() async throws {
-    var source = try RequestSource(what)
+    var source = try await RequestSource(what, client)
     let store = try RecordStore(at: location.resolved())
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)

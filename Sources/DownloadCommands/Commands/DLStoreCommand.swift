@@ -56,7 +56,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
             environment: configuration.workerEnvironment.merging(
-              command.limits.connection.environment
+              command.limits.client.connection.environment
             ) { $1 }
           )
           quit(supervisor.run())

@@ -50,7 +50,7 @@ struct GetCommand: EngineCommand {
   }
 
   func run() async throws {
-    var source = try RequestSource(what)
+    var source = try await RequestSource(what, limits.client)
     let folder = try Folder.made(at: outputFolder ?? ".")
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     var urls: Set<String> = []
@@ -121,7 +121,7 @@ struct GetCommand: EngineCommand {
     guard !missing.isEmpty else { return .done }
     let isUnreachable = missing.allSatisfy { record in
       guard record.state == .failedPermanent, let last = record.attempts.last else { return false }
-      return last.failure.code == .cannotConnect || last.failure.code == .cannotFindHost
+      return last.failure.code.isUnreachable
     }
     return isUnreachable ? .unreachable : .failed
   }

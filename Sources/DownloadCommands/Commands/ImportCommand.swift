@@ -166,6 +166,7 @@ extension DownloadRequest {
     id = entry.gid
     isPaused = entry.isPaused
     bytesPerSecond = entry.bytesPerSecond
+    connections = entry.connections
   }
 }
 
@@ -200,13 +201,13 @@ final class ImportSource {
   }
 
   private static func copy(_ source: Int32, _ name: String) throws -> Int32 {
-    let folder = FileManager.default.temporaryDirectory.path
-    let path = "\(folder)/dlstore-import-\(UUID().uuidString)"
-    let copy = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let copy = UnnamedFile.create()
     guard copy >= 0 else {
-      throw CommandFailure(.cannotCreate, "cannot create \(path): \(systemErrorText())")
+      throw CommandFailure(
+        .cannotCreate,
+        "cannot create a file in \(UnnamedFile.folder.path()): \(systemErrorText())"
+      )
     }
-    _ = unsafe unlink(path)
     let input = FileHandle(fileDescriptor: source, closeOnDealloc: false)
     let output = FileHandle(fileDescriptor: copy, closeOnDealloc: false)
     do {
@@ -216,7 +217,7 @@ final class ImportSource {
       try output.seek(toOffset: 0)
     } catch {
       close(copy)
-      throw CommandFailure(.inputOutput, "cannot read \(name) into \(folder)")
+      throw CommandFailure(.inputOutput, "cannot read \(name) into \(UnnamedFile.folder.path())")
     }
     return copy
   }

@@ -75,6 +75,16 @@ struct SetCommand: AsyncParsableCommand {
   var rateLimit: Change<Int64>?
 
   @Option(
+    name: .customLong("connections-per-download"),
+    help: ArgumentHelp(
+      "The maximum number of connections; also while the download runs.",
+      valueName: "n|none"
+    ),
+    transform: { text in text == "none" ? .none : .value(try ConnectionCount.parse(text)) }
+  )
+  var connections: Change<Int32>?
+
+  @Option(
     help: ArgumentHelp(
       "Do not start before this time: ISO 8601, or HH:MM in local time.",
       valueName: "time|none"
@@ -90,7 +100,7 @@ struct SetCommand: AsyncParsableCommand {
     guard update != RecordUpdate() else {
       throw ValidationError(
         "Nothing to change: give --filename, --type, --tag, --untag, --priority, "
-          + "--limit-rate-per-download, --not-before or --url."
+          + "--limit-rate-per-download, --connections-per-download, --not-before or --url."
       )
     }
     if let filename, !FileName.isPlain(filename) {
@@ -132,6 +142,7 @@ struct SetCommand: AsyncParsableCommand {
     update.removedTags = Set(removedTags)
     update.priority = priority
     update.bytesPerSecond = rateLimit.map(\.new)
+    update.connections = connections.map(\.new)
     update.notBefore = notBefore.map(\.new)
     update.url = newURL
     return update

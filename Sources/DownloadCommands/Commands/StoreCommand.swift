@@ -88,7 +88,7 @@ struct StoreModelsCommand: AsyncParsableCommand {
   private static func json(of model: StoredModel) -> JSONValue {
     [
       "name": .string(model.name), "objects": .integer(Int64(model.objectCount)),
-      "layouts": .integer(Int64(model.layoutCount)),
+      "layouts": .integer(Int64(model.layoutCount)), "layout": .string("\(model.layout)"),
       "fields": .array(
         model.fields.map { field in
           [

@@ -197,14 +197,10 @@ private final class ChildProcess: Sendable {
     return Array(bytes.prefix(limit))
   }
 
-  /// Creates a file without a name that only this process and the child can read.
+  /// Creates a file without a name that contains a text.
   private static func unnamedFile(containing text: String) throws(CommandFailure) -> Int32 {
-    let template = FileManager.default.temporaryDirectory.appending(path: "dlstore-XXXXXX").path
-    var path = Array(template.utf8CString)
-    let descriptor = unsafe mkstemp(&path)
+    let descriptor = UnnamedFile.create()
     guard descriptor >= 0 else { throw failure(errno) }
-    unsafe unlink(path)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = unsafe bytes.withUnsafeBytes {

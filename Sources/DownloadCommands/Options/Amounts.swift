@@ -74,16 +74,6 @@ enum TimeSpan {
     return total
   }
 
-  /// Parses a duration of at least a second.
-  ///
-  /// - Throws: `ValidationError`.
-  static func duration(_ text: String) throws(ValidationError) -> Duration {
-    guard let seconds = parse(text), (1...86_400 * 365).contains(seconds) else {
-      throw ValidationError("'\(text)' is not a duration of at least 1s, such as 30s or 5m.")
-    }
-    return .seconds(seconds)
-  }
-
   /// Returns the duration as a clock shows it: `0:07`, `1:02:03`, `3 d`.
   static func text(_ seconds: Double) -> String {
     guard seconds.isFinite, (0..<100 * 86_400).contains(seconds) else { return "—" }
@@ -94,6 +84,33 @@ enum TimeSpan {
       return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
     }
     return "\(seconds / 60):\(two(seconds % 60))"
+  }
+}
+
+/// A duration on the command line, in whole seconds: `45s`, `1d12h`.
+struct SpanArgument: ExpressibleByArgument, Sendable, Hashable {
+  let duration: Duration
+
+  /// Creates the argument for an option's default.
+  init(_ duration: Duration) {
+    self.duration = duration
+  }
+
+  /// Parses at most a year; `nil` for anything else.
+  init?(argument: String) {
+    guard let seconds = TimeSpan.parse(argument), seconds <= 365 * 86_400 else { return nil }
+    duration = .seconds(seconds)
+  }
+
+  var defaultValueDescription: String { "\(duration.components.seconds)s" }
+
+  /// Refuses a duration of less than a second.
+  ///
+  /// - Throws: `ValidationError`.
+  func validate(_ option: String) throws(ValidationError) {
+    guard duration >= .seconds(1) else {
+      throw ValidationError("\(option) must be at least 1s.")
+    }
   }
 }
 

@@ -8,10 +8,9 @@ struct ConnectionOptions: ParsableArguments {
     help: ArgumentHelp(
       "Fail an attempt when the server has sent nothing for this time, such as 30s.",
       valueName: "duration"
-    ),
-    transform: TimeSpan.duration
+    )
   )
-  var timeout = Duration.seconds(60)
+  var timeout = SpanArgument(.seconds(60))
 
   @Option(
     help: ArgumentHelp(
@@ -50,6 +49,7 @@ struct ConnectionOptions: ParsableArguments {
 
   /// Throws if the transport cannot do what the options ask for.
   func validate(for transport: TransportChoice) throws(ValidationError) {
+    try timeout.validate("--timeout")
     let proxies = try proxies()
     guard clientKey == nil || clientCertificate != nil else {
       throw ValidationError("--client-key requires --client-certificate.")

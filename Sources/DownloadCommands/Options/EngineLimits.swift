@@ -11,6 +11,35 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The maximum number of connections per file, within --max-concurrent and --per-host.",
+      valueName: "n"
+    )
+  )
+  var connections = SplitOptions().maximumConnections
+
+  @Option(
+    help: ArgumentHelp(
+      "The length below which a range of a file is not split, such as 8M.",
+      valueName: "bytes"
+    ),
+    transform: ByteAmount.rate
+  )
+  var minSplit: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      How a file of known size is prepared on disk: none, sparse (full length, no space), or full \
+      (space reserved, so that a full disk is found at once).
+      """,
+      valueName: "none|sparse|full"
+    ),
+    transform: EngineLimits.preallocation
+  )
+  var preallocate = EngineOptions().preallocation
+
+  @Option(
+    help: ArgumentHelp(
       "The total download rate limit, such as 500K or 2M; K, M and G are powers of 1024.",
       valueName: "bytes/s"
     ),
@@ -39,10 +68,9 @@ struct EngineLimits: ParsableArguments {
     help: ArgumentHelp(
       "The longest wait after the first failure, such as 5s or 2m; it doubles with each further one.",
       valueName: "duration"
-    ),
-    transform: TimeSpan.duration
+    )
   )
-  var retryWait = RetryPolicy().base
+  var retryWait = SpanArgument(RetryPolicy().base)
 
   @Flag(
     inversion: .prefixedNo,
@@ -54,26 +82,38 @@ struct EngineLimits: ParsableArguments {
   )
   var continueUnvalidated = false
 
-  @OptionGroup var connection: ConnectionOptions
-
-  @Option(help: ArgumentHelp("The HTTP client.", valueName: "name"))
-  var transport = TransportChoice.standard
+  @OptionGroup var client: ClientOptions
 
   func validate() throws {
-    try transport.validate()
-    try connection.validate(for: transport)
+    try retryWait.validate("--retry-wait")
     guard maxAttempts >= 1 else { throw ValidationError("--max-attempts must be at least 1.") }
     guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent must be at least 1.") }
     guard perHost >= 1 else { throw ValidationError("--per-host must be at least 1.") }
+    guard connections >= 1 else { throw ValidationError("--connections must be at least 1.") }
+    guard minSplit ?? 1 >= 1 else { throw ValidationError("--min-split must be at least 1 byte.") }
+  }
+
+  /// Parses the name of a kind of preallocation.
+  ///
+  /// - Throws: `ValidationError`.
+  private static func preallocation(_ text: String) throws(ValidationError) -> Preallocation {
+    guard let value = Preallocation(rawValue: text) else {
+      let names = Preallocation.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("'\(text)' is not one of \(names).")
+    }
+    return value
   }
 
   /// The options for an engine in this process.
   var engineOptions: EngineOptions {
     var options = EngineOptions()
     options.limits = ConcurrencyLimits(maximumRunning: maxConcurrent, maximumPerHost: perHost)
+    options.split.maximumConnections = connections
+    if let minSplit { options.split.minimumLength = minSplit }
+    options.preallocation = preallocate
     options.retry.maximumAttempts = maxAttempts
-    options.retry.base = retryWait
-    options.retry.cap = max(options.retry.cap, retryWait)
+    options.retry.base = retryWait.duration
+    options.retry.cap = max(options.retry.cap, retryWait.duration)
     options.continuesUnvalidated = continueUnvalidated
     options.previousExit = Worker.current?.previousExit ?? .clean
     // A response that hangs the process is detected after ten seconds. Until then no other download
@@ -86,11 +126,7 @@ struct EngineLimits: ParsableArguments {
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
   func makeTransport() throws -> any RateLimitedTransport {
-    try transport.make(
-      connectionsPerHost: max(16, perHost),
-      bytesPerSecond: limitRate,
-      connection: connection
-    )
+    try client.makeTransport(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
   }
 
   /// Changes the rate limit of the transport by the schedule; `nil` without a schedule.

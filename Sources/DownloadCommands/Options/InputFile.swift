@@ -19,6 +19,8 @@ struct InputFile: Sendable, Equatable {
     var checksum: String?
     /// The rate limit in bytes per second.
     var bytesPerSecond: Int64?
+    /// The number of connections, `split`.
+    var connections: Int32?
     /// Header fields, each as `Name: value`.
     var headers: [String] = []
     /// The id, as 16 hexadecimal digits.
@@ -96,6 +98,7 @@ extension InputFile.Entry {
     case "gid": return take(gid: value, line)
     case "pause": isPaused = value == "true"
     case "max-download-limit": return take(limit: value, line)
+    case "split": return take(split: value, line)
     case "header": headers.append(String(value))
     // With `*`, aria2 sends the URL itself.
     case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
@@ -133,6 +136,17 @@ extension InputFile.Entry {
       )
     }
     bytesPerSecond = limit
+    return nil
+  }
+
+  private mutating func take(split value: Substring, _ line: Int) -> InputFile.Problem? {
+    guard let count = try? ConnectionCount.parse(String(value)) else {
+      return InputFile.Problem(
+        line: line,
+        message: "skipped split=\(value): it is not a positive number"
+      )
+    }
+    connections = count
     return nil
   }
 

@@ -91,11 +91,39 @@ struct RequestOptions: ParsableArguments {
   )
   var inputFile: String?
 
-  func validate() throws {
-    guard !urls.isEmpty || inputFile != nil else {
-      throw ValidationError("Nothing to download: give a URL or --input-file.")
+  @Option(
+    help: ArgumentHelp(
+      "The files of a Metalink document (.meta4) with their mirrors and digests; with 'add', '-' is "
+        + "standard input.",
+      valueName: "file|url"
+    ),
+    completion: .file()
+  )
+  var metalink: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Prefer the mirrors of a Metalink document in these countries, such as de,fr.",
+      valueName: "countries"
+    ),
+    transform: { text in
+      let countries = text.lowercased().split(separator: ",").map { $0.trimmingBlanks }
+      guard !countries.isEmpty, countries.allSatisfy({ $0.utf8.count == 2 }) else {
+        throw ValidationError("'\(text)' is not a list of countries such as de,fr.")
+      }
+      return Set(countries.map { String($0) })
     }
-    let isOne = urls.count == 1 && inputFile == nil
+  )
+  var metalinkLocation: Set<String> = []
+
+  func validate() throws {
+    guard !urls.isEmpty || inputFile != nil || metalink != nil else {
+      throw ValidationError("Nothing to download: give a URL, --input-file or --metalink.")
+    }
+    guard metalink != nil || metalinkLocation.isEmpty else {
+      throw ValidationError("--metalink-location requires --metalink.")
+    }
+    let isOne = urls.count == 1 && inputFile == nil && metalink == nil
     guard isOne || filename == nil else { throw ValidationError("-o requires exactly one URL.") }
     guard isOne || checksum == nil else {
       throw ValidationError("--checksum requires exactly one URL.")
@@ -125,7 +153,9 @@ struct RequestOptions: ParsableArguments {
 
   /// The files that are read, each with its option.
   var files: [(option: String, path: String)] {
-    (inputFile.map { [("--input-file", $0)] } ?? []) + details.files
+    let metalinkFile = metalink.flatMap { MetalinkSource.isURL($0) ? nil : $0 }
+    return [inputFile.map { ("--input-file", $0) }, metalinkFile.map { ("--metalink", $0) }]
+      .compactMap { $0 } + details.files
   }
 
   /// Creates a request with the options that apply to all URLs.

@@ -1,10 +1,11 @@
+internal import DownloadMetalink
 internal import DownloadStore
 internal import Foundation
 
-/// The requests of `add` and `get`: those of the command line, then those of the input file, which
-/// is read as they are taken.
+/// The requests of `add` and `get`: those of the command line, then those of the Metalink document,
+/// then those of the input file, which is read as they are taken.
 ///
-/// Reports the lines of the input file that cannot be used.
+/// Reports the files of the document and the lines of the input file that cannot be used.
 struct RequestSource: ~Copyable {
   /// The number of requests that one transaction adds.
   ///
@@ -13,21 +14,22 @@ struct RequestSource: ~Copyable {
   static let batchSize = 8_192
 
   private let path: String
-  /// The request of no URL, with the options that apply to all.
-  private let shared: DownloadRequest
-  private let completion: RequestCompletion
+  private let details: SharedDetails
   private var requests: [DownloadRequest]
   private var lines: LineReader?
   private var parser = InputFileParser()
   /// Whether every line so far could be used.
   private(set) var isComplete = true
 
-  /// Creates the requests of the command line, and opens the input file.
+  /// Creates the requests of the command line, reads the Metalink document, and opens the input
+  /// file.
   ///
-  /// - Throws: ``RecordStoreError``; ``CommandFailure`` when a file cannot be read.
-  init(_ options: RequestOptions) throws {
-    let shared = try options.request(for: "")
-    let completion = try options.details.read(at: Date())
+  /// - Throws: ``RecordStoreError``; ``CommandFailure`` when a file or a document cannot be read.
+  init(_ options: RequestOptions, _ client: ClientOptions) async throws {
+    let details = SharedDetails(
+      request: try options.request(for: ""),
+      completion: try options.details.read(at: Date())
+    )
     var requests: [DownloadRequest] = []
     for url in options.urls {
       try RecordIdentity.validate(url)
@@ -36,26 +38,40 @@ struct RequestSource: ~Copyable {
       request.filename = options.filename
       request.mirrors = options.mirrors
       request.digest = try options.checksum.map(Digest.init)
-      try completion.complete(&request)
+      try details.completion.complete(&request)
       requests.append(request)
+    }
+    if let place = options.metalink {
+      let source = try await MetalinkSource(place, client)
+      for file in source.document.files {
+        do {
+          let request = DownloadRequest(file, preferring: options.metalinkLocation)
+          requests.append(try details.adding(to: request))
+        } catch {
+          isComplete = false
+          let reason = (error as? CommandFailure)?.message ?? "\(error)"
+          Output.current.say("\(source.name): skipped '\(file.name)': \(reason)")
+        }
+      }
+      for file in source.document.skipped {
+        isComplete = false
+        Output.current.say("\(source.name):\(file.line): skipped a file: \(file.reason)")
+      }
     }
     var lines: LineReader?
     if let path = options.inputFile { lines = try LineReader(path) }
     path = options.inputFile ?? ""
-    self.shared = shared
-    self.completion = completion
+    self.details = details
     self.requests = requests
     self.lines = consume lines
   }
 
   /// Returns the requests of the next transaction; empty at the end.
   ///
-  /// The first batch contains all requests of the command line.
-  ///
   /// - Throws: ``CommandFailure``.
   mutating func nextBatch() throws -> [DownloadRequest] {
-    var batch: [DownloadRequest] = []
-    swap(&batch, &requests)
+    var batch = Array(requests.prefix(Self.batchSize))
+    requests.removeFirst(batch.count)
     var items: [InputFileParser.Item] = []
     while batch.count < Self.batchSize, lines != nil {
       if let line = try lines?.next() {
@@ -80,7 +96,7 @@ struct RequestSource: ~Copyable {
   /// Returns the request of an entry; reports it and returns `nil` if it cannot be used.
   private mutating func request(_ entry: InputFile.Entry) -> DownloadRequest? {
     do {
-      var request = try DownloadRequest(entry)
+      let request = try DownloadRequest(entry)
       if let path = entry.absoluteFolder {
         report(
           "skipped dir=\(path): the folder must be relative to the root; 'import --format aria2' "
@@ -88,16 +104,7 @@ struct RequestSource: ~Copyable {
           entry.line
         )
       }
-      request.collision = shared.collision
-      request.folder = try FileLayout.validatedFolder(
-        [shared.folder, request.folder].filter { !$0.isEmpty }.joined(separator: "/")
-      )
-      request.tags = shared.tags
-      request.priority = shared.priority
-      request.type = shared.type
-      request.headers = shared.headers + request.headers
-      try completion.complete(&request)
-      return request
+      return try details.adding(to: request)
     } catch {
       isComplete = false
       report((error as? CommandFailure)?.message ?? "\(error)", entry.line)
@@ -107,5 +114,29 @@ struct RequestSource: ~Copyable {
 
   private func report(_ message: String, _ line: Int) {
     Output.current.say("\(path):\(line): \(message)")
+  }
+}
+
+/// The options that apply to every request of a list.
+private struct SharedDetails {
+  /// The request of no URL, with these options.
+  let request: DownloadRequest
+  let completion: RequestCompletion
+
+  /// Returns the request of a list with the options.
+  ///
+  /// - Throws: ``RecordStoreError`` for an invalid folder; ``CommandFailure``.
+  func adding(to listed: DownloadRequest) throws -> DownloadRequest {
+    var request = listed
+    request.collision = self.request.collision
+    request.folder = try FileLayout.validatedFolder(
+      [self.request.folder, listed.folder].filter { !$0.isEmpty }.joined(separator: "/")
+    )
+    request.tags = self.request.tags
+    request.priority = self.request.priority
+    request.type = self.request.type
+    request.headers = self.request.headers + listed.headers
+    try completion.complete(&request)
+    return request
   }
 }

@@ -23,7 +23,7 @@ extension StoreLocation {
     guard unsafe stat(path + "/data.mdb", &status) == 0 else {
       let code = errno
       throw code == ENOENT
-        ? CommandFailure(.notFound, "\(path): there is no store here")
+        ? CommandFailure(.notFound, "\(path): there is no store here; \(Advice.withoutStore)")
         : CommandFailure(SystemCall.status(code), "\(path): \(systemErrorText(code))")
     }
     return path

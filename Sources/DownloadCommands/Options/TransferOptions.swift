@@ -15,6 +15,16 @@ struct TransferOptions: ParsableArguments {
   var bytesPerSecond: Int64?
 
   @Option(
+    name: .customLong("connections-per-download"),
+    help: ArgumentHelp(
+      "The maximum number of connections of each of these downloads; stored.",
+      valueName: "n"
+    ),
+    transform: ConnectionCount.parse
+  )
+  var connections: Int32?
+
+  @Option(
     help: ArgumentHelp(
       "Do not start before this time: ISO 8601, or HH:MM in local time; stored.",
       valueName: "time"
@@ -27,8 +37,22 @@ struct TransferOptions: ParsableArguments {
   func apply(to requests: inout [DownloadRequest]) {
     for index in requests.indices {
       if let bytesPerSecond { requests[index].bytesPerSecond = bytesPerSecond }
+      if let connections { requests[index].connections = connections }
       if let notBefore { requests[index].notBefore = notBefore }
     }
+  }
+}
+
+/// The number of connections of a download.
+enum ConnectionCount {
+  /// Parses a number above zero.
+  ///
+  /// - Throws: `ValidationError`.
+  static func parse(_ text: String) throws(ValidationError) -> Int32 {
+    guard let count = Int32(text), count > 0 else {
+      throw ValidationError("'\(text)' is not a positive number of connections.")
+    }
+    return count
   }
 }
 

@@ -53,7 +53,7 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
     switch self {
     case .urlSession:
       return URLSessionTransport(
-        idleTimeout: connection.timeout,
+        idleTimeout: connection.timeout.duration,
         connectionsPerHost: connectionsPerHost,
         bytesPerSecond: bytesPerSecond,
         onHang: Worker.endIfSupervised
@@ -62,7 +62,7 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
       #if AsyncHTTPClient
         do {
           return try AsyncHTTPClientTransport(
-            idleTimeout: connection.timeout,
+            idleTimeout: connection.timeout.duration,
             connectionsPerHost: connectionsPerHost,
             bytesPerSecond: bytesPerSecond,
             connection: try connection.settings()

@@ -6,6 +6,9 @@ internal import ObjectStore
 ///
 /// The libraries do not know the options of the tool, so their messages cannot say it.
 enum Advice {
+  /// The next step of a user whose store does not exist.
+  static let withoutStore = "'dlstore add URL' creates a store, and --store names another one"
+
   /// Returns the error's message with the advice, if there is any.
   static func message(of error: any Error) -> String {
     text(for: error).map { "\(error); \($0)" } ?? "\(error)"
@@ -23,7 +26,7 @@ enum Advice {
 
   private static func text(for code: StoreError.Code) -> String? {
     switch code {
-    case .notFound: "'dlstore add URL' creates a store, and --store names another one"
+    case .notFound: withoutStore
     case .damaged:
       "'dlstore verify' lists the damage, and 'dlstore verify --repair' saves what is readable"
     case .tooNew: "install the dlstore that wrote the store, or a later one"

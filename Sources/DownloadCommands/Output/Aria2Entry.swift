@@ -38,6 +38,7 @@ struct Aria2Entry: Sendable, Equatable {
     }
     if record.intent == .pause || record.intent == .cancel { add("pause", "true") }
     if let limit = record.bytesPerSecond { add("max-download-limit", String(limit)) }
+    if let connections = record.connections { add("split", String(connections)) }
     if !record.tags.isEmpty { omitted.append("tags") }
     if record.priority != 0 { omitted.append("priority") }
     if record.notBefore != nil { omitted.append("notBefore") }

@@ -45,9 +45,11 @@ enum EventJSON {
       progress.url,
       [
         "bytesPerSecond": JSONValue(progress.bytesPerSecond.map(Speed.byteCount)),
+        "connections": .integer(Int64(progress.connections)),
         "expected": JSONValue(progress.expected),
         "filename": .string(progress.filename),
         "id": .string(progress.recordID),
+        "ranges": progress.hasGaps ? JSONValue(ranges: progress.ranges) : .null,
         "received": .integer(progress.received),
       ]
     )
@@ -110,5 +112,14 @@ enum EventJSON {
       "code": .string(failure.code.rawValue),
       "message": .string(EventLine.message(failure, record)),
     ]
+  }
+}
+
+extension JSONValue {
+  /// Creates an array with the first and the last byte of each range.
+  init(ranges: [Range<Int64>]) {
+    self = .array(
+      ranges.map { .array([.integer($0.lowerBound), .integer($0.upperBound - 1)]) }
+    )
   }
 }

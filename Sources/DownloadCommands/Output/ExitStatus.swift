@@ -34,6 +34,11 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case terminated = 143
 }
 
+extension DownloadFailure.Code {
+  /// Whether no server was reached.
+  var isUnreachable: Bool { self == .cannotConnect || self == .cannotFindHost }
+}
+
 /// The error of a command, with its exit status.
 struct CommandFailure: Error {
   var status: ExitStatus

@@ -21,6 +21,7 @@ enum InspectionText {
       ("priority", String(record.priority)),
       ("held by hand", record.isHeld ? "yes" : ""),
       ("rate limit", record.bytesPerSecond.map { "\(ByteAmount.text($0))/s" } ?? ""),
+      ("connections", record.connections.map { "at most \($0)" } ?? ""),
       ("not before", record.notBefore.map(Timestamp.text) ?? ""),
       ("hooks", record.pendingHooks.map(\.rawValue).sorted().joined(separator: ", ")),
     ]
@@ -39,6 +40,7 @@ enum InspectionText {
       ("retry after", record.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
     rows += files(of: entry)
+    if record.ranges != nil { rows.append(("ranges", record.committed.description)) }
     rows.append(("resume", resume(of: entry)))
     if let blob = record.resumeData { rows += resumeData(blob, revealsSecrets) }
     rows += history(of: entry, revealsSecrets)

@@ -6,6 +6,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
   case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
   case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
   case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus, limitRate, notBefore
+  case connections
 
   /// The value of a cell.
   enum Value: Equatable {
@@ -72,6 +73,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
     case .fileStatus: return .text(entry.fileStatus.rawValue)
     case .limitRate: return record.bytesPerSecond.map(Value.byteCount) ?? .missing
     case .notBefore: return Value(record.notBefore.map(Timestamp.text))
+    case .connections: return record.connections.map { .number(Int64($0)) } ?? .missing
     }
   }
 
@@ -117,7 +119,9 @@ enum RecordColumn: String, CaseIterable, Sendable {
 
   private var isNumber: Bool {
     switch self {
-    case .received, .expected, .fraction, .resumeReceived, .priority, .attempts, .limitRate: true
+    case .received, .expected, .fraction, .resumeReceived, .priority, .attempts, .limitRate,
+      .connections:
+      true
     default: false
     }
   }

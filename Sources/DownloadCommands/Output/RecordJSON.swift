@@ -41,6 +41,10 @@ enum RecordJSON {
         name: "pendingHooks",
         value: .array(record.pendingHooks.map(\.rawValue).sorted().map(JSONValue.string))
       ),
+      JSONValue.Member(
+        name: "ranges",
+        value: record.ranges == nil ? .null : JSONValue(ranges: record.committed.ranges)
+      ),
       JSONValue.Member(name: "root", value: .string(record.root)),
       JSONValue.Member(
         name: "turn",
@@ -66,6 +70,7 @@ enum RecordJSON {
           "attempts": .integer(Int64(record.failedAttempts)),
           "checksum": checksum(of: record),
           "completedAt": JSONValue(record.completedAt.map(Timestamp.text)),
+          "connections": JSONValue(record.connections.map(Int64.init)),
           "createdAt": .string(Timestamp.text(record.createdAt)),
           "displayURL": .string(revealsSecrets ? record.url : entry.displayURL),
           "fileStatus": .string(entry.fileStatus.rawValue),

@@ -76,8 +76,11 @@ struct VerifyReport {
 
   private var summary: String {
     let objects = found.store.models.values.reduce(0) { $0 + $1.objects }
-    var text = "verified: \(found.store.pages) pages, \(objects) objects"
-    if let files = found.files { text += ", files of \(files.recordCount) records" }
+    var text = "verified: \(found.store.pages) pages"
+    text += ", \(objects) \(objects == 1 ? "object" : "objects")"
+    if let count = found.files?.recordCount {
+      text += ", files of \(count) \(count == 1 ? "record" : "records")"
+    }
     guard problemCount > 0 else { return text + ": no problems" }
     let counts =
       storeCounts.map { "\($0.kind.rawValue) \($0.count)" }

@@ -18,7 +18,7 @@ struct ListWatch {
       defer { screen.close() }
       while !stop.isStopped {
         try screen.show(store)
-        await stop.wait(.milliseconds(500))
+        await stop.wait(WatchPace.interval)
       }
       screen.close()
       withExtendedLifetime(jobs) {}
@@ -37,11 +37,11 @@ struct ListWatch {
     var first = WatchedList(list.listing)
     while !stop.isStopped, !Terminal.output.hasLostReader {
       let number = try store.objects.commitNumber()
-      if number != shown, pace.allowsRead {
+      if number != shown, pace.allowsRead() {
         try pace.measure { try print(&first) }
         shown = number
       }
-      await stop.wait(.milliseconds(500))
+      await stop.wait(WatchPace.interval)
     }
   }
 
@@ -53,26 +53,6 @@ struct ListWatch {
     // A longer list is not held in memory.
     guard !updated.isCut else { return try list.show(store) }
     try list.show { try updated.entries.forEach($0) }
-  }
-}
-
-/// Limits the share of time that a watch spends on reading a store.
-///
-/// A watch must not slow the engine: it reads at most every half second, and waits 99 times as long
-/// as a read has taken, up to ten seconds.
-struct WatchPace {
-  private static let longest = Duration.seconds(10)
-
-  private var earliest = ContinuousClock.now
-
-  /// Whether the pause after the last read is over.
-  var allowsRead: Bool { ContinuousClock.now >= earliest }
-
-  /// Reads, and begins the pause.
-  mutating func measure(_ read: () throws -> Void) rethrows {
-    let start = ContinuousClock.now
-    try read()
-    earliest = .now + min(start.duration(to: .now) * 99, Self.longest)
   }
 }
 
@@ -114,7 +94,7 @@ final class WatchScreen: Sendable {
       let isShown = number == state.commit && state.screen.shows(size)
       // The speeds of running downloads change without a commit.
       guard !isShown || state.speeds.hasRunning else { return }
-      if number != state.commit, state.pace.allowsRead {
+      if number != state.commit, state.pace.allowsRead() {
         var content = state.content
         try state.pace.measure { try content.update(from: store) }
         state.content = content

@@ -81,7 +81,13 @@ actor ProgressDisplay {
     total.remaining = waiting.count
     total.remainingBytes = waiting.bytes
     for download in progress { total.add(download.estimate) }
-    let lines = progress.map { ProgressLine(name: $0.filename, estimate: $0.estimate) }
+    let lines = progress.map { download in
+      ProgressLine(
+        name: download.filename,
+        estimate: download.estimate,
+        ranges: download.hasGaps ? download.ranges : nil
+      )
+    }
     let frame = ProgressFrame(downloads: lines, summary: total)
     screen.draw { frame.lines(in: $0, isColored: isColored) }
     return failure == nil

@@ -84,6 +84,8 @@ struct ProgressSummary: Sendable, Equatable {
 struct ProgressLine: Sendable, Equatable {
   var name: String
   var estimate: ProgressEstimate
+  /// The received ranges of a file with gaps, which the bar then shows.
+  var ranges: [Range<Int64>]?
 
   /// The width of a line with a bar of full width, without the name.
   static let widthBesideName = 2 + maximumBarWidth + 2 + 4 + 2 + 17 + 2 + 13 + 2 + 9
@@ -110,7 +112,12 @@ struct ProgressLine: Sendable, Equatable {
     if room() < 1 { return TerminalText.truncated(columns.first ?? name, to: width) }
     let barWidth = barWidth(room: room(), longest)
     let nameWidth = room() - (barWidth > 0 ? barWidth + 2 : 0)
-    let bar = ProgressBar.text(estimate.fraction, width: barWidth, isColored: isColored)
+    let bar: String
+    if let ranges, let expected = estimate.expected {
+      bar = ProgressBar.map(ranges, of: expected, width: barWidth, isColored: isColored)
+    } else {
+      bar = ProgressBar.text(estimate.fraction, width: barWidth, isColored: isColored)
+    }
     let rest = (barWidth > 0 ? [bar] : []) + columns
     let shown = TerminalText.truncated(name, to: nameWidth, onAnyTerminal: true)
     let blanks = String(repeating: " ", count: nameWidth - TerminalText.widestWidth(shown))
@@ -149,5 +156,24 @@ enum ProgressBar {
     let done = String(repeating: "=", count: full)
     let shown = isColored && full > 0 ? TerminalColor.cyan.applied(to: done) : done
     return "[" + shown + String(repeating: " ", count: inner - full) + "]"
+  }
+
+  /// Returns a bar in which each column stands for a part of the file: `=` if all of it was received,
+  /// `-` if some of it was.
+  static func map(
+    _ ranges: [Range<Int64>],
+    of size: Int64,
+    width: Int,
+    isColored: Bool = false
+  ) -> String {
+    let inner = max(0, width - 2)
+    let columns = (0..<inner).map { column -> Character in
+      func offset(_ column: Int) -> Int64 { Int64(Int128(size) * Int128(column) / Int128(inner)) }
+      let part = offset(column)..<max(offset(column) + 1, offset(column + 1))
+      let received = ranges.reduce(0) { $0 + $1.clamped(to: part).count }
+      return received == part.count ? "=" : received > 0 ? "-" : " "
+    }
+    let shown = String(columns)
+    return "[" + (isColored ? TerminalColor.cyan.applied(to: shown) : shown) + "]"
   }
 }

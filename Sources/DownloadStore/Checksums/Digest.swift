@@ -32,7 +32,7 @@ public struct Digest: Sendable, Hashable {
     }
 
     /// Parses a name in any common spelling, such as `SHA-256`.
-    fileprivate init?(named name: Substring) {
+    package init?(named name: some StringProtocol) {
       let name = name.lowercased()
       self.init(rawValue: name.hasPrefix("sha-") ? "sha" + name.dropFirst(4) : name)
     }

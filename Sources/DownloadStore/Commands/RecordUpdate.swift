@@ -31,6 +31,10 @@ public struct RecordUpdate: Sendable, Hashable {
   ///
   /// Applies immediately to a transfer that is running.
   public var bytesPerSecond: Int64??
+  /// The new number of connections, above zero; `.some(nil)` for the engine's limit.
+  ///
+  /// Applies immediately to a transfer that is running.
+  public var connections: Int32??
   /// The new time before which the engine does not start the download; `.some(nil)` for any time.
   ///
   /// A download that is running continues.
@@ -49,6 +53,7 @@ public struct RecordUpdate: Sendable, Hashable {
     record.tags.subtract(removedTags)
     if let priority { record.priority = priority }
     if let bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
+    if let connections { record.connections = connections }
     if let notBefore { record.postpone(until: notBefore) }
   }
 

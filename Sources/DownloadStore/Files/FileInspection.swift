@@ -19,7 +19,7 @@ package struct FileInspection: Sendable, Hashable {
   package enum Partial: String, Sendable, Hashable, CaseIterable {
     /// The file does not exist.
     case missing
-    /// As long as the committed count.
+    /// As long as the committed bytes, up to the last one.
     case equal
     /// Longer: bytes arrived after the last commit.
     case longer
@@ -72,7 +72,11 @@ package struct FileInspection: Sendable, Hashable {
     let size = Self.partialSize(of: record, in: layout)
     partialSize = size ?? 0
     partial =
-      size.map { Self.compare($0, committed: record.received, whole: record.expected) } ?? .missing
+      size.map { size in
+        // Of a map that contradicts itself no byte can be trusted, as of a file that is too short.
+        record.isConsistent
+          ? Self.compare(size, committed: record.committed, whole: record.expected) : .shorter
+      } ?? .missing
   }
 
   /// Examines only the final path.
@@ -98,17 +102,17 @@ package struct FileInspection: Sendable, Hashable {
   fileprivate static func partialSize(of record: DownloadRecord, in layout: FileLayout) -> Int64? {
     switch PathExamination(layout.partialPath) {
     case .file(let fileIdentity): fileIdentity.size
-    case .failed where record.received > 0: record.received
+    case .failed where record.received > 0: record.committed.end
     case .missing, .other, .failed: nil
     }
   }
 
-  /// Compares the size of a partial file with the committed count and the total.
-  package static func compare(_ size: Int64, committed: Int64, whole: Int64?) -> Partial {
+  /// Compares the size of a partial file with the end of the committed bytes and the total.
+  package static func compare(_ size: Int64, committed: ByteRanges, whole: Int64?) -> Partial {
     if let whole, size > whole { return .over }
-    if size < committed { return .shorter }
-    if size > committed { return .longer }
-    return size == whole ? .complete : .equal
+    if size < committed.end { return .shorter }
+    if size > committed.end { return .longer }
+    return size == whole && committed.isPrefix ? .complete : .equal
   }
 }
 

@@ -136,7 +136,7 @@ extension DownloadRecord {
   private mutating func restartFromFirstByte() {
     requeue()
     generation += 1
-    received = 0
+    count(ByteRanges())
     resolvedBytes = 0
     expected = nil
     entityTag = nil
@@ -263,18 +263,19 @@ extension DownloadRecord {
   /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server
   /// may change the entity with every response, and its failures must not be forgotten each time.
   package mutating func checkpoint(
-    _ synced: Int64,
+    _ synced: ByteRanges,
     total: Int64?,
     entityTag: String?,
     lastModified: String?,
     at moment: Date
   ) {
-    if synced > resolvedBytes {
+    if synced.byteCount > resolvedBytes {
       failedAttempts = 0
-      resolvedBytes = synced
+      resolvedBytes = synced.byteCount
       unresolvedStarts = 0
     }
-    received = max(received, synced)
+    // Bytes that the server sends again were synced before.
+    count(committed.union(synced))
     expected = total
     self.entityTag = entityTag
     self.lastModified = lastModified
@@ -283,10 +284,17 @@ extension DownloadRecord {
 
   /// Uncounts all bytes on disk, and forgets the entity that they belong to.
   package mutating func dropBytes() {
-    received = 0
+    count(ByteRanges())
     expected = nil
     entityTag = nil
     lastModified = nil
+  }
+
+  /// Counts exactly these bytes, in as many ranges as a record stores.
+  private mutating func count(_ bytes: ByteRanges) {
+    let stored = ByteRanges(bytes.ranges.prefix(ByteRanges.storedLimit))
+    received = stored.byteCount
+    ranges = stored.isPrefix ? nil : stored.encoded
   }
 
   /// Uncounts all bytes on disk, because the server sends another entity from its first byte.
@@ -296,7 +304,7 @@ extension DownloadRecord {
     lastModified: String?,
     at moment: Date
   ) {
-    received = 0
+    count(ByteRanges())
     expected = total
     self.entityTag = entityTag
     self.lastModified = lastModified
@@ -305,7 +313,7 @@ extension DownloadRecord {
 
   /// Uncounts the bytes from an offset on, because they are delivered again.
   package mutating func rollBack(to offset: Int64, at moment: Date) {
-    if offset == 0 { dropBytes() } else { received = offset }
+    if offset == 0 { dropBytes() } else { count(committed.intersection(ByteRanges(upTo: offset))) }
     updatedAt = moment
   }
 
@@ -459,7 +467,7 @@ extension DownloadRecord {
     at moment: Date
   ) {
     state = .finalizing
-    received = identity.size
+    count(ByteRanges(upTo: identity.size))
     expected = identity.size
     resolvedBytes = max(resolvedBytes, identity.size)
     self.entityTag = entityTag
@@ -489,7 +497,7 @@ extension DownloadRecord {
   /// Adopts an existing file as the finished one, unread.
   package mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
     fileIdentity = identity
-    received = identity.size
+    count(ByteRanges(upTo: identity.size))
     expected = identity.size
     state = .completed
     completedAt = moment

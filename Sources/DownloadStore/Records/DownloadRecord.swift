@@ -46,7 +46,7 @@ public struct DownloadRecord: Sendable, Hashable {
   public var priority: Int32
   /// The number of bytes that are on disk and synced.
   ///
-  /// Committed after the bytes are synced. The next request starts at this offset.
+  /// Committed after the bytes are synced. Without ``ranges``, the next request starts at this offset.
   public var received: Int64
   /// The size of the complete file in bytes; `nil` until a server has declared it.
   public var expected: Int64?
@@ -129,6 +129,14 @@ public struct DownloadRecord: Sendable, Hashable {
   public var bytesPerSecond: Int64?
   /// The time before which the engine does not start the download; `nil` for any time.
   public var notBefore: Date?
+  /// The committed ranges of a partial file with gaps; `nil` if it has none.
+  ///
+  /// For each range the distance from the end of the previous one and the length, as unsigned LEB128
+  /// numbers. Without this field, the bytes before ``received`` are committed; with it, ``received``
+  /// is the sum of the lengths.
+  public var ranges: Data?
+  /// The number of connections that this download may have; `nil` for the engine's limit.
+  public var connections: Int32?
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -214,6 +222,10 @@ nonisolated extension DownloadRecord: Model {
     public let bytesPerSecond = Column<DownloadRecord, Int64?>(position: 38)
     /// The field `notBefore`.
     public let notBefore = Column<DownloadRecord, Date?>(position: 39)
+    /// The field `ranges`.
+    public let ranges = Column<DownloadRecord, Data?>(position: 40)
+    /// The field `connections`.
+    public let connections = Column<DownloadRecord, Int32?>(position: 41)
   }
 
   /// The stored fields, for use in queries.
@@ -263,6 +275,8 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("pendingHooks", Set<DownloadHook>.self, id: 38, isIndexed: true),
       FieldSchema("bytesPerSecond", Int64.self, id: 39, isOptional: true),
       FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
+      FieldSchema("ranges", Data.self, id: 41, isOptional: true),
+      FieldSchema("connections", Int32.self, id: 42, isOptional: true),
     ],
     indexes: [
       IndexSchema(
@@ -322,6 +336,8 @@ nonisolated extension DownloadRecord: Model {
     pendingHooks = try record.value(at: 37, default: [])
     bytesPerSecond = try record.optional(at: 38)
     notBefore = try record.optional(at: 39)
+    ranges = try record.optional(at: 40)
+    connections = try record.optional(at: 41)
   }
 
   /// Writes every stored field.
@@ -366,6 +382,8 @@ nonisolated extension DownloadRecord: Model {
     record.encode(pendingHooks)
     record.encode(bytesPerSecond)
     record.encode(notBefore)
+    record.encode(ranges)
+    record.encode(connections)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -411,6 +429,8 @@ nonisolated extension DownloadRecord: Model {
       \.pendingHooks,
       \.bytesPerSecond,
       \.notBefore,
+      \.ranges,
+      \.connections,
     ]
     return properties.firstIndex(of: property)
   }

@@ -184,7 +184,8 @@ struct AdditionBatch {
       allowsCellular: request.allowsCellular,
       prefersBackground: request.prefersBackground,
       bytesPerSecond: request.bytesPerSecond,
-      notBefore: request.notBefore
+      notBefore: request.notBefore,
+      connections: request.connections
     )
     try chooseName(for: &record, request, in: tx)
     if record.hasHeaders { addHeaders(of: request, to: record) }
@@ -283,6 +284,7 @@ struct AdditionBatch {
     }
     if let digest = request.digest { record.expectedDigest = digest.text }
     if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
+    if let connections = request.connections { record.connections = connections }
     if let notBefore = request.notBefore { record.postpone(until: notBefore) }
     if !request.isPaused {
       let isFileMissing =

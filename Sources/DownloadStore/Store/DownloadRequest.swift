@@ -55,6 +55,11 @@ public struct DownloadRequest: Sendable, Hashable {
   public var prefersBackground = false
   /// The rate limit of this download in bytes per second, above zero; `nil` for none.
   public var bytesPerSecond: Int64?
+  /// The number of connections that this download may have at a time, above zero; `nil` for
+  /// `EngineOptions.split`.
+  ///
+  /// `SplitOptions` says when a download has more than one.
+  public var connections: Int32?
   /// The time before which the engine does not start the download; `nil` for any time.
   public var notBefore: Date?
   /// Whether to add the download paused.

@@ -22,6 +22,21 @@ struct ActiveTransfer {
   let usesResumeData: Bool
   /// Whether the engine has asked it to end.
   fileprivate(set) var isEnding: Bool
+  /// The request of the first task before the interceptors, from which those of the others are
+  /// derived.
+  fileprivate(set) var request: TaskRequest?
+  /// The running tasks other than the first one, by number.
+  fileprivate(set) var parts: [Int: ActivePart] = [:]
+  /// The number of tasks that were started, except for the first one.
+  fileprivate(set) var partCount = 0
+  /// The result of the transfer, which is over once all tasks have ended.
+  fileprivate(set) var outcome: TransferResult?
+  fileprivate(set) var ramp: ConnectionRamp
+  /// The numbers of the running tasks that the engine has asked to end, although the transfer
+  /// continues.
+  fileprivate(set) var endingConnections: Set<Int> = []
+  /// The progress of the running tasks, by number; the first one has the number zero.
+  fileprivate(set) var paces: [Int: ConnectionPace] = [:]
 
   init(
     record: DownloadRecord,
@@ -33,7 +48,8 @@ struct ActiveTransfer {
     startedAt: ContinuousClock.Instant,
     committed: Int64,
     usesResumeData: Bool = false,
-    isEnding: Bool = false
+    isEnding: Bool = false,
+    split: SplitOptions = SplitOptions()
   ) {
     self.record = record
     self.layout = layout
@@ -45,17 +61,74 @@ struct ActiveTransfer {
     self.committed = committed
     self.usesResumeData = usesResumeData
     self.isEnding = isEnding
+    ramp = ConnectionRamp(
+      maximum: split.maximumConnections(of: record),
+      gaps: transfer.missing?.ranges.count ?? 0,
+      measuringTime: split.measuringTime
+    )
+  }
+
+  /// The running tasks.
+  var tasks: [TaskID] {
+    (task.map { [$0] } ?? []) + parts.sorted { $0.key < $1.key }.compactMap(\.value.task)
+  }
+
+  /// The number of tasks that are running, or being prepared beside the first one.
+  var openCount: Int { (task == nil ? 0 : 1) + parts.count }
+
+  /// Forgets what was noted about a task that has ended.
+  fileprivate mutating func forget(_ number: Int) {
+    paces[number] = nil
+    endingConnections.remove(number)
+  }
+
+  /// The number of connections that it has or is about to open; one for a transfer that has only its
+  /// slot.
+  var connectionCount: Int { max(1, openCount) }
+
+  /// The number of running tasks that have received bytes.
+  fileprivate var progressedCount: Int {
+    (task != nil && transfer.hasProgressed ? 1 : 0) + parts.values.count { $0.sink.hasProgressed }
+  }
+
+  /// The ranges of the running tasks, for a file of the given size.
+  func claims(ofSize total: Int64) -> [ConnectionPlan.Claim] {
+    let first = task == nil ? [] : [(0, transfer.claim)]
+    return (first + parts.map { ($0.key, $0.value.sink.claim) }).map { number, claim in
+      let end = max(claim.reserved, claim.end ?? total)
+      return ConnectionPlan.Claim(
+        number: number,
+        range: claim.written..<end,
+        reserved: claim.reserved
+      )
+    }
+    .sorted { $0.number < $1.number }
   }
 
   /// The number of missing bytes; `nil` if the size is unknown.
   var missingBytes: Int64? {
-    transfer.entity.total.map { max(0, $0 - transfer.file.position) }
+    transfer.entity.total.map { max(0, $0 - transfer.file.byteCount) }
   }
 
   /// The transfer as the scheduler sees it.
   var running: Scheduler.Running {
-    Scheduler.Running(candidate: candidate, started: started, isEnding: isEnding)
+    Scheduler.Running(
+      candidate: candidate,
+      started: started,
+      isEnding: isEnding,
+      connectionCount: connectionCount,
+      endingConnectionCount: endingConnections.count
+    )
   }
+}
+
+/// A task of a transfer other than the first one.
+struct ActivePart: Sendable {
+  let sink: TransferPart
+  /// The running task; `nil` while the request is being prepared.
+  fileprivate(set) var task: TaskID?
+  /// Runs the request interceptors; `nil` if there are none.
+  fileprivate(set) var preparation: Task<Void, Never>?
 }
 
 /// Owns the active transfers of an engine, and the ended tasks that it has not acknowledged.
@@ -93,7 +166,7 @@ struct ActiveTransfers {
   }
 
   /// Whether a task has not reported its end.
-  var hasTasks: Bool { transfers.values.contains { $0.task != nil } }
+  var hasTasks: Bool { transfers.values.contains { !$0.tasks.isEmpty } }
 
   /// Whether another download from an origin may run.
   func haveFreeSlot(for origin: String, _ limits: ConcurrencyLimits) -> Bool {
@@ -117,7 +190,9 @@ struct ActiveTransfers {
   ///
   /// The file of a transfer whose task has not ended stays locked until the task releases it.
   mutating func removeAll() {
-    for transfer in transfers.values where transfer.task == nil { transfer.transfer.file.unlock() }
+    for transfer in transfers.values where transfer.tasks.isEmpty {
+      transfer.transfer.file.unlock()
+    }
     transfers.removeAll()
   }
 
@@ -141,8 +216,106 @@ struct ActiveTransfers {
     transfers[url]?.preparation = nil
   }
 
+  mutating func noteRequest(_ request: TaskRequest, of url: String) {
+    transfers[url]?.request = request
+  }
+
   mutating func noteStart(of task: TaskID, for url: String) {
     transfers[url]?.task = task
+  }
+
+  /// Whether another connection to an origin may be opened.
+  func haveFreeConnection(to origin: String, _ limits: ConcurrencyLimits) -> Bool {
+    count(ofConnections: nil) < limits.maximumRunning
+      && count(ofConnections: origin) < limits.maximumPerHost
+  }
+
+  /// Whether more connections to an origin are open than allowed.
+  func exceedsConnections(to origin: String, _ limits: ConcurrencyLimits) -> Bool {
+    count(ofConnections: nil) > limits.maximumRunning
+      || count(ofConnections: origin) > limits.maximumPerHost
+  }
+
+  private func count(ofConnections origin: String?) -> Int {
+    transfers.values.reduce(0) { sum, transfer in
+      sum + (origin == nil || transfer.candidate.origin == origin ? transfer.connectionCount : 0)
+    }
+  }
+
+  /// Returns the number of the next part of a transfer.
+  mutating func nextPart(of url: String) -> Int {
+    transfers[url]?.partCount += 1
+    return transfers[url]?.partCount ?? 0
+  }
+
+  /// Adds a part that is about to start.
+  mutating func insert(_ part: TransferPart, of url: String) {
+    transfers[url]?.parts[part.number] = ActivePart(sink: part)
+  }
+
+  mutating func notePreparation(
+    _ preparation: Task<Void, Never>,
+    ofPart number: Int,
+    of url: String
+  ) {
+    transfers[url]?.parts[number]?.preparation = preparation
+  }
+
+  mutating func noteStart(of task: TaskID, part number: Int, of url: String) {
+    transfers[url]?.parts[number]?.task = task
+    transfers[url]?.parts[number]?.preparation = nil
+  }
+
+  /// Notes that the task of a part has ended.
+  ///
+  /// - Returns: The part; `nil` if its transfer is no longer active.
+  mutating func noteEnd(ofPart number: Int, of key: TransferKey) -> ActivePart? {
+    guard self[key] != nil else { return nil }
+    transfers[key.url]?.forget(number)
+    return transfers[key.url]?.parts.removeValue(forKey: number)
+  }
+
+  /// Notes that the engine asks a task of a transfer to end.
+  ///
+  /// - Returns: Whether the caller is to cancel it: it exists, and is not ending already.
+  mutating func noteEnding(_ number: Int, of url: String) -> Bool {
+    guard let transfer = transfers[url],
+      number == 0 ? transfer.task != nil : transfer.parts[number] != nil
+    else { return false }
+    return transfers[url]?.endingConnections.insert(number).inserted ?? false
+  }
+
+  /// Notes the result of a transfer whose tasks are to end; the first one counts.
+  mutating func noteOutcome(_ outcome: TransferResult, of key: TransferKey) {
+    guard let transfer = self[key], transfer.outcome == nil else { return }
+    transfers[key.url]?.outcome = outcome
+  }
+
+  mutating func noteRefusal(of key: TransferKey) {
+    guard let transfer = self[key] else { return }
+    transfers[key.url]?.ramp.noteRefusal(running: transfer.openCount)
+  }
+
+  /// Notes the progress of the tasks of a transfer.
+  ///
+  /// - Returns: The numbers of the tasks that have stalled, although another one makes progress.
+  mutating func notePace(
+    of url: String,
+    stallTime: Duration,
+    at now: ContinuousClock.Instant
+  ) -> [Int] {
+    guard let transfer = transfers[url] else { return [] }
+    transfers[url]?.ramp.note(
+      transfer.transfer.received,
+      running: transfer.progressedCount,
+      at: now
+    )
+    for claim in transfer.claims(ofSize: transfer.transfer.entity.total ?? .max) {
+      let start = claim.range.lowerBound
+      transfers[url]?.paces[claim.number, default: ConnectionPace(at: start, now)]
+        .note(start, at: now)
+    }
+    return ConnectionPace.stalled(transfers[url]?.paces ?? [:], after: stallTime, at: now)
   }
 
   /// Notes that the task of a transfer has ended.
@@ -152,6 +325,7 @@ struct ActiveTransfers {
     guard let transfer = self[key] else { return false }
     if let task = transfer.task { unacknowledged[task] = key }
     transfers[key.url]?.task = nil
+    transfers[key.url]?.forget(0)
     return true
   }
 
@@ -171,6 +345,14 @@ struct ActiveTransfers {
     transfers[record.url]?.record.filename = record.filename
     transfers[record.url]?.record.destination = record.destination
     transfers[record.url]?.layout = layout
+  }
+
+  /// Notes the limits of a transfer, which the user may have changed.
+  mutating func noteLimits(of record: DownloadRecord, _ split: SplitOptions) {
+    guard self[TransferKey(record)] != nil else { return }
+    transfers[record.url]?.record.bytesPerSecond = record.bytesPerSecond
+    transfers[record.url]?.record.connections = record.connections
+    transfers[record.url]?.ramp.limit(to: split.maximumConnections(of: record))
   }
 
   /// Notes the digest that a complete file is compared with.

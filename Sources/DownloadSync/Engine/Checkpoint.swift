@@ -1,8 +1,10 @@
+internal import DownloadStore
+
 /// The progress of one download, whose bytes are on disk.
 struct Checkpoint: Sendable {
   var key: TransferKey
-  /// The offset up to which the file is synced.
-  var synced: Int64
+  /// The bytes that are synced.
+  var synced: ByteRanges
   var entity: Transfer.Entity
 
   /// Syncs the written bytes of a transfer.

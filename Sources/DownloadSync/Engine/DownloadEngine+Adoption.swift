@@ -78,7 +78,7 @@ extension DownloadEngine {
       try placement.makeFolder(found.layout.folderPath)
       file = try PartialFile(
         path: found.layout.partialPath,
-        offset: task.offset,
+        keeping: ByteRanges(upTo: task.offset),
         faultInjector: environment.faultInjector
       )
     } catch {
@@ -198,7 +198,8 @@ extension Reconciliation {
   /// Whether the record counts exactly the bytes before an offset, and the partial file contains
   /// them.
   fileprivate func lacks(from offset: Int64) -> Bool {
-    record.received == offset && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
+    record.committed == ByteRanges(upTo: offset)
+      && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
   }
 }
 

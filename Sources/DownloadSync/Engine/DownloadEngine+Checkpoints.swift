@@ -27,7 +27,9 @@ extension DownloadEngine {
     guard let download = active[transfer.key] else { return }
     log("sync failed", download.record, ["error": "\(failure)"])
     transfer.fail(failure)
-    if let task = download.task { transport.cancel(task) }
+    let result = TransferResult.failed(failure.asDownloadFailure, retryAfter: nil)
+    active.noteOutcome(result, of: transfer.key)
+    cancelTasks(of: download)
   }
 
   /// Commits the progress of downloads in one transaction.
@@ -52,7 +54,9 @@ extension DownloadEngine {
         }
       }
     }
-    for checkpoint in checkpoints { active.noteCommitted(checkpoint.synced, of: checkpoint.key) }
+    for checkpoint in checkpoints {
+      active.noteCommitted(checkpoint.synced.byteCount, of: checkpoint.key)
+    }
   }
 
   /// Commits the received bytes, and returns every running record to the queue.

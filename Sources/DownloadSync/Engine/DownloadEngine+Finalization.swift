@@ -26,16 +26,16 @@ extension DownloadEngine {
     }
   }
 
-  /// Finalizes a complete file whose digest is correct, and fails any other.
+  /// Returns a transfer whose digest is correct, and fails any other.
   func finishChecked(
     _ key: TransferKey,
     _ digest: Result<Digest, PartialFile.Failure>
-  ) async throws {
-    guard let download = active[key] else { return }
+  ) async throws -> CompleteTransfer? {
+    guard let download = active[key] else { return nil }
     let expected = download.record.expectedDigest ?? ""
     switch digest {
     case .success(let digest) where digest.text == expected:
-      try await finalize([download], verifiedDigest: digest.text)
+      return CompleteTransfer(download: download, verifiedDigest: digest.text)
     case .success(let digest):
       try await failCheck(
         download,
@@ -50,6 +50,7 @@ extension DownloadEngine {
         head: download.transfer.head
       )
     }
+    return nil
   }
 
   /// Fails a download whose file has the wrong digest, and drops its bytes.
@@ -68,18 +69,21 @@ extension DownloadEngine {
   ///
   /// ``Finalizer`` describes the order of writes.
   ///
-  /// - Parameters:
-  ///   - downloads: The complete transfers.
-  ///   - verifiedDigest: The digest that was compared, if there is one.
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
-  func finalize(_ downloads: [ActiveTransfer], verifiedDigest: String? = nil) async throws {
-    let synced = try await environment.blocking { [finalizer] in
-      downloads.map { download in
-        Result { () throws(PartialFile.Failure) in try finalizer.synchronize(download) }
-      }
+  func finalize(_ complete: [CompleteTransfer]) async throws {
+    try await commitCompleted(try await place(try await synchronize(complete)))
+  }
+
+  /// Syncs the bytes of complete transfers, which are no longer active then.
+  ///
+  /// - Returns: The synced files.
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func synchronize(_ complete: [CompleteTransfer]) async throws -> [FinishedFile] {
+    let synced = await environment.blocking(forEach: complete) { [finalizer] transfer in
+      Result { () throws(PartialFile.Failure) in try finalizer.synchronize(transfer) }
     }
     var finished: [FinishedFile] = []
-    for (download, result) in zip(downloads, synced) {
+    for (download, result) in zip(complete.map(\.download), synced) {
       active.remove(download.record.url)
       switch result {
       case .success(let file): finished.append(file)
@@ -87,11 +91,20 @@ extension DownloadEngine {
         try await commitFailure(download.record, failure.asDownloadFailure, retryAfter: nil)
       }
     }
-    let logged = try await logFinalizing(finished, verifiedDigest)
+    return finished
+  }
+
+  /// Commits that synced files are to be renamed, and renames them.
+  ///
+  /// - Returns: The files that are in place, for ``commitCompleted(_:)``.
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func place(_ finished: [FinishedFile]) async throws -> [FinishedFile] {
+    guard !finished.isEmpty else { return [] }
+    let logged = try await logFinalizing(finished)
     for file in finished where !logged.contains(where: { $0.record.url == file.record.url }) {
       try await endReplaced(file.record, file.layout)
     }
-    try await commitCompleted(try await place(logged))
+    return try await rename(logged)
   }
 
   /// Commits `finalizing` for files that are about to be renamed, with their identities.
@@ -100,11 +113,7 @@ extension DownloadEngine {
   /// given the download up, or another program may have taken its name, in the meantime.
   ///
   /// Returns the files whose records are still to be finalized.
-  private func logFinalizing(
-    _ finished: [FinishedFile],
-    _ verifiedDigest: String?
-  ) async throws -> [FinishedFile] {
-    guard !finished.isEmpty else { return [] }
+  private func logFinalizing(_ finished: [FinishedFile]) async throws -> [FinishedFile] {
     let moment = now()
     let store = store
     let roots = locations.roots
@@ -118,7 +127,7 @@ extension DownloadEngine {
           file.identity,
           entityTag: file.entity.entityTag,
           lastModified: file.entity.lastModified,
-          verifiedDigest: verifiedDigest,
+          verifiedDigest: file.verifiedDigest,
           at: moment
         )
         try tx.upsert(record)
@@ -134,7 +143,7 @@ extension DownloadEngine {
   /// Renames files and syncs their folders, so that the names survive a power failure.
   ///
   /// Returns the files that are in place.
-  private func place(_ files: [FinishedFile]) async throws -> [FinishedFile] {
+  private func rename(_ files: [FinishedFile]) async throws -> [FinishedFile] {
     var placed: [FinishedFile] = []
     for var file in files {
       var outcome = finalizer.place(file)
@@ -199,7 +208,7 @@ extension DownloadEngine {
       }
     }
     guard !files.isEmpty else { return }
-    try await commitCompleted(try await place(files))
+    try await commitCompleted(try await rename(files))
   }
 
   private func requeue(_ record: DownloadRecord) async throws {
@@ -209,23 +218,19 @@ extension DownloadEngine {
     if let waiting { enqueue(waiting) }
   }
 
-  private func commitCompleted(_ files: [FinishedFile]) async throws {
+  /// Completes the records of files that are in place, and their folders synced.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
+  func commitCompleted(_ files: [FinishedFile]) async throws {
     guard !files.isEmpty else { return }
     let moment = now()
     let hooks = options.hooks
-    let done = try await commit { tx in
-      try files.compactMap { file -> FinishedFile? in
-        // If the user gave the download up since, the engine handles that when it reads the change.
-        let completed = try tx.update(TransferKey(file.record), if: { !$0.isGivenUp }) {
-          $0.complete(marking: hooks, at: moment)
-        }
-        guard let record = completed else { return nil }
-        var file = file
-        file.record = record
-        return file
-      }
-    }
-    for file in done {
+    noteCompleted(try await commit { tx in try tx.complete(files, marking: hooks, at: moment) })
+  }
+
+  /// Counts completed downloads and notifies interceptors and observers.
+  func noteCompleted(_ files: [FinishedFile]) {
+    for file in files {
       summary.completed += 1
       log("complete", file.record)
       emitCompleted(file.record, head: file.head)
@@ -241,5 +246,28 @@ extension DownloadEngine {
       filePath: try? locations.layout(of: record).finalPath
     )
     dispatcher.emitEnd(.completed(record), response)
+  }
+}
+
+extension StoreTransaction {
+  /// Completes the records of files that are in place, and their folders synced.
+  ///
+  /// - Returns: The files with the changed records, without those of downloads that the user has
+  ///   given up since: the engine handles these when it reads the change.
+  /// - Throws: `StoreError`.
+  mutating func complete(
+    _ files: [FinishedFile],
+    marking hooks: Set<DownloadHook>,
+    at moment: Date
+  ) throws -> [FinishedFile] {
+    try files.compactMap { file -> FinishedFile? in
+      let completed = try update(TransferKey(file.record), if: { !$0.isGivenUp }) {
+        $0.complete(marking: hooks, at: moment)
+      }
+      guard let record = completed else { return nil }
+      var file = file
+      file.record = record
+      return file
+    }
   }
 }

@@ -133,11 +133,17 @@ extension DownloadEngine {
     if let download = active.noteEnding(url) { cancel(download) }
   }
 
-  /// Cancels the preparation and the task of a transfer.
+  /// Cancels the preparations and the tasks of a transfer.
   func cancel(_ download: ActiveTransfer) {
     download.preparation?.cancel()
     download.transfer.endLimit()
-    if let task = download.task { transport.cancel(task) }
+    cancelTasks(of: download)
+  }
+
+  /// Cancels the tasks of a transfer, and those that are being prepared beside the first one.
+  func cancelTasks(of download: ActiveTransfer) {
+    for part in download.parts.values { part.preparation?.cancel() }
+    for task in download.tasks { transport.cancel(task) }
   }
 
   /// Ends transfers and returns their records to the queue.
@@ -169,7 +175,7 @@ extension DownloadEngine {
     queue.noteFull(full, folder: folder, at: environment.instant())
     // A complete file whose digest is being computed needs no more space.
     let others = active.urls.filter {
-      active[$0]?.candidate.volume == full && active[$0]?.task != nil
+      active[$0]?.candidate.volume == full && active[$0]?.tasks.isEmpty == false
     }
     try await stopTransfers(others, areHeld: false)
   }

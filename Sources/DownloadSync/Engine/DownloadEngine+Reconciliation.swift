@@ -192,7 +192,7 @@ extension DownloadEngine {
     switch found.effects.partial {
     case .drop: removePartial(found.layout)
     case .truncate where found.layout.isBelowRoot:
-      placement.cutPartial(found.layout.partialPath, to: found.record.received)
+      placement.cutPartial(found.layout.partialPath, to: found.record.committed.end)
     // Deleted before the commit.
     case .delete: break
     case .truncate, .keep: break

@@ -21,7 +21,23 @@ extension DownloadEngine {
   /// Repeats until no waiting download can use a free slot, unless this machine is short of
   /// resources. Reads a limited number of records from the store; if more are needed, an input
   /// continues after those that have arrived in the meantime.
-  func startEligible() async throws {
+  ///
+  /// - Parameter placed: Files that are in place. The first commit completes their records, too.
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func startEligible(completing placed: [FinishedFile] = []) async throws {
+    var placed = placed
+    do {
+      try await startEligible(with: &placed)
+    } catch {
+      // A start that fails, for example without a root folder, concerns none of these files.
+      try? await commitCompleted(placed)
+      throw error
+    }
+    try await commitCompleted(placed)
+  }
+
+  /// Starts eligible downloads, and takes the files whose records were completed with a start.
+  private func startEligible(with placed: inout [FinishedFile]) async throws {
     var pageCount = 0
     while !queue.isEmpty, !queue.delaysStarts(at: environment.instant()) {
       let next = queue.takeStarts(
@@ -31,6 +47,7 @@ extension DownloadEngine {
       )
       // The preempted downloads are held until the user resumes them.
       try await stopTransfers(next.preempted, areHeld: true)
+      for url in next.narrowed { endLastConnection(of: url) }
       let chosen = next.starting
       guard !chosen.isEmpty else {
         guard let need = next.need else { return }
@@ -47,7 +64,10 @@ extension DownloadEngine {
       // The attempt is committed before the request, so that a server whose response crashes the
       // process can be identified afterwards.
       let transferred = Set(active.values.map(\.record.id))
-      let (starts, moved, others) = try await commit { [placement] tx in
+      let hooks = options.hooks
+      let (completed, starts, moved, others) = try await commit {
+        [placement, placed, takesResumeData] tx in
+        let completed = try tx.complete(placed, marking: hooks, at: moment)
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
         var others: [Reconciliation] = []
@@ -72,14 +92,23 @@ extension DownloadEngine {
             now: moment,
             policy: policy
           )
-          if let start = try Self.prepare(&record, found, candidate, at: moment, in: &tx) {
+          if let start = try Self.prepare(
+            &record,
+            found,
+            candidate,
+            takesResumeData: takesResumeData,
+            at: moment,
+            in: &tx
+          ) {
             starts.append(start)
           } else {
             others.append(found)
           }
         }
-        return (starts, moved, others)
+        return (completed, starts, moved, others)
       }
+      placed = []
+      noteCompleted(completed)
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
       // Records that need no request, such as one whose file already has its final name but whose
@@ -97,6 +126,7 @@ extension DownloadEngine {
     _ record: inout DownloadRecord,
     _ found: Reconciliation,
     _ candidate: Scheduler.Candidate,
+    takesResumeData: Bool,
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
@@ -108,6 +138,11 @@ extension DownloadEngine {
     let usesBytes =
       !effects.rollsBack && !(plan.source == .resumeData && record.received > 0)
     ResumeDataChange(effects.resumeData, left: nil).apply(to: &record)
+    // The task of a background transport delivers the rest of the file from one offset on. Without
+    // the size, the gap at the end has no length.
+    if !record.committed.isPrefix, takesResumeData || record.expected == nil {
+      record.rollBack(to: record.committed.prefixLength, at: moment)
+    }
     record.start(keepingBytes: usesBytes, at: moment)
     try tx.upsert(record)
     let headers =
@@ -128,13 +163,15 @@ extension DownloadEngine {
   private func begin(_ start: Start) async throws {
     let record = start.record
     // `prepare` has dropped the bytes of a record that restarts.
-    let offset = record.received
+    let kept = record.committed
+    let gap = record.firstGap
+    let (offset, end) = (gap.lowerBound, gap.upperBound < kept.end ? gap.upperBound : nil)
     let file: PartialFile
     do {
       try placement.makeFolder(start.layout.folderPath)
       file = try PartialFile(
         path: start.layout.partialPath,
-        offset: offset,
+        keeping: kept,
         faultInjector: environment.faultInjector
       )
     } catch {
@@ -149,14 +186,16 @@ extension DownloadEngine {
           of: record,
           into: file,
           from: offset,
+          to: end,
           // A background transport may continue from resume data that it kept itself.
           usesResumeData: takesResumeData
         ),
         candidate: start.candidate,
         started: queue.nextOrder(),
         startedAt: environment.instant(),
-        committed: offset,
-        usesResumeData: start.plan.source == .resumeData
+        committed: record.received,
+        usesResumeData: start.plan.source == .resumeData,
+        split: options.split
       )
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
@@ -172,12 +211,14 @@ extension DownloadEngine {
       url: record.source,
       recordID: record.id,
       offset: offset,
-      validator: offset > 0 ? Validator(of: record)?.ifRange : nil,
+      end: end,
+      validator: !kept.isEmpty ? Validator(of: record)?.ifRange : nil,
       headers: start.headers,
       resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground
     )
+    active.noteRequest(request, of: record.url)
     if let preparation = dispatcher.prepare(request, for: record) {
       active.notePreparation(preparation, of: record.url)
     } else if let transfer = active[record.url]?.transfer {
@@ -185,20 +226,23 @@ extension DownloadEngine {
     }
   }
 
-  /// Starts the task of a transfer with the request that the interceptors returned.
+  /// Starts a task of a transfer with the request that the interceptors returned.
   ///
   /// - Returns: The result of the transfer if it is over: an interceptor rejected the request, or
   ///   the engine is ending the transfer. Otherwise `nil`.
   func send(
     _ prepared: Result<TaskRequest, DownloadFailure>,
+    _ number: Int,
     for key: TransferKey
-  ) -> TransferResult? {
+  ) async -> TransferResult? {
+    guard number == 0 else { return await send(prepared, part: number, of: key) }
     guard let download = active[key] else { return nil }
     active.notePrepared(key.url)
     guard !download.isEnding else { return .cancelled }
     switch prepared {
     case .success(let request):
-      active.noteStart(of: transport.start(request, sink: download.transfer), for: key.url)
+      let task = transport.start(request, sink: download.transfer)
+      active.noteStart(of: task, for: key.url)
       return nil
     case .failure(let failure):
       return .failed(failure, retryAfter: nil)
@@ -210,14 +254,17 @@ extension DownloadEngine {
     of record: DownloadRecord,
     into file: PartialFile,
     from offset: Int64,
+    to end: Int64? = nil,
     usesResumeData: Bool
   ) -> Transfer {
     Transfer(
       record: record,
       offset: offset,
+      end: end,
       usesResumeData: usesResumeData,
       file: file,
       checkpointBytes: options.checkpointBytes,
+      preallocation: options.preallocation,
       now: now,
       inbox: inbox,
       startWork: environment.startLongWork,
@@ -275,5 +322,14 @@ extension DownloadEngine {
       }
       if let renamed { inbox.post(.renamed(renamed)) }
     }
+  }
+}
+
+extension DownloadRecord {
+  /// The first missing bytes; up to the largest offset if the size is unknown.
+  fileprivate var firstGap: Range<Int64> {
+    let start = committed.prefixLength
+    let gap = committed.gaps(in: start..<max(start, expected ?? .max)).ranges.first
+    return gap ?? start..<max(start, expected ?? .max)
   }
 }

@@ -89,6 +89,7 @@ extension DownloadEngine {
     // A record of another generation was restarted, or removed and added again.
     guard download.transfer.key.matches(record) else { return endTransfer(url) }
     download.transfer.limit(as: record)
+    active.noteLimits(of: record, options.split)
     let found = try inspect(record, task: .running)
     switch found.effects.task {
     case .cancel:

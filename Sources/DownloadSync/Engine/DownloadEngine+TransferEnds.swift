@@ -4,18 +4,20 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Handles transfers that have ended.
-  func completeTransfers(_ ended: [(key: TransferKey, result: TransferResult)]) async throws {
-    var complete: [ActiveTransfer] = []
-    for (key, outcome) in ended {
+  /// Handles transfers that have ended, except for the complete ones.
+  ///
+  /// - Returns: The transfers whose files are complete. Those whose digest has to be compared follow
+  ///   as `digestComputed`.
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func completeTransfers(
+    _ ended: [(key: TransferKey, result: TransferResult)]
+  ) async throws -> [CompleteTransfer] {
+    var complete: [CompleteTransfer] = []
+    for ((key, outcome), record) in zip(ended, try records(of: ended.map(\.key))) {
       guard let download = active[key] else { continue }
       let result = Self.result(outcome, of: download)
       log("end", download.record, Self.endMetadata(result, download.transfer.head))
-      guard
-        let record = try await store.objects.read({ tx in
-          try tx.record(of: key)
-        })
-      else {
+      guard let record else {
         active.remove(key.url)
         try await endReplaced(download.record, download.layout)
         continue
@@ -28,13 +30,22 @@ extension DownloadEngine {
       if let expected = record.expectedDigest {
         try await check(download, expected)
       } else {
-        complete.append(download)
+        complete.append(CompleteTransfer(download: download))
       }
     }
-    if !complete.isEmpty { try await finalize(complete) }
+    return complete
   }
 
-  /// The result of a transfer and its last response, with the URL after redirects.
+  /// Returns the records of transfers, from one snapshot; `nil` for those that were removed,
+  /// restarted or moved.
+  ///
+  /// Blocks for one short read transaction.
+  private func records(of keys: [TransferKey]) throws -> [DownloadRecord?] {
+    guard !keys.isEmpty else { return [] }
+    return try store.objects.read { tx in try keys.map { try tx.record(of: $0) } }
+  }
+
+  /// The result of a transfer and its last response, with the URL after redirects, redacted.
   private static func endMetadata(
     _ result: TransferResult,
     _ head: ResponseHead?
@@ -42,7 +53,7 @@ extension DownloadEngine {
     var metadata = ["result": "\(result)"]
     if case .failed(let failure, _) = result { metadata["result"] = failure.code.rawValue }
     metadata["status"] = head.map { "\($0.status)" }
-    metadata["url"] = head?.url
+    metadata["url"] = (head?.url).map(Redaction.url)
     return metadata
   }
 
@@ -87,7 +98,7 @@ extension DownloadEngine {
     )
     switch found.effects.record {
     case .fail: try await fail(download, result)
-    case .finalize: try await finalize([download])
+    case .finalize: try await finalize([CompleteTransfer(download: download)])
     case .keep, .redoRename, .complete, .delete:
       active.remove(url)
       if download.isEnding { dispatcher.emit(.released(url: url), of: download.record.id) }

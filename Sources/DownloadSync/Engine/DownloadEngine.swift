@@ -44,8 +44,11 @@ public actor DownloadEngine {
   var dispatcher: EventDispatcher
   var locations: Locations
   var deletions = PendingDeletions()
-  private var checkpoints: CheckpointSchedule
+  var checkpoints: CheckpointSchedule
   var summary = RunSummary()
+  /// The ids of records whose servers did not answer requests for ranges as expected; their files
+  /// are no longer split in this run.
+  var unsplittable: Set<String> = []
 
   // The state of the run.
   /// Held from the creation of the engine to the end of its run.
@@ -54,7 +57,7 @@ public actor DownloadEngine {
   private var hasStarted = false
   /// Whether the run has ended.
   private(set) var hasEnded = false
-  private var isStopping = false
+  var isStopping = false
   /// The error that ends the run.
   ///
   /// The engine stops cleanly before it throws this.
@@ -71,7 +74,7 @@ public actor DownloadEngine {
   ///   - logger: Receives a message for each step, at the debug level.
   ///   - now: Returns the current date, for dates in records.
   /// - Throws: ``EngineError`` with `alreadyRunning` if another engine holds the lock, or with
-  ///   `cannotLock` if the lock file cannot be opened; `StoreError`.
+  ///   `cannotLock` if the lock file cannot be opened or locked; `StoreError`.
   public init(
     store: RecordStore,
     transport: any Transport,
@@ -275,87 +278,6 @@ public actor DownloadEngine {
   /// ```
   public nonisolated func stop() {
     inbox.post(.stopRequested)
-  }
-
-  // MARK: Inputs
-
-  private func handle(_ batch: [EngineInput]) async throws {
-    var ended: [(TransferKey, TransferResult)] = []
-    var hasStoreChanged = false
-    var hasTicked = false
-    var isCheckpointDue = checkpoints.isDue(at: environment.instant())
-    for input in batch {
-      switch input {
-      case .progressed(let key):
-        guard let download = active[key] else { continue }
-        // The first bytes clear a crash suspect, and the other downloads wait for that.
-        if download.candidate.isSuspect { isCheckpointDue = true }
-        queue.noteProgress()
-      case .renamed(let record):
-        active.noteName(record, try locations.layout(of: record))
-      case .checkpointDue:
-        isCheckpointDue = true
-      case .taskEnded(let key, let result):
-        if active.noteEnd(key) { ended.append((key, result)) }
-      case .requestMade(let key, let result):
-        if let end = send(result, for: key) { ended.append((key, end)) }
-      case .endNotified:
-        dispatcher.noteReturn()
-      case .digestComputed(let key, let digest):
-        try await finishChecked(key, digest)
-      case .storeChanged:
-        hasStoreChanged = true
-      case .observationFailed(let error):
-        logger?.warning("observing the store failed and will be retried: \(error)")
-      case .queueRead:
-        break
-      case .ticked:
-        hasTicked = true
-        active.measure(at: .now)
-        active.endProbation(after: options.probation, at: environment.instant())
-        queue.checkDiskSpace(
-          at: environment.instant(),
-          interval: options.diskSpaceInterval,
-          available: environment.availableBytes
-        )
-      case .stopRequested:
-        isStopping = true
-      }
-    }
-    try await completeTransfers(ended)
-    acknowledgeEnds()
-    if isCheckpointDue {
-      try await checkpoint()
-      checkpoints.noteDone(at: environment.instant())
-    }
-    if hasStoreChanged { try await applyStoreChanges() }
-    guard !isStopping else { return }
-    if hasTicked { try await retryDeletions() }
-    try await startEligible()
-  }
-
-  /// Cancels every task, waits up to ten seconds for them to end, and commits the received bytes.
-  private func stopAll() async throws {
-    for download in active.ordered { cancel(download) }
-    let deadline = environment.instant().advanced(by: .seconds(10))
-    while active.hasTasks || dispatcher.pendingCount > 0, environment.instant() < deadline {
-      for input in await inbox.next() {
-        switch input {
-        case .taskEnded(let key, let result):
-          guard active.noteEnd(key), let download = active[key] else { continue }
-          // Stores the resume data of transfers that the engine was already ending. `requeueAll`
-          // stores that of the others.
-          let leaves = download.isEnding && download.transfer.resumeData != nil
-          if result == .complete || leaves { try await completeTransfers([(key, result)]) }
-        case .endNotified:
-          dispatcher.noteReturn()
-        default:
-          break
-        }
-      }
-    }
-    acknowledgeEnds()
-    try await requeueAll()
   }
 
   /// Waits until the interceptors have returned from all notifications.

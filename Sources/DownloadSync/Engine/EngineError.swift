@@ -21,7 +21,7 @@ public struct EngineError: Error, Sendable {
 
     /// Another engine, in this or another process, runs on the store.
     public static let alreadyRunning = Self(value: .alreadyRunning)
-    /// The lock file cannot be opened.
+    /// The lock file cannot be opened or locked.
     public static let cannotLock = Self(value: .cannotLock)
     /// A disk is full.
     ///

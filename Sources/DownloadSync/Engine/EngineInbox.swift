@@ -9,10 +9,14 @@ enum EngineInput: Sendable {
   case renamed(DownloadRecord)
   /// A transfer has as many unsynced bytes as ``EngineOptions/checkpointBytes``.
   case checkpointDue
-  /// A task ended with this result.
+  /// The first task of a transfer ended with this result.
   case taskEnded(TransferKey, TransferResult)
-  /// The request interceptors returned a request, or one of them failed.
-  case requestMade(TransferKey, Result<TaskRequest, DownloadFailure>)
+  /// A task other than the first one of a transfer ended with this result.
+  case partEnded(TransferKey, Int, TransferResult)
+  /// The request interceptors returned the request of a task, or one of them failed.
+  ///
+  /// The number is that of the part; zero for the first task.
+  case requestMade(TransferKey, Int, Result<TaskRequest, DownloadFailure>)
   /// The response interceptors handled an end.
   case endNotified
   /// The digest of a complete file was computed.
@@ -52,16 +56,21 @@ final class EngineInbox: Sendable {
     waiter?.resume()
   }
 
+  /// Returns all inputs since the last call, without waiting for one.
+  func take() -> [EngineInput] {
+    state.withLock { state in
+      defer { state.inputs = [] }
+      return state.inputs
+    }
+  }
+
   /// Returns all inputs since the last call; waits until there is one.
   ///
   /// Only the engine's run calls this. Cancelling its task does not end the wait: a cancelled run
   /// still has to receive the ends of its transfers.
   func next() async -> [EngineInput] {
     while true {
-      let batch = state.withLock { state in
-        defer { state.inputs = [] }
-        return state.inputs
-      }
+      let batch = take()
       guard batch.isEmpty else { return batch }
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in

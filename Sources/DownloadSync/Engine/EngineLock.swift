@@ -32,18 +32,15 @@ package final class EngineLock: Sendable {
     }
     let start = ContinuousClock.now
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let isHeld = errno == EWOULDBLOCK || errno == EINTR
+      let code = errno
       let holder = Self.text(of: descriptor)
       let waited = ContinuousClock.now - start
       let mayWait =
         waited < patience
         || (patience > .zero && waited < Self.exitPatience && Self.isEnding(holder))
-      guard isHeld, mayWait else {
+      guard code == EINTR || code == EWOULDBLOCK && mayWait else {
         close(descriptor)
-        throw EngineError(
-          .alreadyRunning,
-          "another engine runs on \(storePath): \(holder.isEmpty ? "an unknown process" : holder)"
-        )
+        throw Self.error(code, storePath: storePath, holder: holder)
       }
       usleep(10_000)
     }
@@ -51,6 +48,21 @@ package final class EngineLock: Sendable {
     let text = Array("process \(getpid())\n".utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+  }
+
+  /// The error of `flock` with an error number.
+  static func error(_ code: Int32, storePath: String, holder: String) -> EngineError {
+    // Other codes come from file systems, such as ENOLCK from a network file system.
+    guard code == EWOULDBLOCK else {
+      return EngineError(
+        .cannotLock,
+        "\(storePath)/engine.lock cannot be locked: \(systemErrorText(code))"
+      )
+    }
+    return EngineError(
+      .alreadyRunning,
+      "another engine runs on \(storePath): \(holder.isEmpty ? "an unknown process" : holder)"
+    )
   }
 
   deinit {

@@ -25,6 +25,8 @@ public struct EngineOptions: Sendable {
 
   /// The limits of concurrent downloads, in total and per host.
   public var limits: ConcurrencyLimits
+  /// Whether a file is downloaded over several connections at once; by default over one.
+  public var split = SplitOptions()
   /// Whether and when failed downloads are retried.
   public var retry = RetryPolicy()
   /// The longest time between two checkpoints of a download that makes progress.
@@ -33,6 +35,8 @@ public struct EngineOptions: Sendable {
   public var checkpointInterval = Duration.seconds(1)
   /// The number of unsynced bytes that causes an early checkpoint; 32 MiB by default.
   public var checkpointBytes: Int64 = 32 << 20
+  /// What is done with the space on disk when the size of a file is known.
+  public var preallocation = Preallocation.none
   /// The number of crashes after which a crash suspect fails permanently with `quarantined`.
   ///
   /// A crash suspect is a download whose transfer had neither made progress nor ended when the

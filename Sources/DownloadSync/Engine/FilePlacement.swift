@@ -135,9 +135,10 @@ struct FilePlacement: Sendable {
   /// - Returns: Whether a file was renamed.
   @discardableResult
   func adoptEarlierPartial(of record: DownloadRecord, _ layout: FileLayout) -> Bool {
-    guard record.received > 0, FileIdentity(ofFileAt: layout.partialPath) == nil,
+    guard record.received > 0, record.isConsistent,
+      FileIdentity(ofFileAt: layout.partialPath) == nil,
       let file = try? LockedFile(layout.earlierPartialPath, for: .writing),
-      let fileIdentity = file.fileIdentity, fileIdentity.size >= record.received
+      let fileIdentity = file.fileIdentity, fileIdentity.size >= record.committed.end
     else { return false }
     let (old, new) = (layout.earlierPartialPath, layout.partialPath)
     return withExtendedLifetime(file) {

@@ -8,6 +8,14 @@ struct FinishedFile: Sendable {
   var entity: Transfer.Entity
   var identity: FileIdentity
   var head: ResponseHead?
+  /// The digest that was compared with the expected one, if there is one.
+  var verifiedDigest: String?
+}
+
+/// A transfer whose bytes have all arrived, and whose digest is correct.
+struct CompleteTransfer: Sendable {
+  var download: ActiveTransfer
+  var verifiedDigest: String?
 }
 
 extension FinishedFile {
@@ -44,7 +52,8 @@ struct Finalizer: Sendable {
   /// Syncs the bytes of a complete transfer, and returns its file.
   ///
   /// Blocks until the disk has finished.
-  func synchronize(_ download: ActiveTransfer) throws(PartialFile.Failure) -> FinishedFile {
+  func synchronize(_ complete: CompleteTransfer) throws(PartialFile.Failure) -> FinishedFile {
+    let download = complete.download
     _ = try download.transfer.file.synchronize()
     guard let identity = download.transfer.file.fileIdentity else {
       throw PartialFile.Failure(code: EIO, operation: "examining the file")
@@ -54,7 +63,8 @@ struct Finalizer: Sendable {
       layout: download.layout,
       entity: download.transfer.entity,
       identity: identity,
-      head: download.transfer.head
+      head: download.transfer.head,
+      verifiedDigest: complete.verifiedDigest
     )
   }
 

@@ -3,8 +3,8 @@ internal import SystemInterface
 
 /// The file of an incomplete download.
 ///
-/// Bytes are written at offsets, never appended. One thread writes; another may sync at the same
-/// time. The file is locked against other processes until ``unlock()`` is called or the last
+/// Bytes are written at offsets, never appended. Several threads may write different ranges, and
+/// another may sync at the same time. The file is locked against other processes until ``unlock()`` is called or the last
 /// reference is released.
 final class PartialFile: Sendable, ProcessLock {
   /// A failed file system operation.
@@ -16,15 +16,13 @@ final class PartialFile: Sendable, ProcessLock {
   }
 
   private struct State {
-    /// The offset of the next byte.
-    ///
-    /// All bytes before it are written.
-    var position: Int64
-    /// The offset up to which all bytes are synced.
-    var synced: Int64
-    /// The offset up to which the last sync, which may still run, covers the bytes.
-    var syncBegun: Int64
-    /// The number of times that the position was set.
+    /// The bytes that are written.
+    var written: ByteRanges
+    /// The bytes that are synced.
+    var synced: ByteRanges
+    /// The bytes that the last sync, which may still run, covers.
+    var syncBegun: ByteRanges
+    /// The number of times that bytes were discarded.
     ///
     /// A sync that began in an earlier epoch says nothing about the bytes written since.
     var epoch = 0
@@ -38,28 +36,32 @@ final class PartialFile: Sendable, ProcessLock {
   let path: String
   private let faultInjector: (any FaultInjector)?
   private let file: LockedFile
-  // Only held to access the fields: one thread writes while another reads the progress.
+  // Only held to access the fields: some threads write while another reads the progress.
   private let state: Mutex<State>
 
   private var descriptor: Int32 { file.descriptor }
 
-  /// Opens the file and truncates it to `offset` bytes, which are synced.
+  /// Opens the file and truncates it after the last of some ranges, which are synced.
   ///
-  /// With an offset of 0, a new file replaces the previous one. Bytes are only written to a file
-  /// that this creates, or to a regular file of the effective user that has no other name.
-  init(path: String, offset: Int64, faultInjector: (any FaultInjector)? = nil) throws(Failure) {
+  /// Without ranges, a new file replaces the previous one. Bytes are only written to a file that
+  /// this creates, or to a regular file of the effective user that has no other name.
+  init(
+    path: String,
+    keeping kept: ByteRanges,
+    faultInjector: (any FaultInjector)? = nil
+  ) throws(Failure) {
     self.path = path
     self.faultInjector = faultInjector
-    state = Mutex(State(position: offset, synced: offset, syncBegun: offset))
-    if offset == 0 { try Self.clear(path, faultInjector) }
+    state = Mutex(State(written: kept, synced: kept, syncBegun: kept))
+    if kept.isEmpty { try Self.clear(path, faultInjector) }
     try Self.pass(faultInjector, .open(path: path), "opening \(path)")
     do throws(LockedFile.Refusal) {
-      file = offset == 0 ? try LockedFile(creating: path) : try LockedFile(path, for: .writing)
+      file = kept.isEmpty ? try LockedFile(creating: path) : try LockedFile(path, for: .writing)
     } catch {
       throw Failure(error, opening: path)
     }
     faultInjector?.didPerform(.open(path: path))
-    if offset != 0 { try cut(to: offset) }
+    if !kept.isEmpty { try cut(to: kept.end) }
     faultInjector?.didLock(self)
   }
 
@@ -89,24 +91,32 @@ final class PartialFile: Sendable, ProcessLock {
     file.unlock()
   }
 
-  /// The offset of the next byte.
-  var position: Int64 { state.withLock { $0.position } }
+  /// The bytes that are written.
+  var written: ByteRanges { state.withLock { $0.written } }
+
+  /// The number of bytes that are written.
+  var byteCount: Int64 { state.withLock { $0.written.byteCount } }
+
+  /// The offset of the first byte that is not written.
+  var position: Int64 { state.withLock { $0.written.prefixLength } }
 
   /// The number of bytes written but not yet synced.
-  var unsynced: Int64 { state.withLock { $0.position - $0.synced } }
+  var unsynced: Int64 { state.withLock { $0.written.byteCount - $0.synced.byteCount } }
 
   /// The number of bytes written since the last sync began.
-  var writtenSinceSync: Int64 { state.withLock { $0.position - $0.syncBegun } }
+  var writtenSinceSync: Int64 {
+    state.withLock { $0.written.byteCount - $0.syncBegun.byteCount }
+  }
 
   /// The current identity of the file.
   var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
-  /// Sets the offset of the next byte, which must not be after the end.
-  func seek(to offset: Int64) {
+  /// Notes that some bytes are written again and do not count until then.
+  func discard(_ range: Range<Int64>) {
     state.withLock { state in
-      state.position = offset
-      state.synced = min(state.synced, offset)
-      state.syncBegun = min(state.syncBegun, offset)
+      state.written.remove(range)
+      state.synced.remove(range)
+      state.syncBegun.remove(range)
       state.epoch += 1
     }
   }
@@ -119,17 +129,57 @@ final class PartialFile: Sendable, ProcessLock {
       throw Failure(code: errno, operation: "truncating \(path)")
     }
     faultInjector?.didPerform(.cut(path: path, size: 0))
-    seek(to: 0)
+    discard(0..<Int64.max)
   }
 
-  /// Writes all bytes at the current position.
+  /// Prepares the disk for a file of a size, which must not be below that of the written bytes.
   ///
-  /// - Parameter bytes: The bytes to write.
+  /// Blocks until the disk has finished. Reserves nothing on a file system that cannot.
+  func reserve(_ size: Int64, _ preallocation: Preallocation) throws(Failure) {
+    let current = fileIdentity?.size ?? 0
+    guard preallocation != .none, size > current else { return }
+    let effect = Effect.reserve(path: path, size: size)
+    try Self.pass(faultInjector, effect, "reserving \(size) bytes for \(path)")
+    var code = preallocation == .full ? Self.allocate(descriptor, current..<size) : 0
+    if [EOPNOTSUPP, ENOTSUP, ENOSYS, EINVAL, ENODEV].contains(code) { code = 0 }
+    guard code == 0, ftruncate(descriptor, off_t(size)) == 0 else {
+      throw Failure(
+        code: code == 0 ? errno : code,
+        operation: "reserving \(size) bytes for \(path)"
+      )
+    }
+    faultInjector?.didPerform(effect)
+  }
+
+  /// Reserves the space of a range at the end of a file; returns the error number.
+  private static func allocate(_ descriptor: Int32, _ range: Range<Int64>) -> Int32 {
+    let length = off_t(range.upperBound - range.lowerBound)
+    #if canImport(Darwin)
+      var store = fstore_t(
+        fst_flags: UInt32(F_ALLOCATEALL),
+        fst_posmode: F_PEOFPOSMODE,
+        fst_offset: 0,
+        fst_length: length,
+        fst_bytesalloc: 0
+      )
+      return unsafe fcntl(descriptor, F_PREALLOCATE, &store) == -1 ? errno : 0
+    #else
+      while true {
+        let code = posix_fallocate(descriptor, off_t(range.lowerBound), length)
+        guard code == EINTR else { return code }
+      }
+    #endif
+  }
+
+  /// Writes all bytes at an offset.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes to write.
+  ///   - start: The offset of the first byte.
   /// - Throws: The error of the file system; after a failed ``synchronize()``, always the error of
   ///   that sync.
-  func write(_ bytes: Span<UInt8>) throws(Failure) {
+  func write(_ bytes: Span<UInt8>, at start: Int64) throws(Failure) {
     try checkSyncs()
-    let start = position
     let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
     try Self.pass(faultInjector, effect, "writing \(path)")
     var written = 0
@@ -150,7 +200,7 @@ final class PartialFile: Sendable, ProcessLock {
       }
       return 0
     }
-    state.withLock { $0.position = start + Int64(written) }
+    state.withLock { $0.written.insert(start..<start + Int64(written)) }
     guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
     faultInjector?.didPerform(effect)
   }
@@ -181,19 +231,19 @@ final class PartialFile: Sendable, ProcessLock {
     return bytes
   }
 
-  /// Syncs the written bytes, and returns the offset up to which the file is synced.
+  /// Syncs the written bytes, and returns all bytes that are synced.
   ///
   /// Blocks until the disk has finished.
   ///
-  /// - Returns: The offset up to which the file is synced.
+  /// - Returns: The bytes that are synced.
   /// - Throws: The error of the file system. A failed sync is final: from then on this method and
-  ///   ``write(_:)`` throw that error, until the file is opened again at an offset that an earlier
+  ///   ``write(_:at:)`` throw that error, until the file is opened again with bytes that an earlier
   ///   sync has made durable.
-  func synchronize() throws(Failure) -> Int64 {
+  func synchronize() throws(Failure) -> ByteRanges {
     try checkSyncs()
-    let (end, epoch) = state.withLock { state in
-      state.syncBegun = state.position
-      return (state.position, state.epoch)
+    let (covered, epoch) = state.withLock { state in
+      state.syncBegun = state.written
+      return (state.written, state.epoch)
     }
     do throws(Failure) {
       try Self.pass(faultInjector, .synchronize(path: path), "syncing \(path)")
@@ -209,7 +259,7 @@ final class PartialFile: Sendable, ProcessLock {
       // Another sync may have failed since this one began, and received the only report of the
       // loss.
       if let failure = state.syncFailure { throw failure }
-      if state.epoch == epoch { state.synced = end }
+      if state.epoch == epoch { state.synced = covered }
       return state.synced
     }
   }

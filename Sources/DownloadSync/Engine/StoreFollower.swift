@@ -25,6 +25,8 @@ struct StoreFollower {
   private var lastCommit: UInt64
   /// The position in the store's history up to which changes have been returned.
   private var position: HistoryToken
+  /// Whether another writer has committed since ``position``.
+  private var isBehind = false
 
   /// Starts after the last commit of a store.
   ///
@@ -36,6 +38,31 @@ struct StoreFollower {
     lastCommit = try store.commitNumber()
   }
 
+  /// Whether another writer has committed since the last call of ``next()``.
+  ///
+  /// Blocks for the time of a short read transaction.
+  ///
+  /// - Throws: `StoreError`.
+  mutating func hasChanges() throws -> Bool {
+    guard !isBehind else { return true }
+    // In this order, a commit between the two reads counts as not read yet.
+    let now = try store.historyToken()
+    let commit = try store.commitNumber()
+    switch ownCommits.author(ofCommitsAfter: lastCommit, through: commit) {
+    // The end of the commit that is being made wakes the engine again.
+    case .undecided:
+      return false
+    case .engine:
+      lastCommit = commit
+      position = now
+      return false
+    case .others:
+      lastCommit = commit
+      isBehind = true
+      return true
+    }
+  }
+
   /// Returns the changes that others have committed since the last call.
   ///
   /// Blocks for the time of one or two short read transactions.
@@ -43,20 +70,8 @@ struct StoreFollower {
   /// - Throws: `StoreError`.
   /// - Complexity: O(changes).
   mutating func next() throws -> Changes {
-    // In this order, a commit between the two reads counts as not read yet.
-    let now = try store.historyToken()
-    let commit = try store.commitNumber()
-    switch ownCommits.author(ofCommitsAfter: lastCommit, through: commit) {
-    // The end of the commit that is being made wakes the engine again.
-    case .undecided:
-      return .none
-    case .engine:
-      lastCommit = commit
-      position = now
-      return .none
-    case .others:
-      lastCommit = commit
-    }
+    guard try hasChanges() else { return .none }
+    isBehind = false
     let changes = try store.read { [position] tx in
       try tx.changes(since: position, of: DownloadRecord.self, atMost: Self.maximumChanges)
     }
@@ -82,6 +97,7 @@ extension ChangedFields<DownloadRecord> {
     contains(\.state) || contains(\.intent) || contains(\.generation) || contains(\.priority)
       || contains(\.startsImmediately) || contains(\.isHeld) || contains(\.nextRetryAt)
       || contains(\.root) || contains(\.notBefore) || contains(\.bytesPerSecond)
+      || contains(\.connections)
   }
 }
 

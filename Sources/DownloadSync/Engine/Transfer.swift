@@ -3,7 +3,10 @@ internal import Foundation
 internal import ObjectStore
 internal import SystemInterface
 
-/// The sink of one task: judges the response and writes the body to the partial file.
+/// The transfer of a record, and the sink of its first task: judges the response and writes the body
+/// to the partial file.
+///
+/// If the file is split, each further task has a ``TransferPart``, which writes to the same file.
 ///
 /// The transport calls the sink on its own queue, and the engine reads the progress. The sink posts
 /// events to the engine's inbox with the key of the transfer.
@@ -32,6 +35,13 @@ final class Transfer: TaskSink {
   private struct State {
     var entity: Entity
     var head: ResponseHead?
+    /// The range that the first task writes.
+    var claim: PartClaim
+    /// The digest of the bytes in the file; `nil` if the record required none at the start, or if
+    /// the bytes do not arrive in order.
+    var streamedDigest: StreamedDigest?
+    /// Whether the file has, or may get, gaps.
+    var isSplit: Bool
     /// The number of bytes that a background transport holds, including those before the offset.
     var held: Int64 = 0
     var resumeData: Data?
@@ -45,12 +55,11 @@ final class Transfer: TaskSink {
   let file: PartialFile
   /// The rate limit of the record.
   private let limiter: RateLimiter
-  /// The digest of the bytes in the file; `nil` if the record required none at the start.
-  private let streamedDigest: StreamedDigest?
   private let offset: Int64
   private let usesResumeData: Bool
   private let validator: Validator?
   private let checkpointBytes: Int64
+  private let preallocation: Preallocation
   private let now: @Sendable () -> Date
   private let rollBack: RollBack
   private let naming: FileNaming
@@ -64,9 +73,11 @@ final class Transfer: TaskSink {
   init(
     record: DownloadRecord,
     offset: Int64,
+    end: Int64? = nil,
     usesResumeData: Bool,
     file: PartialFile,
     checkpointBytes: Int64,
+    preallocation: Preallocation = .none,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
     startWork: @escaping StreamedDigest.StartWork,
@@ -77,12 +88,17 @@ final class Transfer: TaskSink {
     key = TransferKey(record)
     self.file = file
     limiter = RateLimiter(bytesPerSecond: Self.limit(of: record))
-    streamedDigest = record.expectedDigest.flatMap { try? Digest($0) }
-      .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
+    let isSplit = file.written != ByteRanges(upTo: offset)
+    let streamedDigest =
+      isSplit
+      ? nil
+      : record.expectedDigest.flatMap { try? Digest($0) }
+        .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
     self.usesResumeData = usesResumeData
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
+    self.preallocation = preallocation
     self.now = now
     self.inbox = inbox
     self.startWork = startWork
@@ -95,7 +111,10 @@ final class Transfer: TaskSink {
           total: record.expected,
           entityTag: record.entityTag,
           lastModified: record.lastModified
-        )
+        ),
+        claim: PartClaim(from: offset, to: end),
+        streamedDigest: streamedDigest,
+        isSplit: isSplit
       )
     )
   }
@@ -106,7 +125,15 @@ final class Transfer: TaskSink {
   var entity: Entity { state.withLock { $0.entity } }
 
   /// The number of bytes received, in the partial file or held by a background transport.
-  var received: Int64 { max(file.position, state.withLock { $0.held }) }
+  var received: Int64 { max(file.byteCount, state.withLock { $0.held }) }
+  /// Whether the file has, or may get, gaps.
+  var isSplit: Bool { state.withLock { $0.isSplit } }
+  /// The range that is left to the first task.
+  var claim: PartClaim { state.withLock { $0.claim } }
+  /// Whether the first task has received bytes.
+  var hasProgressed: Bool { state.withLock { $0.hasProgressed } }
+  /// The bytes that are missing; `nil` if the size is unknown.
+  var missing: ByteRanges? { entity.total.map { file.written.gaps(in: 0..<$0) } }
   /// Whether the sink or the engine has already determined the result of the transfer.
   var hasFinding: Bool { state.withLock { $0.finding != nil } }
   /// The resume data that the task has left.
@@ -134,21 +161,30 @@ final class Transfer: TaskSink {
     let verdict = ResponseVerdict(
       head,
       offset: offset,
+      continues: !file.written.isEmpty,
       expected: entity.total,
       validator: validator,
       now: now()
     )
     switch verdict {
     case .write(let offset, let total):
-      adopt(head, total: total, isSameEntity: self.offset > 0)
-      streamedDigest?.seek(to: offset)
-      file.seek(to: offset)
-      return takeName(head)
+      adopt(head, total: total, isSameEntity: self.offset > 0 || isSplit)
+      state.withLock { state in
+        state.streamedDigest?.seek(to: offset)
+        state.claim = PartClaim(from: offset, to: state.claim.end)
+      }
+      // The bytes after the requested offset belong to other connections.
+      file.discard(offset..<max(offset, self.offset))
+      return prepare(head, total: total)
     case .startOver(let total):
       do {
         // The store must not count bytes of the old entity while the file receives the new one.
         try rollBack(head, total)
-        streamedDigest?.seek(to: 0)
+        state.withLock { state in
+          state.streamedDigest?.seek(to: 0)
+          state.claim = PartClaim(from: 0)
+          state.isSplit = false
+        }
         try file.removeAll()
       } catch is RecordChanged {
         // The record counts the bytes on disk under its new URL: leave the file alone.
@@ -159,7 +195,7 @@ final class Transfer: TaskSink {
         return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
       }
       adopt(head, total: total, isSameEntity: false)
-      return takeName(head)
+      return prepare(head, total: total)
     case .alreadyComplete:
       return end(.complete)
     case .askAgainFromZero(let failure):
@@ -192,7 +228,8 @@ final class Transfer: TaskSink {
   }
 
   private func receive(part bytes: Span<UInt8>) -> BodyDisposition {
-    if let total = entity.total, file.position + Int64(bytes.count) > total {
+    let (piece, total) = state.withLock { ($0.claim.reserve(bytes.count), $0.entity.total) }
+    if let total, piece.upperBound > total {
       return end(
         .failed(
           DownloadFailure(.wrongLength, "the body is longer than \(total) bytes"),
@@ -200,48 +237,62 @@ final class Transfer: TaskSink {
         )
       )
     }
+    let kept = bytes.extracting(first: piece.count)
+    if let failure = write(kept, at: piece.lowerBound) {
+      return end(.failed(failure, retryAfter: nil))
+    }
+    let (isFirst, isEnd) = state.withLock { state in
+      state.claim.noteWritten()
+      state.streamedDigest?.append(kept)
+      defer { state.hasProgressed = true }
+      return (!state.hasProgressed, state.claim.isFull)
+    }
+    if isFirst { inbox.post(.progressed(key)) }
+    // The rest of the body belongs to other connections.
+    return isEnd ? end(.complete) : .proceed
+  }
+
+  /// Writes bytes of any connection; returns the failure.
+  func write(_ bytes: Span<UInt8>, at offset: Int64) -> DownloadFailure? {
     do {
-      try file.write(bytes)
-      streamedDigest?.append(bytes)
+      try file.write(bytes, at: offset)
     } catch {
-      return end(.failed(error.asDownloadFailure, retryAfter: nil))
+      return error.asDownloadFailure
     }
     // Bytes that a running sync covers need no other one.
     let isLong = file.writtenSinceSync >= checkpointBytes
-    let (isFirst, asks) = state.withLock { state in
-      let isFirst = !state.hasProgressed
-      state.hasProgressed = true
+    let asks = state.withLock { state in
       let asks = isLong && !state.hasAskedForCheckpoint
       if asks { state.hasAskedForCheckpoint = true }
-      return (isFirst, asks)
+      return asks
     }
-    if isFirst { inbox.post(.progressed(key)) }
     if asks { inbox.post(.checkpointDue) }
-    return .proceed
+    return nil
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (isFirst, finding, entity) = state.withLock { state in
+    let (isFirst, finding, position, total) = state.withLock { state in
       defer { state.hasFinished = true }
-      return (!state.hasFinished, state.finding, state.entity)
+      let claim = state.claim
+      return (!state.hasFinished, state.finding, claim.written, claim.end ?? state.entity.total)
     }
     // Only the first call counts, in case a transport reports the end twice.
     guard isFirst else { return }
     let result = TransferResult(
       outcome,
       finding: finding,
-      position: file.position,
-      total: entity.total
+      position: position,
+      total: total
     )
     inbox.post(.taskEnded(key, result))
   }
 
   // MARK: Calls of the engine
 
-  /// Syncs the written bytes, and returns the offset up to which the file is synced.
+  /// Syncs the written bytes, and returns all bytes that are synced.
   ///
   /// Blocks until the disk has finished.
-  func synchronize() throws(PartialFile.Failure) -> Int64 {
+  func synchronize() throws(PartialFile.Failure) -> ByteRanges {
     state.withLock { $0.hasAskedForCheckpoint = false }
     return try file.synchronize()
   }
@@ -261,6 +312,26 @@ final class Transfer: TaskSink {
     record.bytesPerSecond.map { max(1, $0) }
   }
 
+  /// Notes that the file is downloaded over several connections from now on.
+  func noteSplit() {
+    state.withLock { state in
+      state.isSplit = true
+      // The digest needs the bytes in order: it is computed from the complete file.
+      state.streamedDigest = nil
+    }
+  }
+
+  /// Gives the bytes from an offset on to another connection, and returns whether that was possible.
+  func shorten(to offset: Int64) -> Bool { state.withLock { $0.claim.shorten(to: offset) } }
+
+  /// Takes back a range that another connection did not fetch, and returns whether that was possible.
+  func takeBack(_ range: Range<Int64>) -> Bool {
+    state.withLock { state in
+      guard let total = state.entity.total else { return false }
+      return state.claim.takeBack(range, ofSize: total)
+    }
+  }
+
   /// Makes the transfer fail because of its file, unless the sink has already determined another
   /// result.
   func fail(_ failure: PartialFile.Failure) {
@@ -274,7 +345,11 @@ final class Transfer: TaskSink {
   /// If the record required another algorithm at the start, or none, the file is read from the
   /// beginning.
   func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
-    if let streamedDigest, streamedDigest.algorithm == algorithm { return streamedDigest }
+    if let streamedDigest = state.withLock({ $0.streamedDigest }),
+      streamedDigest.algorithm == algorithm
+    {
+      return streamedDigest
+    }
     return StreamedDigest(of: file, algorithm, startWork: startWork)
   }
 
@@ -294,8 +369,14 @@ final class Transfer: TaskSink {
     }
   }
 
-  /// Commits the file name that the response suggests, before the first byte of the body.
-  private func takeName(_ head: ResponseHead) -> BodyDisposition {
+  /// Reserves the space of the file, and commits the file name that the response suggests, before the
+  /// first byte of the body.
+  private func prepare(_ head: ResponseHead, total: Int64?) -> BodyDisposition {
+    do throws(PartialFile.Failure) {
+      if let total { try file.reserve(total, preallocation) }
+    } catch {
+      return end(.failed(error.asDownloadFailure, retryAfter: nil))
+    }
     guard let name = naming.name(forURL: key.url, head) else { return .proceed }
     do {
       try rename(name)

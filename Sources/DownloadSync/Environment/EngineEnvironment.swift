@@ -69,6 +69,25 @@ package struct EngineEnvironment: Sendable {
       startWork { continuation.resume(with: Result(catching: work)) }
     }
   }
+
+  /// Runs blocking work for each element, at the same time if there are threads for it, and returns
+  /// the results in the order of the elements.
+  func blocking<Element: Sendable, R: Sendable>(
+    forEach elements: [Element],
+    _ work: @escaping @Sendable (Element) -> R
+  ) async -> [R] {
+    guard !elements.isEmpty else { return [] }
+    return await withCheckedContinuation { continuation in
+      let results = GatheredResults<R>(count: elements.count)
+      for (index, element) in elements.enumerated() {
+        startWork {
+          if let all = results.note(work(element), at: index) {
+            continuation.resume(returning: all)
+          }
+        }
+      }
+    }
+  }
 }
 
 extension EngineEnvironment {
@@ -76,7 +95,7 @@ extension EngineEnvironment {
   package static let live = Self(
     instant: { .now },
     random: { .random(in: 0..<1) },
-    startWork: { work in DispatchQueue.global().async(execute: work) },
+    startWork: { [threads = BlockingThreads()] work in threads.run(work) },
     startLongWork: { work in
       DispatchQueue.global(qos: .utility).async(execute: work)
     },

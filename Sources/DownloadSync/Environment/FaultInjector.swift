@@ -7,6 +7,8 @@ package enum Effect: Sendable, Hashable {
   case open(path: String)
   /// Truncates a file, or extends it with zeros.
   case cut(path: String, size: Int64)
+  /// Extends a file with zeros to the size that it will have, and may reserve the space.
+  case reserve(path: String, size: Int64)
   /// Writes bytes at an offset.
   case write(path: String, offset: Int64, byteCount: Int)
   /// Syncs a file: the data written before the call survives a power failure.

@@ -87,7 +87,8 @@ extension DownloadProgress {
       state: record.state,
       received: record.received,
       expected: record.expected,
-      isLive: false
+      isLive: false,
+      ranges: record.committed.ranges
     )
   }
 }
@@ -95,14 +96,18 @@ extension DownloadProgress {
 extension ActiveTransfer {
   /// The current progress.
   fileprivate var progress: DownloadProgress {
-    DownloadProgress(
+    // Of a split file, the count and the ranges are of the same moment.
+    let written = transfer.isSplit ? transfer.file.written : nil
+    return DownloadProgress(
       recordID: record.id,
       url: record.url,
       filename: record.filename,
       state: .running,
-      received: transfer.received,
+      received: written?.byteCount ?? transfer.received,
       expected: transfer.entity.total,
-      bytesPerSecond: meter.bytesPerSecond(at: .now)
+      bytesPerSecond: meter.bytesPerSecond(at: .now),
+      ranges: written?.ranges,
+      connections: tasks.count
     )
   }
 }

@@ -26,6 +26,13 @@ public struct DownloadProgress: Sendable, Hashable {
   public var bytesPerSecond: Double?
   /// Whether the download is running; otherwise the values are those of the last commit.
   public var isLive: Bool
+  /// The received ranges of the file, in ascending order.
+  ///
+  /// One range from zero, unless the file is downloaded over several connections. Their lengths add
+  /// up to ``received``.
+  public var ranges: [Range<Int64>]
+  /// The number of connections that the download has; zero if it is not running.
+  public var connections: Int
 
   /// Creates progress.
   package init(
@@ -36,7 +43,9 @@ public struct DownloadProgress: Sendable, Hashable {
     received: Int64,
     expected: Int64? = nil,
     bytesPerSecond: Double? = nil,
-    isLive: Bool = true
+    isLive: Bool = true,
+    ranges: [Range<Int64>]? = nil,
+    connections: Int = 0
   ) {
     self.recordID = recordID
     self.url = url
@@ -46,7 +55,12 @@ public struct DownloadProgress: Sendable, Hashable {
     self.expected = expected
     self.bytesPerSecond = bytesPerSecond
     self.isLive = isLive
+    self.ranges = ranges ?? ByteRanges(upTo: received).ranges
+    self.connections = connections
   }
+
+  /// Whether the received bytes are not exactly the first ones of the file.
+  package var hasGaps: Bool { ranges != ByteRanges(upTo: received).ranges }
 
   /// Whether the download has ended: nothing more happens to it without a command.
   var isEnd: Bool {

@@ -53,8 +53,16 @@ struct EventDispatcher {
   ///
   /// The inbox receives the request that they return as `requestMade`.
   ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - record: The record of the download.
+  ///   - part: The number of the part; zero for the first task.
   /// - Returns: The task in which they run; `nil` if there are none.
-  func prepare(_ request: TaskRequest, for record: DownloadRecord) -> Task<Void, Never>? {
+  func prepare(
+    _ request: TaskRequest,
+    for record: DownloadRecord,
+    part: Int = 0
+  ) -> Task<Void, Never>? {
     guard !interceptors.requests.isEmpty else { return nil }
     return Task.detached { [interceptors, inbox] in
       let result: Result<TaskRequest, DownloadFailure>
@@ -63,7 +71,7 @@ struct EventDispatcher {
       } catch {
         result = .failure(error)
       }
-      inbox.post(.requestMade(TransferKey(record), result))
+      inbox.post(.requestMade(TransferKey(record), part, result))
     }
   }
 

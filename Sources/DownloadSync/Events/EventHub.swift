@@ -51,13 +51,16 @@ final class EventHub: Sendable {
     /// Waits for the next event; `nil` at the end and when the task is cancelled.
     func next() async -> DownloadEvent? {
       var iterator = wakeUps.makeAsyncIterator()
-      while true {
+      while !Task.isCancelled {
         let (event, hasEnded) = state.withLock { ($0.buffer.next(), $0.hasEnded) }
         if let event { return event }
         // The signal ends when the task is cancelled and when the run ends. After the run the loop
         // continues with the events that are left in the buffer.
         guard !hasEnded, await iterator.next() != nil || self.hasEnded else { return nil }
       }
+      // A cancelled task ends the sequence for all readers, whether it was waiting or not.
+      wakeUp.finish()
+      return nil
     }
 
     /// Waits for an interval, or until the buffer has the end of a download, or the run has ended.

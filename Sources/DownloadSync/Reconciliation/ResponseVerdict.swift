@@ -25,16 +25,19 @@ package enum ResponseVerdict: Sendable, Hashable {
   /// - Parameters:
   ///   - head: The status and fields of the response.
   ///   - offset: The first requested byte.
+  ///   - continues: Whether any bytes are on disk; `nil` if there are exactly those before the offset.
   ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
   ///   - validator: The validator of the bytes on disk.
   ///   - now: The current time, to which a `Retry-After` date is compared.
   package init(
     _ head: ResponseHead,
     offset: Int64,
+    continues: Bool? = nil,
     expected: Int64?,
     validator: Validator?,
     now: Date
   ) {
+    let continues = continues ?? (offset > 0)
     if (200..<300).contains(head.status), let coding = head.contentCoding {
       self = .fail(
         DownloadFailure(
@@ -57,23 +60,35 @@ package enum ResponseVerdict: Sendable, Hashable {
     }
     switch head.status {
     case 206:
-      self = Self.partial(head, offset: offset, expected: expected, validator: validator)
+      self = Self.partial(head, offset: offset, continues, expected: expected, validator: validator)
     case 200:
       // Content-Range decides, not the status: some servers send a range with status 200.
       if head.contentRange?.range != nil {
-        self = Self.partial(head, offset: offset, expected: expected, validator: validator)
-      } else if offset == 0 {
+        self = Self.partial(
+          head,
+          offset: offset,
+          continues,
+          expected: expected,
+          validator: validator
+        )
+      } else if !continues {
         self = .write(offset: 0, total: head.contentLength)
       } else {
         self = .startOver(total: head.contentLength)
       }
-    case 412 where offset > 0:
+    case 412 where continues:
       // If-Range must not cause a 412 (RFC 9110, 13.1.5), but some servers send one.
       self = .askAgainFromZero(
         DownloadFailure(.entityChanged, "the server answered the range request with status 412")
       )
     case 416:
-      self = Self.notSatisfiable(head, offset: offset, expected: expected, validator: validator)
+      self = Self.notSatisfiable(
+        head,
+        offset: offset,
+        continues,
+        expected: expected,
+        validator: validator
+      )
     default:
       self = .fail(
         Self.failure(forStatus: head.status),
@@ -85,6 +100,7 @@ package enum ResponseVerdict: Sendable, Hashable {
   private static func partial(
     _ head: ResponseHead,
     offset: Int64,
+    _ continues: Bool,
     expected: Int64?,
     validator: Validator?
   ) -> Self {
@@ -95,14 +111,14 @@ package enum ResponseVerdict: Sendable, Hashable {
         .badResponse,
         "the partial response has no valid Content-Range"
       )
-      return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
+      return continues ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
-    if offset > 0, head.contradicts(validator) {
+    if continues, head.contradicts(validator) {
       return .askAgainFromZero(
         DownloadFailure(.entityChanged, "the file on the server has changed")
       )
     }
-    if offset > 0, let expected, let total = contentRange.total, total != expected {
+    if continues, let expected, let total = contentRange.total, total != expected {
       return .askAgainFromZero(
         DownloadFailure(
           .entityChanged,
@@ -119,7 +135,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         "requested the bytes from \(offset), received \(range.lowerBound) to \(range.upperBound)"
       )
       // A request from zero would be the same request again.
-      return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
+      return continues ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     guard let total = contentRange.total ?? expected else {
       // Without the total, the end of a range cannot be distinguished from the end of the file.
@@ -127,7 +143,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         .badResponse,
         "the partial response does not contain the size of the file"
       )
-      return offset > 0 ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
+      return continues ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
     return .write(offset: range.lowerBound, total: total)
   }
@@ -135,11 +151,12 @@ package enum ResponseVerdict: Sendable, Hashable {
   private static func notSatisfiable(
     _ head: ResponseHead,
     offset: Int64,
+    _ continues: Bool,
     expected: Int64?,
     validator: Validator?
   ) -> Self {
     let total = head.contentRange?.total ?? expected
-    guard offset > 0 else {
+    guard continues else {
       return .fail(
         DownloadFailure(.rejected, "the server answered a request for all bytes with status 416"),
         retryAfter: nil
@@ -154,7 +171,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     )
   }
 
-  private static func failure(forStatus status: Int) -> DownloadFailure {
+  fileprivate static func failure(forStatus status: Int) -> DownloadFailure {
     let code: DownloadFailure.Code =
       switch status {
       case 401, 403, 407: .refused
@@ -164,6 +181,57 @@ package enum ResponseVerdict: Sendable, Hashable {
       default: .rejected
       }
     return DownloadFailure(code, "the server answered with status \(status)")
+  }
+}
+
+extension TransferResult {
+  /// The result of a request for a range of an entity of which other connections fetch the rest;
+  /// `nil` if the response has the range.
+  ///
+  /// Stricter than ``ResponseVerdict``: the body must begin with the first requested byte, and no
+  /// bytes are dropped for another version of the file.
+  ///
+  /// - Parameters:
+  ///   - head: The status and fields of the response.
+  ///   - range: The requested range.
+  ///   - total: The size of the whole file in bytes.
+  ///   - validator: The validator of the bytes on disk.
+  ///   - now: The current time, to which a `Retry-After` date is compared.
+  init?(
+    refusing head: ResponseHead,
+    ofRange range: Range<Int64>,
+    total: Int64?,
+    validator: Validator?,
+    now: Date
+  ) {
+    guard head.status == 200 || head.status == 206 else {
+      self = .failed(
+        ResponseVerdict.failure(forStatus: head.status),
+        retryAfter: head.retryAfter(now: now)
+      )
+      return
+    }
+    let other = head.contentRange?.total ?? (head.status == 200 ? head.contentLength : nil)
+    if head.contradicts(validator) || (other != nil && total != nil && other != total) {
+      self = .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
+      return
+    }
+    guard head.contentCoding == nil, !head.hasInvalidLength,
+      let received = head.contentRange?.range, received.lowerBound == range.lowerBound,
+      received.upperBound > range.lowerBound
+    else {
+      self = .failed(
+        DownloadFailure(
+          .badResponse,
+          "requested the bytes from \(range.lowerBound) to \(range.upperBound), and received a "
+            + "response with status \(head.status) and "
+            + (head["Content-Range"].map { "Content-Range \($0)" } ?? "no Content-Range")
+        ),
+        retryAfter: nil
+      )
+      return
+    }
+    return nil
   }
 }
 
@@ -195,6 +263,9 @@ package struct Validator: Sendable, Hashable {
   package init?(of record: DownloadRecord) {
     self.init(entityTag: record.entityTag, lastModified: record.lastModified)
   }
+
+  /// Whether equal validators promise identical bytes (RFC 9110, 8.8.1).
+  package var isStrong: Bool { Self.isStrong(entityTag) }
 
   /// The value of the `If-Range` field: the entity tag if it is strong, otherwise the date.
   ///

@@ -32,6 +32,10 @@ struct Scheduler: Sendable {
     var started: Int
     /// Whether its transfer was asked to end, which frees the slot.
     var isEnding = false
+    /// The number of its connections; those that were asked to end count until they have ended.
+    var connectionCount = 1
+    /// The number of connections that were asked to end, although the download continues.
+    var endingConnectionCount = 0
   }
 
   /// One decision.
@@ -41,6 +45,10 @@ struct Scheduler: Sendable {
     /// End the running download with this URL; it is held until the user resumes it. Another
     /// download takes its slot when it has ended.
     case preempt(url: String)
+    /// A slot is free, but no connection: end one of the running download with this URL.
+    case endConnection(url: String)
+    /// A slot is free, but no connection, and one is about to end.
+    case awaitConnection
   }
 
   let limits: ConcurrencyLimits
@@ -72,6 +80,7 @@ struct Scheduler: Sendable {
     guard !running.contains(where: \.candidate.isSuspect) else { return nil }
     let slots = Slots(limits, running)
     if let suspect = queue.firstSuspect(where: { slots.hasFreeSlot(for: $0) }) {
+      if let step = slots.stepToFreeConnection(for: suspect) { return step }
       queue.remove(suspect.url)
       return .start(suspect)
     }
@@ -82,6 +91,10 @@ struct Scheduler: Sendable {
         guard mayStart(candidate) else {
           passed.append(head)
           return nil
+        }
+        if let step = slots.stepToFreeConnection(for: candidate) {
+          passed.append(head)
+          return step
         }
         queue.take(head)
         return .start(candidate)
@@ -126,6 +139,26 @@ private struct Slots {
 
   func hasFreeSlot(for candidate: Scheduler.Candidate) -> Bool {
     !isFull && perHost[candidate.origin, default: 0] < limits.maximumPerHost
+  }
+
+  /// The step that lets a download with a free slot connect; `nil` if it may.
+  ///
+  /// Additional connections of a download are within the limits, and give way to other downloads.
+  func stepToFreeConnection(for candidate: Scheduler.Candidate) -> Scheduler.Step? {
+    let sameOrigin = running.filter { $0.candidate.origin == candidate.origin }
+    let isHostFull = Self.count(of: sameOrigin) >= limits.maximumPerHost
+    guard isHostFull || Self.count(of: running) >= limits.maximumRunning else { return nil }
+    let others = isHostFull ? sameOrigin : running
+    if others.contains(where: { $0.isEnding || $0.endingConnectionCount > 0 }) {
+      return .awaitConnection
+    }
+    let widest = others.filter { $0.connectionCount > 1 }
+      .max { ($0.connectionCount, $0.started) < ($1.connectionCount, $1.started) }
+    return widest.map { .endConnection(url: $0.candidate.url) }
+  }
+
+  private static func count(of running: [Scheduler.Running]) -> Int {
+    running.reduce(0) { $0 + $1.connectionCount }
   }
 
   /// The download that has run longest of those that the candidate may preempt.

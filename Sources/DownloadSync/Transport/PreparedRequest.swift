@@ -40,8 +40,9 @@ package struct PreparedRequest: Sendable, Hashable {
     // asks for gzip by default.
     fields = [HeaderField(name: "Accept-Encoding", value: "identity")]
     fields += request.headers.filter { !Self.ownNames.contains($0.name.lowercased()) }
-    guard request.offset > 0 else { return }
-    fields.append(HeaderField(name: "Range", value: "bytes=\(request.offset)-"))
+    guard request.offset > 0 || request.end != nil else { return }
+    let last = request.end.map { "\($0 - 1)" } ?? ""
+    fields.append(HeaderField(name: "Range", value: "bytes=\(request.offset)-\(last)"))
     if let validator = request.validator {
       fields.append(HeaderField(name: "If-Range", value: validator))
     }

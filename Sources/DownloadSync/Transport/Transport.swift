@@ -93,7 +93,7 @@ public enum BodyDisposition: Sendable, Hashable {
 }
 
 /// The request of a task: a GET of an entity or, if the entity is unchanged, of its bytes from an
-/// offset on.
+/// offset on, to another one or to the end.
 ///
 /// ```swift
 /// var request = TaskRequest(url: url, recordID: record.id, offset: 4_096, validator: "\"1\"")
@@ -110,6 +110,10 @@ public struct TaskRequest: Sendable, Hashable {
   ///
   /// Above zero, the transport sends `Range: bytes=offset-` (RFC 9110, 14.2).
   public var offset: Int64
+  /// The offset after the last requested byte; `nil` for the end of the entity.
+  ///
+  /// With an end, the transport sends `Range: bytes=offset-last`, where `last` is the byte before it.
+  public var end: Int64?
   /// The value of `If-Range` (RFC 9110, 13.1.5): a strong entity tag or a date.
   ///
   /// Sent only with a range.
@@ -143,6 +147,7 @@ public struct TaskRequest: Sendable, Hashable {
     url: String,
     recordID: String,
     offset: Int64 = 0,
+    end: Int64? = nil,
     validator: String? = nil,
     headers: [HeaderField] = [],
     resumeData: Data? = nil,
@@ -152,6 +157,7 @@ public struct TaskRequest: Sendable, Hashable {
     self.url = url
     self.recordID = recordID
     self.offset = offset
+    self.end = end
     self.validator = validator
     self.headers = headers
     self.resumeData = resumeData

@@ -160,7 +160,7 @@ import Testing
     var record = Self.record(.running, .run)
     func checkpoint(_ synced: Int64) {
       record.checkpoint(
-        synced,
+        ByteRanges(upTo: synced),
         total: 120,
         entityTag: "\"x\"",
         lastModified: nil,

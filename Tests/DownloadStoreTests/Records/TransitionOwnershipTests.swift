@@ -7,7 +7,8 @@ import Testing
 
   /// Assignments to a field of the same name of another type, or of a copy that is never committed.
   private static let exceptions = [
-    "progress.received", "progress.expected", "given.resumeData", "task.state", "state.withLock",
+    "progress.received", "progress.expected", "given.resumeData", "request.resumeData",
+    "task.state", "state.withLock",
     "download.record.verifiedDigest", "requests[index].notBefore", "update.notBefore",
   ]
 
@@ -21,7 +22,7 @@ import Testing
       #"[A-Za-z0-9_$?!\]]+\.(?:state|intent|failedAttempts|attempts"#
         + #"|generation|unresolvedStarts|nextRetryAt|isHeld|startsImmediately|resolvedBytes|received"#
         + #"|expected|entityTag|lastModified|resumeData|fileIdentity|replacedFileIdentity"#
-        + #"|removesFile|completedAt|verifiedDigest|pendingHooks|notBefore) (?:\+|-)?= "#
+        + #"|removesFile|completedAt|verifiedDigest|pendingHooks|notBefore|ranges) (?:\+|-)?= "#
     )
     let root = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
     let files = try #require(FileManager.default.enumerator(atPath: root.path))

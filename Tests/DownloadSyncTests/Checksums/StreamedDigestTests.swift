@@ -72,7 +72,7 @@ struct StreamedDigestTests {
     let digest = self.digest(of: file, .sha1)
     try write(bytes(30_000, seed: 5), to: file, digest)
     digest.seek(to: offset)
-    if offset == 0 { try file.removeAll() } else { file.seek(to: offset) }
+    if offset == 0 { try file.removeAll() } else { file.discard(offset..<Int64.max) }
     try write(bytes(40_000, seed: 6), to: file, digest)
     let streamed = try await digest.digest()
     #expect(streamed == (try Digest.ofFile(at: path, .sha1)))

@@ -49,6 +49,13 @@ import Testing
     #expect(error?.code == .cannotLock)
   }
 
+  @Test func `a file system without locks is no other engine`() {
+    let error = EngineLock.error(ENOLCK, storePath: "/store", holder: "")
+    #expect(error.code == .cannotLock)
+    #expect(error.message.contains("/store/engine.lock") && !error.message.contains("another"))
+    #expect(EngineLock.error(EWOULDBLOCK, storePath: "/", holder: "").code == .alreadyRunning)
+  }
+
   @Test func `another process is refused, and the error names the lock's holder`() async throws {
     let lock = try EngineLock(storePath: folder.path)
     let holder = "process \(getpid())"
@@ -66,16 +73,16 @@ import Testing
     async let child: Void = {
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
         let lock = try EngineLock(storePath: path)
-        _ = FileManager.default.createFile(atPath: path + "/holding", contents: nil)
+        makeFile(path + "/holding")
         waitForFile(path + "/seen")
         withExtendedLifetime(lock) { _ = kill(getpid(), SIGKILL) }
       }
     }()
-    waitForFile(path + "/holding")
+    await waitUntilExists(path + "/holding")
     let error = #expect(throws: EngineError.self) { try EngineLock(storePath: path) }
     #expect(error?.code == .alreadyRunning)
     #expect(error?.message.contains("process \(getpid())") == false)
-    _ = FileManager.default.createFile(atPath: path + "/seen", contents: nil)
+    makeFile(path + "/seen")
     await child
     _ = try EngineLock(storePath: path)
   }
@@ -111,9 +118,4 @@ import Testing
       #expect(process.terminationStatus == 0)
     }
   #endif
-}
-
-/// Waits until a file exists, which another process creates.
-private func waitForFile(_ path: String) {
-  while !FileManager.default.fileExists(atPath: path) { usleep(1_000) }
 }

@@ -28,7 +28,7 @@ import Testing
 
   @Test func `a complete file keeps its identity and gets its final name`() throws {
     let download = try complete()
-    let file = try finalizer.synchronize(download)
+    let file = try finalizer.synchronize(CompleteTransfer(download: download))
     #expect(download.transfer.file.unsynced == 0)
     #expect(file.identity == FileIdentity(ofFileAt: download.layout.partialPath))
     #expect(finalizer.place(file) == .placed)
@@ -43,7 +43,9 @@ import Testing
         FileIdentity(ofFileAt: path) ?? FileIdentity(size: 0, inode: 0, modified: 0)
       )
     }
-    #expect(finalizer.place(try finalizer.synchronize(download)) == .placed)
+    #expect(
+      finalizer.place(try finalizer.synchronize(CompleteTransfer(download: download))) == .placed
+    )
     #expect(text("a") == "body")
   }
 
@@ -54,14 +56,17 @@ import Testing
       let download = try complete { record in
         if let previous { record.replaceFile(previous) }
       }
-      #expect(finalizer.place(try finalizer.synchronize(download)) == .nameTaken)
+      #expect(
+        finalizer.place(try finalizer.synchronize(CompleteTransfer(download: download)))
+          == .nameTaken
+      )
       #expect(text("a") == "theirs")
     }
   }
 
   @Test func `a logged rename is repeated only with the file that was checked`() throws {
     let download = try complete()
-    let file = try finalizer.synchronize(download)
+    let file = try finalizer.synchronize(CompleteTransfer(download: download))
     var record = download.record
     record.finalize(
       file.identity,

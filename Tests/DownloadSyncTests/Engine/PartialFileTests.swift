@@ -48,7 +48,7 @@ private final class OneFailedSync: FaultInjector {
     try file.write(Array("world".utf8).span)
     #expect(file.position == 11)
     #expect(file.unsynced == 11)
-    #expect(try file.synchronize() == 11)
+    #expect(try file.synchronize() == ByteRanges(upTo: 11))
     #expect(file.unsynced == 0)
     #expect(try text() == "hello world")
     #expect(file.fileIdentity == FileIdentity(ofFileAt: path))
@@ -62,6 +62,32 @@ private final class OneFailedSync: FaultInjector {
     #expect(try text() == "committed")
     try file.write(Array("!".utf8).span)
     #expect(try text() == "committed!")
+  }
+
+  @Test(arguments: Preallocation.allCases)
+  func `the space of a file is reserved, and returned when the file is opened again`(
+    preallocation: Preallocation
+  ) throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("hello".utf8).span)
+    try file.reserve(1 << 20, preallocation)
+    var status = stat()
+    #expect(unsafe stat(path, &status) == 0)
+    #expect(status.st_size == (preallocation == .none ? 5 : 1 << 20))
+    #expect((Int64(status.st_blocks) * 512 >= 1 << 20) == (preallocation == .full))
+    #expect(file.written == ByteRanges(upTo: 5))
+    #expect(try text().hasPrefix("hello"))
+    file.unlock()
+    let again = try PartialFile(path: path, offset: 5)
+    #expect(try text() == "hello")
+    again.unlock()
+  }
+
+  @Test func `a file that is longer already is not changed by a reservation`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("hello".utf8).span)
+    try file.reserve(3, .full)
+    #expect(try text() == "hello")
   }
 
   @Test func `a file whose sync failed is neither written nor synced again`() throws {
@@ -78,20 +104,20 @@ private final class OneFailedSync: FaultInjector {
     #expect(file.unsynced == 5)
     file.unlock()
     // Reopening at the last durable byte drops all later bytes.
-    #expect(try PartialFile(path: path, offset: 0).synchronize() == 0)
+    #expect(try PartialFile(path: path, offset: 0).synchronize() == ByteRanges(upTo: 0))
     #expect(try text() == "")
   }
 
   @Test func `bytes received again are written at their offset`() throws {
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("hello".utf8).span)
-    #expect(try file.synchronize() == 5)
-    file.seek(to: 2)
+    #expect(try file.synchronize() == ByteRanges(upTo: 5))
+    file.discard(2..<Int64.max)
     #expect(file.position == 2 && file.unsynced == 0)
     try file.write(Array("LLo!".utf8).span)
     #expect(file.unsynced == 4)
     #expect(try text() == "heLLo!")
-    #expect(try file.synchronize() == 6)
+    #expect(try file.synchronize() == ByteRanges(upTo: 6))
   }
 
   @Test func `starting over truncates the file`() throws {
@@ -249,7 +275,7 @@ private final class OneFailedSync: FaultInjector {
       }
       #expect(failure?.code == EFBIG)
       #expect(file.position == 1_000)
-      #expect(try file.synchronize() == 1_000)
+      #expect(try file.synchronize() == ByteRanges(upTo: 1_000))
     }
   }
 
@@ -264,7 +290,7 @@ private final class OneFailedSync: FaultInjector {
       #expect(failure?.code == ENOSPC)
       #expect(failure?.asDownloadFailure.code == .diskFull)
       #expect(file.position == 65_536)
-      #expect(try file.synchronize() == 65_536)
+      #expect(try file.synchronize() == ByteRanges(upTo: 65_536))
     }
   #endif
 }

@@ -67,8 +67,8 @@ import Testing
   @Test func `the inbox receives the request that the interceptors return`() async {
     let request = TaskRequest(url: "https://example.com/a", recordID: "id")
     #expect(dispatcher(intercepts: false).prepare(request, for: .sample()) == nil)
-    #expect(dispatcher(intercepts: true).prepare(request, for: .sample()) != nil)
-    guard case .requestMade(let key, .success(let made))? = await inbox.next().first else {
+    #expect(dispatcher(intercepts: true).prepare(request, for: .sample(), part: 3) != nil)
+    guard case .requestMade(let key, 3, .success(let made))? = await inbox.next().first else {
       Issue.record("the inbox did not receive the request")
       return
     }

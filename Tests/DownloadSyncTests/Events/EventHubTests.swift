@@ -96,6 +96,19 @@ struct EventHubTests {
     #expect(await urls(events) == [])
   }
 
+  @Test(arguments: [false, true])
+  func `a cancelled task receives no event that is still in the buffer`(runHasEnded: Bool) async {
+    let events = events()
+    for name in ["a", "b", "c"] { hub.emit(.released(url: name)) }
+    if runHasEnded { hub.end() }
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await urls(events)
+    }
+    task.cancel()
+    #expect(await task.value == [])
+  }
+
   @Test func `waiting for an end event returns when it arrives`() async {
     let events = events(of: "a")
     let wait = Task { await events.subscription.consumer.waitForEnd(atMost: .seconds(3600)) }

@@ -54,6 +54,11 @@ import Testing
       case .preempt(let url):
         let index = running.firstIndex { $0.candidate.url == url }
         running[index ?? 0].isEnding = true
+      case .endConnection(let url):
+        let index = running.firstIndex { $0.candidate.url == url }
+        running[index ?? 0].endingConnectionCount += 1
+      case .awaitConnection:
+        return steps
       }
     }
     return steps
@@ -69,6 +74,8 @@ import Testing
       switch $0 {
       case .start(let candidate): candidate.url
       case .preempt(let url): "room by \(url)"
+      case .endConnection(let url): "connection of \(url)"
+      case .awaitConnection: "wait"
       }
     }
   }
@@ -173,6 +180,8 @@ import Testing
         case .start(let candidate):
           log.append("+ \(candidate.url)")
           live.append(Scheduler.Running(candidate: candidate, started: started))
+        case .endConnection, .awaitConnection:
+          Issue.record("a download with one connection has none to give away")
         }
       }
     }
@@ -189,6 +198,74 @@ import Testing
     let live = [Scheduler.Running(candidate: first, started: 55)]
     let limits = ConcurrencyLimits(maximumRunning: 1)
     #expect(Scheduler(limits: limits).next(&queue, running: live) == .preempt(url: "first"))
+  }
+
+  // MARK: Connections
+
+  /// A running download with some connections.
+  private func running(
+    _ name: String,
+    host: String = "h",
+    connections: Int,
+    ending: Int = 0,
+    started: Int = 0
+  ) -> Scheduler.Running {
+    Scheduler.Running(
+      candidate: candidate(name, host: host),
+      started: started,
+      connectionCount: connections,
+      endingConnectionCount: ending
+    )
+  }
+
+  private func step(
+    _ limits: ConcurrencyLimits,
+    _ waiting: Candidate,
+    _ running: Scheduler.Running...
+  ) -> Scheduler.Step? {
+    var queue = queue([waiting])
+    let step = Scheduler(limits: limits).next(&queue, running: running)
+    let hasStarted = step == .start(waiting)
+    #expect(queue.count == (hasStarted ? 0 : 1))
+    return step
+  }
+
+  @Test(arguments: [false, true])
+  func `a waiting download gets a connection of the download that has most`(isSuspect: Bool) {
+    let new = candidate("new", isSuspect: isSuspect)
+    let limits = ConcurrencyLimits(maximumRunning: 6, maximumPerHost: 6)
+    let (two, three) = (running("two", connections: 2), running("three", connections: 3))
+    #expect(step(limits, new, two, three) == .start(new))
+    let four = running("four", connections: 4)
+    #expect(step(limits, new, two, four) == .endConnection(url: "four"))
+    let ending = running("four", connections: 4, ending: 1)
+    #expect(step(limits, new, two, ending) == .awaitConnection)
+    let early = running("early", connections: 3, started: 1)
+    let late = running("late", connections: 3, started: 2)
+    #expect(step(limits, new, early, late) == .endConnection(url: "late"))
+  }
+
+  @Test func `a full host gives a connection to that host away`() {
+    let new = candidate("new")
+    let limits = ConcurrencyLimits(maximumRunning: 9, maximumPerHost: 3)
+    let other = running("other", host: "x", connections: 4)
+    let same = running("same", connections: 3)
+    #expect(step(limits, new, other, same) == .endConnection(url: "same"))
+    let elsewhere = candidate("y", host: "y")
+    #expect(step(limits, elsewhere, other, same) == .start(elsewhere))
+  }
+
+  @Test func `a download waits for a transfer that ends, rather than for another connection`() {
+    let limits = ConcurrencyLimits(maximumRunning: 4, maximumPerHost: 4)
+    var ending = running("ending", connections: 2)
+    ending.isEnding = true
+    let wide = running("wide", connections: 2)
+    #expect(step(limits, candidate("new"), ending, wide) == .awaitConnection)
+  }
+
+  @Test func `a download that has no free slot takes no connection`() {
+    let limits = ConcurrencyLimits(maximumRunning: 1, maximumPerHost: 4)
+    #expect(step(limits, candidate("new"), running("wide", connections: 1)) == nil)
   }
 
   @Test func `nothing is preempted while a crash suspect runs`() {
@@ -337,6 +414,8 @@ import Testing
             let index = live.firstIndex { $0.candidate.url == url } ?? 0
             #expect(live[index].candidate.url == url && !live[index].isEnding)
             live[index].isEnding = true
+          case .endConnection, .awaitConnection:
+            Issue.record("a download with one connection has none to give away")
           }
         }
         let mayStart = waiting.values.filter { candidate in

@@ -77,6 +77,36 @@ import Testing
     #expect(starts(&queue, beside: active) == ("i", ""))
   }
 
+  @Test func `a download without a free connection waits for one of a transfer that has two`()
+    throws
+  {
+    var queue = queue("n", running: 2)
+    var active = ActiveTransfers()
+    let wide = try ActiveTransfer.sample(
+      .sample(url: "https://example.com/r"),
+      in: folder.path,
+      task: 1
+    )
+    active.insert(wide)
+    let url = wide.record.url
+    let part = TransferPart(
+      active.nextPart(of: url),
+      of: wide.transfer,
+      range: 10..<20,
+      now: { Date() },
+      inbox: EngineInbox()
+    )
+    active.insert(part, of: url)
+    func taken() -> StartQueue.Starts { queue.takeStarts(beside: active, at: now) { _ in nil } }
+    #expect(taken().narrowed == [url])
+    let endings = [active.noteEnding(1, of: url), active.noteEnding(1, of: url)]
+    #expect(endings == [true, false])
+    let waiting = taken()
+    #expect(waiting.narrowed.isEmpty && waiting.starting.isEmpty && waiting.need == nil)
+    _ = active.noteEnd(ofPart: 1, of: wide.transfer.key)
+    #expect(taken().starting.map(\.url) == ["https://example.com/n"])
+  }
+
   @Test func `a failed download waits for its deadline`() {
     var queue = queue()
     let deadline = RetryDeadline(date: .now, instant: now.advanced(by: .seconds(3)))

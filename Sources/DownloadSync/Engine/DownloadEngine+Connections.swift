@@ -1,0 +1,210 @@
+internal import DownloadStore
+internal import Foundation
+internal import Logging
+
+// The connections of a transfer: ``ConnectionRamp`` decides how many there are, ``ConnectionPlan``
+// what each one fetches, and ``PartEnd`` what follows the end of one.
+
+extension DownloadEngine {
+  /// Notes that a task of a transfer has ended.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the task; zero for the first one.
+  ///   - key: The transfer.
+  ///   - result: The result of the task.
+  /// - Returns: The result of the transfer if it is over; `nil` if it is not, or no longer active.
+  func endTask(
+    _ number: Int,
+    of key: TransferKey,
+    _ result: TransferResult
+  ) async -> TransferResult? {
+    var hasProgressed = true
+    if number == 0 {
+      guard active.noteEnd(key) else { return nil }
+      hasProgressed = active[key]?.transfer.hasProgressed ?? true
+    } else {
+      guard let part = active.noteEnd(ofPart: number, of: key) else { return nil }
+      hasProgressed = part.sink.hasProgressed
+      if !hasProgressed { giveBack(part.sink.claim, of: key) }
+    }
+    guard let download = active[key] else { return nil }
+    guard download.transfer.isSplit else { return result }
+    if number > 0 { log("part ended", download.record, ["part": "\(number)"]) }
+    let others = download.openCount
+    let isComplete = download.transfer.missing?.isEmpty ?? false
+    if download.outcome == nil, !download.isEnding, !isStopping {
+      let end = PartEnd(
+        result,
+        hasProgressed: hasProgressed,
+        others: others,
+        isComplete: isComplete
+      )
+      switch end {
+      case .endAll(let result, let isSplittable):
+        if !isSplittable { unsplittable.insert(download.record.id) }
+        active.noteOutcome(result, of: key)
+        cancelTasks(of: download)
+      case .leaveRest(let isRefused):
+        if isRefused { active.noteRefusal(of: key) }
+        return nil
+      case .startNext:
+        if startConnection(of: key.url, minimumLength: nil) { return nil }
+        active.noteOutcome(result, of: key)
+      }
+    }
+    guard others == 0 else { return nil }
+    // A file that is complete needs no task, whatever ended the last one.
+    if isComplete, active[key]?.outcome?.dropsBytes != true { return .complete }
+    return active[key]?.outcome ?? (result == .complete ? .cancelled : result)
+  }
+
+  /// Starts and ends connections of the transfers, within the limits.
+  ///
+  /// Waiting downloads come first: they start before this is called.
+  func adjustConnections() {
+    guard !isStopping else { return }
+    for url in active.urls {
+      guard let download = active[url], mayHaveParts(download) else { continue }
+      let now = environment.instant()
+      let stalled = active.notePace(of: url, stallTime: options.split.stallTime, at: now)
+      for number in stalled { endConnection(number, of: url) }
+      let origin = download.candidate.origin
+      // The user may have lowered the limits, or the last connections have gained nothing.
+      if active.exceedsConnections(to: origin, queue.limits)
+        || active[url].map({ $0.openCount > $0.ramp.target }) ?? false
+      {
+        endLastConnection(of: url)
+        continue
+      }
+      let minimumLength = maySplit(download) ? options.split.minimumLength : nil
+      while let download = active[url], download.openCount > 0,
+        download.openCount < download.ramp.target,
+        active.haveFreeConnection(to: origin, queue.limits),
+        startConnection(of: url, minimumLength: minimumLength)
+      {}
+    }
+  }
+
+  /// Whether a transfer may use more than one task, at a time or one after another.
+  private func mayHaveParts(_ download: ActiveTransfer) -> Bool {
+    guard download.ramp.limit > 1 || download.transfer.isSplit else { return false }
+    // The first response decides whether the bytes on disk are kept.
+    guard download.transfer.hasProgressed || download.task == nil else { return false }
+    return !download.isEnding && download.outcome == nil && download.request != nil
+  }
+
+  /// Whether the file of a transfer may be split.
+  private func maySplit(_ download: ActiveTransfer) -> Bool {
+    let entity = download.transfer.entity
+    let validator = Validator(entityTag: entity.entityTag, lastModified: entity.lastModified)
+    return download.ramp.limit > 1 && !takesResumeData
+      && !unsplittable.contains(download.record.id)
+      && download.transfer.hasProgressed && entity.total != nil
+      && (validator?.isStrong == true || download.record.expectedDigest != nil)
+      // Several connections do not speed up what the user slows down.
+      && download.record.bytesPerSecond == nil
+      && download.transfer.file.written.ranges.count < ByteRanges.storedLimit / 2
+  }
+
+  /// Starts the next connection of a transfer.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the transfer.
+  ///   - minimumLength: The shortest length of the halves of a range; `nil` to split no range.
+  /// - Returns: Whether there was something to fetch.
+  private func startConnection(of url: String, minimumLength: Int64?) -> Bool {
+    guard let download = active[url], var request = download.request,
+      let total = download.transfer.entity.total, let missing = download.transfer.missing
+    else { return false }
+    let claims = download.claims(ofSize: total)
+    let range: Range<Int64>
+    switch ConnectionPlan.next(
+      missing: missing,
+      claims: claims,
+      minimumLength: minimumLength
+    ) {
+    case nil: return false
+    case .fetch(let free): range = free
+    case .split(let number, let offset):
+      guard let claim = claims.first(where: { $0.number == number }),
+        number == 0
+          ? download.transfer.shorten(to: offset)
+          : download.parts[number]?.sink.shorten(to: offset) == true
+      else { return false }
+      range = offset..<claim.range.upperBound
+    }
+    download.transfer.noteSplit()
+    let part = TransferPart(
+      active.nextPart(of: url),
+      of: download.transfer,
+      range: range,
+      now: now,
+      inbox: inbox
+    )
+    let entity = download.transfer.entity
+    request.offset = range.lowerBound
+    request.end = range.upperBound
+    request.validator =
+      Validator(entityTag: entity.entityTag, lastModified: entity.lastModified)?.ifRange
+    request.resumeData = nil
+    log("part", download.record, ["part": "\(part.number)", "range": "\(range)"])
+    active.insert(part, of: url)
+    if let preparation = dispatcher.prepare(request, for: download.record, part: part.number) {
+      active.notePreparation(preparation, ofPart: part.number, of: url)
+    } else {
+      active.noteStart(of: transport.start(request, sink: part), part: part.number, of: url)
+    }
+    return true
+  }
+
+  /// Starts the task of a part with the request that the interceptors returned.
+  ///
+  /// - Returns: The result of the transfer if it is over; see ``endTask(_:of:_:)``.
+  func send(
+    _ prepared: Result<TaskRequest, DownloadFailure>,
+    part number: Int,
+    of key: TransferKey
+  ) async -> TransferResult? {
+    guard let download = active[key], let part = download.parts[number] else { return nil }
+    let isEnding =
+      download.isEnding || download.outcome != nil || download.endingConnections.contains(number)
+    switch prepared {
+    case .success where isEnding:
+      return await endTask(number, of: key, .cancelled)
+    case .success(let request):
+      let task = transport.start(request, sink: part.sink)
+      active.noteStart(of: task, part: number, of: key.url)
+      return nil
+    case .failure(let failure):
+      return await endTask(number, of: key, .failed(failure, retryAfter: nil))
+    }
+  }
+
+  /// Gives a range to the connection before it, whose response still has it.
+  ///
+  /// So a server that allows only one connection delivers the file in one response.
+  private func giveBack(_ claim: PartClaim, of key: TransferKey) {
+    guard let download = active[key], let end = claim.end, claim.start < end else { return }
+    let range = claim.start..<end
+    if download.task != nil, download.transfer.takeBack(range) { return }
+    _ = download.parts.values.contains { $0.sink.takeBack(range) }
+  }
+
+  /// Ends the connection that was added last; the others take over its rest.
+  ///
+  /// Does nothing if the transfer has only one.
+  func endLastConnection(of url: String) {
+    guard let download = active[url], download.openCount > 1, let last = download.parts.keys.max()
+    else { return }
+    endConnection(last, of: url)
+  }
+
+  /// Ends a connection whose rest others take over.
+  private func endConnection(_ number: Int, of url: String) {
+    guard let download = active[url], active.noteEnding(number, of: url) else { return }
+    log("end part", download.record, ["part": "\(number)"])
+    download.parts[number]?.preparation?.cancel()
+    let task = number == 0 ? download.task : download.parts[number]?.task
+    if let task { transport.cancel(task) }
+  }
+}

@@ -1,0 +1,135 @@
+internal import DownloadStore
+internal import Logging
+
+// The turns of the loop: each handles a batch of inputs.
+
+extension DownloadEngine {
+  /// The work that the inputs of one turn of the loop require.
+  private struct Turn {
+    var ended: [(key: TransferKey, result: TransferResult)] = []
+    /// The transfers whose digest was found to be correct.
+    var checked: [CompleteTransfer] = []
+    var hasStoreChanged = false
+    var hasTicked = false
+    var isCheckpointDue: Bool
+  }
+
+  /// Handles a batch of inputs.
+  ///
+  /// All complete files share two commits. The second one also starts the next downloads.
+  func handle(_ batch: [EngineInput]) async throws {
+    var turn = Turn(isCheckpointDue: checkpoints.isDue(at: environment.instant()))
+    try await note(batch, in: &turn)
+    let finished = try await synchronizeFiles(of: &turn)
+    var placed = try await place(finished)
+    let hasChanges = try turn.hasStoreChanged && follower.hasChanges()
+    // The changes may concern a record whose file is in place. A background transport keeps the
+    // bytes of a task until its end is acknowledged.
+    if hasChanges || takesResumeData || isStopping {
+      try await commitCompleted(placed)
+      placed = []
+    }
+    acknowledgeEnds()
+    if turn.isCheckpointDue {
+      try await checkpoint()
+      checkpoints.noteDone(at: environment.instant())
+    }
+    if hasChanges { try await applyStoreChanges() }
+    guard !isStopping else { return }
+    if turn.hasTicked { try await retryDeletions() }
+    try await startEligible(completing: placed)
+    adjustConnections()
+  }
+
+  /// Syncs the complete files of a turn at the same time, and then those of the transfers that have
+  /// ended in the meantime.
+  ///
+  /// Ends at most when all transfers have ended, because none starts in the meantime.
+  private func synchronizeFiles(of turn: inout Turn) async throws -> [FinishedFile] {
+    var finished: [FinishedFile] = []
+    do {
+      while true {
+        let complete = turn.checked + (try await completeTransfers(turn.ended))
+        (turn.ended, turn.checked) = ([], [])
+        guard !complete.isEmpty else { return finished }
+        finished += try await synchronize(complete)
+        try await note(inbox.take(), in: &turn)
+      }
+    } catch {
+      // The failure of another download concerns none of these files.
+      try? await commitCompleted(try await place(finished))
+      throw error
+    }
+  }
+
+  /// Notes what inputs require, and handles those that need no commit of complete files.
+  private func note(_ batch: [EngineInput], in turn: inout Turn) async throws {
+    for input in batch {
+      switch input {
+      case .progressed(let key):
+        guard let download = active[key] else { continue }
+        // The first bytes clear a crash suspect, and the other downloads wait for that.
+        if download.candidate.isSuspect { turn.isCheckpointDue = true }
+        queue.noteProgress()
+      case .renamed(let record):
+        active.noteName(record, try locations.layout(of: record))
+      case .checkpointDue:
+        turn.isCheckpointDue = true
+      case .taskEnded(let key, let result):
+        if let end = await endTask(0, of: key, result) { turn.ended.append((key, end)) }
+      case .partEnded(let key, let number, let result):
+        if let end = await endTask(number, of: key, result) { turn.ended.append((key, end)) }
+      case .requestMade(let key, let number, let result):
+        if let end = await send(result, number, for: key) { turn.ended.append((key, end)) }
+      case .endNotified:
+        dispatcher.noteReturn()
+      case .digestComputed(let key, let digest):
+        if let checked = try await finishChecked(key, digest) { turn.checked.append(checked) }
+      case .storeChanged:
+        turn.hasStoreChanged = true
+      case .observationFailed(let error):
+        logger?.warning("observing the store failed and will be retried: \(error)")
+      case .queueRead:
+        break
+      case .ticked:
+        turn.hasTicked = true
+        active.measure(at: .now)
+        active.endProbation(after: options.probation, at: environment.instant())
+        queue.checkDiskSpace(
+          at: environment.instant(),
+          interval: options.diskSpaceInterval,
+          available: environment.availableBytes
+        )
+      case .stopRequested:
+        isStopping = true
+      }
+    }
+  }
+
+  /// Cancels every task, waits up to ten seconds for them to end, and commits the received bytes.
+  func stopAll() async throws {
+    for download in active.ordered { cancel(download) }
+    let deadline = environment.instant().advanced(by: .seconds(10))
+    while active.hasTasks || dispatcher.pendingCount > 0, environment.instant() < deadline {
+      for input in await inbox.next() {
+        switch input {
+        case .taskEnded(let key, let ended), .partEnded(let key, _, let ended):
+          let number = if case .partEnded(_, let number, _) = input { number } else { 0 }
+          guard let result = await endTask(number, of: key, ended), let download = active[key]
+          else { continue }
+          // Stores the resume data of transfers that the engine was already ending. `requeueAll`
+          // stores that of the others.
+          let leaves = download.isEnding && download.transfer.resumeData != nil
+          guard result == .complete || leaves else { continue }
+          try await finalize(try await completeTransfers([(key, result)]))
+        case .endNotified:
+          dispatcher.noteReturn()
+        default:
+          break
+        }
+      }
+    }
+    acknowledgeEnds()
+    try await requeueAll()
+  }
+}

@@ -1,0 +1,62 @@
+internal import DownloadStore
+
+/// What to do when a connection of a download with several ranges ends.
+///
+/// Pure.
+enum PartEnd: Sendable, Hashable {
+  /// The transfer is over, once the other connections have ended: the caller cancels them.
+  ///
+  /// - `isSplittable`: Whether the server may be trusted with ranges again.
+  case endAll(TransferResult, isSplittable: Bool)
+  /// Other connections are running; they take over the rest.
+  ///
+  /// - `isRefused`: Whether the server is not to get as many connections again.
+  case leaveRest(isRefused: Bool)
+  /// No connection is running, and some bytes are missing: start the next one.
+  case startNext
+
+  /// Decides.
+  ///
+  /// - Parameters:
+  ///   - result: The result of the connection.
+  ///   - hasProgressed: Whether the connection has received bytes.
+  ///   - others: The number of the other running connections.
+  ///   - isComplete: Whether all bytes of the file are written.
+  init(_ result: TransferResult, hasProgressed: Bool, others: Int, isComplete: Bool) {
+    switch result {
+    case _ where isComplete && !result.isFailure:
+      self = .endAll(.complete, isSplittable: true)
+    case .complete:
+      self = others > 0 ? .leaveRest(isRefused: false) : .startNext
+    case .startOver:
+      self = .endAll(result, isSplittable: false)
+    case .cancelled:
+      self = others > 0 ? .leaveRest(isRefused: false) : .endAll(result, isSplittable: true)
+    case .failed(let failure, _) where others > 0 && failure.concernsOneConnection:
+      // A server that closes connections without sending anything would do so again.
+      self = .leaveRest(isRefused: !hasProgressed || !failure.isOfTransfer)
+    case .failed(let failure, _):
+      self = .endAll(result, isSplittable: failure.concernsOneConnection)
+    }
+  }
+}
+
+extension DownloadFailure {
+  /// Whether the other connections of the download may continue.
+  fileprivate var concernsOneConnection: Bool {
+    switch code {
+    case .serverBusy, .refused, .notFound, .rejected: true
+    default: isOfTransfer
+    }
+  }
+
+  /// Whether the connection failed, and not the request.
+  fileprivate var isOfTransfer: Bool {
+    switch code {
+    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .outOfResources, .wrongLength,
+      .unknown:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct PartEndTests {
+  private func end(
+    _ result: TransferResult,
+    hasProgressed: Bool = true,
+    others: Int = 1,
+    isComplete: Bool = false
+  ) -> PartEnd {
+    PartEnd(result, hasProgressed: hasProgressed, others: others, isComplete: isComplete)
+  }
+
+  private func failure(_ code: DownloadFailure.Code) -> TransferResult {
+    .failed(DownloadFailure(code, ""), retryAfter: nil)
+  }
+
+  @Test func `the end of a part leaves the rest to the others, or starts the next one`() {
+    #expect(end(.complete) == .leaveRest(isRefused: false))
+    #expect(end(.complete, others: 0) == .startNext)
+    #expect(end(.cancelled) == .leaveRest(isRefused: false))
+    #expect(end(.cancelled, others: 0) == .endAll(.cancelled, isSplittable: true))
+  }
+
+  @Test func `a complete file ends the transfer`() {
+    for others in 0...1 {
+      #expect(
+        end(.complete, others: others, isComplete: true) == .endAll(.complete, isSplittable: true)
+      )
+    }
+  }
+
+  @Test(arguments: DownloadFailure.Code.allCases)
+  func `a failure ends one connection or all`(code: DownloadFailure.Code) {
+    let result = failure(code)
+    switch code {
+    case .serverBusy, .refused, .notFound, .rejected:
+      #expect(end(result) == .leaveRest(isRefused: true))
+      #expect(end(result, others: 0) == .endAll(result, isSplittable: true))
+    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .outOfResources,
+      .wrongLength, .unknown:
+      #expect(end(result) == .leaveRest(isRefused: false))
+      #expect(end(result, hasProgressed: false) == .leaveRest(isRefused: true))
+      #expect(end(result, others: 0) == .endAll(result, isSplittable: true))
+    default:
+      #expect(end(result) == .endAll(result, isSplittable: false))
+    }
+  }
+
+  @Test func `another version of the file ends all connections`() {
+    let result = TransferResult.startOver(DownloadFailure(.entityChanged, ""))
+    for others in 0...1 {
+      #expect(end(result, others: others) == .endAll(result, isSplittable: false))
+    }
+  }
+}

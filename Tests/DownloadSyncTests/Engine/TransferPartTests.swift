@@ -1,0 +1,130 @@
+import DownloadStore
+import Foundation
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct TransferPartTests {
+  private let folder: TemporaryFolder
+  private let inbox = EngineInbox()
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Returns the part 10..<20 of a file of 30 bytes.
+  private func part() throws -> TransferPart {
+    var record = DownloadRecord.sample()
+    record.expected = 30
+    record.entityTag = "\"1\""
+    let transfer = try Transfer.sample(record, path: folder.path("part"), inbox: inbox)
+    return TransferPart(1, of: transfer, range: 10..<20, now: { Date() }, inbox: inbox)
+  }
+
+  private func head(
+    _ status: Int = 206,
+    range: String? = "bytes 10-19/30",
+    tag: String = "\"1\"",
+    _ more: [HeaderField] = []
+  ) -> ResponseHead {
+    var fields = [HeaderField(name: "ETag", value: tag)] + more
+    if let range { fields.append(HeaderField(name: "Content-Range", value: range)) }
+    return ResponseHead(status: status, fields: fields)
+  }
+
+  private func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
+
+  private func result() -> TransferResult? {
+    for case .partEnded(_, 1, let result) in inbox.take() { return result }
+    return nil
+  }
+
+  @Test func `a part writes its range, and ends complete`() throws {
+    let part = try part()
+    #expect(part.receive(head()) == .proceed)
+    #expect(part.receive(bytes(4).span) == .proceed)
+    #expect(part.receive(bytes(6).span) == .proceed)
+    #expect(part.transfer.file.written == ByteRanges([10..<20]))
+    part.finish(.completed)
+    #expect(result() == .complete)
+  }
+
+  @Test func `a shortened part ends at its new end and writes nothing after it`() throws {
+    let part = try part()
+    #expect(part.receive(head()) == .proceed)
+    #expect(part.receive(bytes(3).span) == .proceed)
+    #expect(!part.shorten(to: 13))
+    #expect(part.shorten(to: 15))
+    #expect(part.receive(bytes(7).span) == .cancel)
+    #expect(part.transfer.file.written == ByteRanges([10..<15]))
+    part.finish(.cancelled)
+    #expect(result() == .complete)
+  }
+
+  @Test func `a part takes back a range that was not fetched, as long as its response has it`()
+    throws
+  {
+    let part = try part()
+    #expect(part.receive(head()) == .proceed)
+    #expect(part.shorten(to: 15))
+    #expect(!part.takeBack(16..<20))
+    #expect(!part.takeBack(15..<21))
+    #expect(part.takeBack(15..<20))
+    #expect(part.receive(bytes(10).span) == .proceed)
+    part.finish(.completed)
+    #expect(result() == .complete)
+    #expect(part.transfer.file.written == ByteRanges([10..<20]))
+  }
+
+  @Test func `bytes after the requested range are not written`() throws {
+    let part = try part()
+    #expect(part.receive(head(range: "bytes 10-29/30")) == .proceed)
+    #expect(part.receive(bytes(20).span) == .cancel)
+    #expect(part.transfer.file.written == ByteRanges([10..<20]))
+  }
+
+  @Test func `a short body is a failure`() throws {
+    let part = try part()
+    #expect(part.receive(head()) == .proceed)
+    #expect(part.receive(bytes(9).span) == .proceed)
+    part.finish(.completed)
+    guard case .failed(let failure, _) = result() else { throw MissingFailure() }
+    #expect(failure.code == .wrongLength)
+  }
+
+  private struct MissingFailure: Error {}
+
+  @Test(
+    arguments: [
+      (200, nil, "\"1\"", .badResponse), (206, nil, "\"1\"", .badResponse),
+      (206, "bytes 9-19/30", "\"1\"", .badResponse), (206, "bytes 11-19/30", "\"1\"", .badResponse),
+      (206, "bytes 10-19/31", "\"1\"", .entityChanged),
+      (206, "bytes 10-19/30", "\"2\"", .entityChanged), (200, nil, "\"2\"", .entityChanged),
+      (429, nil, "\"1\"", .serverBusy), (503, nil, "\"2\"", .serverBusy),
+      (403, nil, "\"1\"", .refused),
+    ] as [(Int, String?, String, DownloadFailure.Code)]
+  )
+  func `a response without the requested bytes is not written`(
+    status: Int,
+    range: String?,
+    tag: String,
+    code: DownloadFailure.Code
+  ) throws {
+    let part = try part()
+    #expect(part.receive(head(status, range: range, tag: tag)) == .cancel)
+    part.finish(.cancelled)
+    #expect(part.transfer.file.written.isEmpty)
+    switch result() {
+    case .startOver(let failure), .failed(let failure, _): #expect(failure.code == code)
+    default: throw MissingFailure()
+    }
+  }
+
+  @Test func `a content coding is refused`() throws {
+    let coding = HeaderField(name: "Content-Encoding", value: "gzip")
+    let part = try part()
+    #expect(part.receive(head(206, [coding])) == .cancel)
+  }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct ConnectionRampTests {
+  private let begin = ContinuousClock.now
+
+  /// Notes a second at each rate, and returns the target after each.
+  private func targets(_ ramp: inout ConnectionRamp, rates: [Int64]) -> [Int] {
+    var (byteCount, second) = (0 as Int64, 0)
+    return rates.map { rate in
+      ramp.note(byteCount, running: ramp.target, at: begin.advanced(by: .seconds(second)))
+      (byteCount, second) = (byteCount + rate, second + 1)
+      ramp.note(byteCount, running: ramp.target, at: begin.advanced(by: .seconds(second)))
+      return ramp.target
+    }
+  }
+
+  @Test func `the number doubles while the total rate grows, up to the maximum`() {
+    var ramp = ConnectionRamp(maximum: 6, measuringTime: .seconds(1))
+    #expect(targets(&ramp, rates: [100, 200, 400, 600, 600]) == [2, 4, 6, 6, 6])
+  }
+
+  @Test func `a doubling that raises the rate by a tenth or less is taken back`() {
+    var ramp = ConnectionRamp(maximum: 8, measuringTime: .seconds(1))
+    let rates: [Int64] = [100, 200, 220, 220, 210, 220, 199, 220, 900]
+    #expect(targets(&ramp, rates: rates) == [2, 4, 4, 4, 4, 4, 4, 2, 2])
+  }
+
+  @Test func `the last doubling is taken back, too`() {
+    var ramp = ConnectionRamp(maximum: 2, measuringTime: .seconds(1))
+    let rates = [Int64](repeating: 100, count: 8)
+    #expect(targets(&ramp, rates: rates) == [2, 2, 2, 2, 2, 2, 1, 1])
+  }
+
+  @Test func `a server that sends in bursts gets more connections`() {
+    var ramp = ConnectionRamp(maximum: 8, measuringTime: .seconds(1))
+    #expect(targets(&ramp, rates: [200, 0, 400, 0, 0, 800]) == [2, 2, 4, 4, 4, 8])
+  }
+
+  @Test func `a new limit is measured again`() {
+    var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
+    _ = targets(&ramp, rates: [100, 200, 400])
+    ramp.limit(to: 2)
+    #expect(ramp.target == 2)
+    ramp.limit(to: 8)
+    #expect(targets(&ramp, rates: [200, 400, 800]) == [4, 8, 8])
+  }
+
+  @Test func `one connection stays alone`() {
+    var ramp = ConnectionRamp(maximum: 1, measuringTime: .zero)
+    #expect(targets(&ramp, rates: [100, 200]) == [1, 1])
+  }
+
+  @Test(arguments: [(0, 1), (1, 1), (3, 3), (9, 4)])
+  func `a download with gaps starts with a connection for each, up to the maximum`(
+    gaps: Int,
+    target: Int
+  ) {
+    #expect(ConnectionRamp(maximum: 4, gaps: gaps, measuringTime: .seconds(1)).target == target)
+    #expect(ConnectionRamp(maximum: 1, gaps: gaps, measuringTime: .seconds(1)).target == 1)
+  }
+
+  @Test func `a connection without bytes adds none`() {
+    var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
+    #expect(targets(&ramp, rates: [0]) == [1])
+  }
+
+  @Test func `the rate is not measured while a connection is missing`() {
+    var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
+    _ = targets(&ramp, rates: [100])
+    ramp.note(100, running: 1, at: begin.advanced(by: .seconds(2)))
+    ramp.note(900, running: 1, at: begin.advanced(by: .seconds(4)))
+    #expect(ramp.target == 2)
+  }
+
+  @Test func `a refusal leaves as many connections as are running`() {
+    var ramp = ConnectionRamp(maximum: 4, measuringTime: .zero)
+    _ = targets(&ramp, rates: [100])
+    #expect(ramp.target == 3)
+    ramp.noteRefusal(running: 2)
+    #expect(targets(&ramp, rates: [100, 900]) == [2, 2])
+    ramp.noteRefusal(running: 0)
+    #expect(ramp.target == 1)
+  }
+
+  @Test func `a connection has stalled if another one has had progress since`() {
+    let later = begin.advanced(by: .seconds(10))
+    var paces = [0: ConnectionPace(at: 0, begin), 1: ConnectionPace(at: 50, begin)]
+    #expect(ConnectionPace.stalled(paces, after: .seconds(10), at: later) == [])
+    paces[1]?.note(51, at: begin.advanced(by: .seconds(5)))
+    #expect(ConnectionPace.stalled(paces, after: .seconds(10), at: later) == [0])
+    paces[0]?.note(0, at: later)
+    #expect(ConnectionPace.stalled(paces, after: .seconds(10), at: later) == [0])
+    #expect(ConnectionPace.stalled([:], after: .zero, at: later) == [])
+  }
+}

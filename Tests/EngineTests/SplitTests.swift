@@ -1,0 +1,260 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import TestTraits
+import Testing
+
+/// Downloads of one file over several connections.
+@Suite(.timeLimit(.minutes(10)))
+struct SplitTests {
+  private static let size: Int64 = 4_000_000
+  private static let body = Body.generated(byteCount: size, seed: 9)
+
+  private let fixture: EngineFixture
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  /// Returns a resource that is slow enough to be split.
+  private func slow(_ bytesPerSecond: Int64 = 2_000_000) -> Resource {
+    var resource = Resource(Self.body)
+    resource.bytesPerSecond = bytesPerSecond
+    return resource
+  }
+
+  /// Returns a resource whose first connection stalls, so that others fetch most of the file however
+  /// slow this machine is.
+  private func stalling(_ faults: Fault...) -> Resource {
+    var resource = Resource(Self.body)
+    resource.faults = [.stallAfter(bytes: 100_000)] + faults
+    fixture.idleTimeout = .seconds(15)
+    return resource
+  }
+
+  /// Runs an engine that adds connections without measuring.
+  @discardableResult
+  private func run(
+    connections: Int = 4,
+    perHost: Int = 8,
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    try await fixture.run { options in
+      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: perHost)
+      options.split = SplitOptions(maximumConnections: connections, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+      change(&options)
+    }
+    .summary
+  }
+
+  private func expectComplete(_ summary: RunSummary) throws {
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    let record = try fixture.record("/a")
+    #expect(record.state == .completed && record.ranges == nil && record.received == Self.size)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
+  }
+
+  /// The requested ranges with an end.
+  private var parts: [Range<Int64>] {
+    fixture.ranges("/a").compactMap { field in
+      let bounds = field?.dropFirst("bytes=".count).split(separator: "-").compactMap { Int64($0) }
+      guard let bounds, bounds.count == 2 else { return nil }
+      return bounds[0]..<bounds[1] + 1
+    }
+  }
+
+  @Test func `a file is fetched over several connections`() async throws {
+    fixture.server.route("/a", stalling())
+    try fixture.add("/a")
+    try expectComplete(try await run())
+    #expect(fixture.ranges("/a").first == .some(nil))
+    #expect(!parts.isEmpty)
+    for request in fixture.server.requests.dropFirst() { #expect(request["If-Range"] == "\"1\"") }
+  }
+
+  /// Signs the range of each request.
+  private struct RangeSigner: RequestInterceptor {
+    func intercept(
+      _ request: TaskRequest,
+      for record: DownloadRecord
+    ) async throws -> TaskRequest {
+      var request = request
+      let range = "\(request.offset)-\(request.end.map { "\($0 - 1)" } ?? "")"
+      request.headers.append(HeaderField(name: "X-Signed", value: "bytes=\(range)"))
+      return request
+    }
+  }
+
+  @Test func `the interceptors receive the request of each connection`() async throws {
+    fixture.server.route("/a", stalling())
+    try fixture.add("/a")
+    try expectComplete(try await run { $0.requestInterceptors = [RangeSigner()] })
+    #expect(!parts.isEmpty)
+    for request in fixture.server.requests {
+      #expect(request["X-Signed"] == request["Range"] ?? "bytes=0-")
+      #expect(request.fields.count { $0.name == "X-Signed" } == 1)
+    }
+  }
+
+  @Test func `the progress has the ranges and the connections of a file`() async throws {
+    fixture.server.route("/a", stalling())
+    // The number of connections is the record's, not the engine's.
+    try fixture.add("/a") { $0.connections = 4 }
+    let engine = try fixture.engine { options in
+      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
+      options.split = SplitOptions(maximumConnections: 1, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+    }
+    let run = Task { try await engine.run(until: .stopped) }
+    let handle = engine.handle(forURL: fixture.server.url("/a"))
+    let split = try #require(
+      await engine.progress(of: .download(handle), every: .milliseconds(2))
+        .first { $0.ranges.count > 1 }
+    )
+    #expect((1...4).contains(split.connections))
+    #expect(split.ranges.reduce(0) { $0 + Int64($1.count) } == split.received)
+    engine.stop()
+    _ = try await run.value
+  }
+
+  @Test func `one connection sends the requests of an engine without parts`() async throws {
+    fixture.server.route("/a", slow(8_000_000))
+    try fixture.add("/a")
+    try expectComplete(try await run(connections: 1))
+    #expect(fixture.ranges("/a") == [nil])
+  }
+
+  @Test func `a digest is computed from the complete file`() async throws {
+    fixture.server.route("/a", stalling())
+    let bytes = Self.body.bytes(at: 0, count: Int(Self.size))
+    var hasher = DigestHasher(.sha256)
+    hasher.update(bytes.span)
+    let digest = hasher.digest
+    try fixture.add("/a") { $0.digest = digest }
+    try expectComplete(try await run())
+    #expect(!parts.isEmpty)
+    #expect(try fixture.record("/a").verifiedDigest == digest.text)
+  }
+
+  @Test(arguments: [nil, "W/\"1\""] as [String?])
+  func `a file without a strong validator is fetched over one connection`(
+    tag: String?
+  ) async throws {
+    var resource = slow(8_000_000)
+    resource.etag = tag
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try expectComplete(try await run())
+    #expect(fixture.ranges("/a") == [nil])
+  }
+
+  @Test(
+    arguments: [
+      .ignoreRange, .wrongOffset(5), .rangeNotSatisfiable, .status(503),
+      .status(429, retryAfter: "1"),
+      .status(403), .resetAfter(bytes: 50_000), .closeAfter(bytes: 10),
+    ] as [Fault]
+  )
+  func `a fault of the second connection mixes no bytes`(fault: Fault) async throws {
+    fixture.server.route("/a", stalling(fault))
+    try fixture.add("/a")
+    try expectComplete(try await run())
+    #expect(!parts.isEmpty)
+  }
+
+  @Test func `a file that changes between two connections is never mixed`() async throws {
+    let other = Body.generated(byteCount: Self.size, seed: 10)
+    let tag = slow().etag
+    let server = fixture.server
+    var resource = slow()
+    resource.etag = tag
+    server.route("/a", resource)
+    try fixture.add("/a")
+    let engine = try fixture.engine { options in
+      options.split = SplitOptions(maximumConnections: 2, minimumLength: 100_000)
+      options.split.measuringTime = .seconds(1)
+    }
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the first request") { !server.requests.isEmpty }
+    var changed = Resource(other, etag: "\"2\"")
+    changed.bytesPerSecond = 8_000_000
+    server.route("/a", changed)
+    let summary = try await run.value
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(other.matches(file: fixture.file("a")) || Self.body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `the limit per host also limits the connections`() async throws {
+    fixture.server.route("/a", slow())
+    try fixture.add("/a")
+    try expectComplete(try await run(connections: 8, perHost: 1))
+    #expect(fixture.ranges("/a") == [nil])
+  }
+
+  @Test(arguments: [1, 4])
+  func `a download that was killed with gaps fetches only what is missing`(
+    connections: Int
+  ) async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    let record = try fixture.add("/a")
+    let layout = try fixture.store.roots().layout(of: record)
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    let kept = ByteRanges([100..<1_000_000, 2_000_000..<2_500_000, 3_000_000..<3_500_000])
+    var bytes = [UInt8](repeating: 0, count: 3_600_000)
+    for range in kept.ranges {
+      let count = Int(range.upperBound - range.lowerBound)
+      bytes.replaceSubrange(
+        Int(range.lowerBound)..<Int(range.upperBound),
+        with: Self.body.bytes(at: range.lowerBound, count: count)
+      )
+    }
+    try Data(bytes).write(to: URL(filePath: layout.partialPath))
+    try fixture.store.objects.writeNow { tx in
+      try tx.update(DownloadRecord.self, key: record.url) { record in
+        record.state = .running
+        record.checkpoint(kept, total: Self.size, entityTag: "\"1\"", lastModified: nil, at: Date())
+      }
+    }
+    try expectComplete(try await run(connections: connections))
+    #expect(fixture.ranges("/a").first == "bytes=0-99")
+    // Each missing byte was requested, and no other one.
+    #expect(!parts.isEmpty)
+    #expect(ByteRanges(parts).intersection(kept).isEmpty)
+    if connections == 1 {
+      #expect(parts.reduce(0) { $0 + Int64($1.count) } == Self.size - kept.byteCount)
+    }
+  }
+
+  @Test func `a stopped download with gaps keeps all of its bytes`() async throws {
+    fixture.server.route("/a", stalling())
+    try fixture.add("/a")
+    let engine = try fixture.engine { options in
+      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
+      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+    }
+    let run = Task { try await engine.run(until: .stopped) }
+    try await waitUntil("ranges in the record") { try fixture.record("/a").ranges != nil }
+    engine.stop()
+    _ = try await run.value
+    let record = try fixture.record("/a")
+    #expect(record.state == .waiting && record.isConsistent && record.ranges != nil)
+    let layout = try fixture.store.roots().layout(of: record)
+    let data = try Data(contentsOf: URL(filePath: layout.partialPath))
+    for range in record.committed.ranges {
+      let piece = Array(data[Int(range.lowerBound)..<Int(range.upperBound)])
+      let isSame = Self.body.matches(piece.span, at: range.lowerBound)
+      #expect(isSame, "\(range)")
+    }
+    fixture.server.route("/a", Resource(Self.body))
+    try expectComplete(try await self.run())
+  }
+}
