@@ -47,13 +47,13 @@ struct AddInBatchesTests {
   {
     let count = RequestSource.batchSize + 2
     var urls = (0..<count).map(Self.url)
-    urls.append(" split=4\nftp://h.example/x\n split=5\nhttp://h.example/last")
+    urls.append(" all-proxy=p\nftp://h.example/x\n all-proxy=p\nhttp://h.example/last")
     let path = try list(urls)
     let result = await dlstore("--store", store, "add", "--input-file", path)
     #expect(result.status == .failed)
     #expect(result.messages.contains("\(path):\(count + 2): only http and https URLs"))
     #expect(
-      result.messages.contains("\(path):\(count + 1): skipped the unsupported option 'split'\n")
+      result.messages.contains("\(path):\(count + 1): skipped the unsupported option 'all-proxy'\n")
     )
     #expect(try records().count == count + 1)
   }

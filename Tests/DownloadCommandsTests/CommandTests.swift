@@ -152,7 +152,7 @@ struct CommandTests: StoreSuite {
   @Test func `add stores the valid entries of an input file`() async throws {
     let file = try folder.makeFile(
       "list",
-      "http://a/1\n  out=one.bin\n  split=4\nhttp://a/2\n  out=../two\nhttp://\nhttp://a/3"
+      "http://a/1\n  out=one.bin\n  all-proxy=p\nhttp://a/2\n  out=../two\nhttp://\nhttp://a/3"
     )
     let result = await dlstore("--store", store, "add", "--input-file", file)
     #expect(result.status == .failed)

@@ -57,6 +57,12 @@ struct ConfigurationTests {
     #expect(try value("limit-rate", configuration).source == .standard)
   }
 
+  @Test func `durations have their defaults`() throws {
+    let configuration = try configuration(["config"])
+    #expect(try value("timeout", configuration).texts == ["60s"])
+    #expect(try value("retry-wait", configuration).texts == ["1s"])
+  }
+
   @Test func `every setting reads its value from the environment and from the file`() throws {
     for setting in Setting.all {
       let text = setting.option.kind == .flag ? "true" : setting.defaultTexts.first ?? "1"

@@ -76,11 +76,15 @@ struct EventOutputTests {
     let value = EventJSON.value(of: progress)
     #expect(
       keys(value) == [
-        "bytesPerSecond", "displayURL", "event", "expected", "filename", "id", "received", "time",
-        "url",
+        "bytesPerSecond", "connections", "displayURL", "event", "expected", "filename", "id",
+        "ranges", "received", "time", "url",
       ]
     )
     #expect(value.text.contains("\"displayURL\":\"http://a/?token=•••\""))
+    #expect(value.text.contains("\"ranges\":null"))
+    var split = progress
+    split.ranges = [0..<2, 4..<7]
+    #expect(EventJSON.value(of: split).text.contains("\"ranges\":[[0,1],[4,6]]"))
     let url = ["displayURL", "event", "time", "url"]
     #expect(keys(EventJSON.value(of: .released(url: "http://a/"))) == url)
     #expect(

@@ -25,7 +25,8 @@ struct ListTests: StoreSuite {
       try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
     )
     let keys = [
-      "attempts", "checksum", "completedAt", "createdAt", "displayURL", "fileStatus", "filename",
+      "attempts", "checksum", "completedAt", "connections", "createdAt", "displayURL", "fileStatus",
+      "filename",
       "folder", "heldByHand", "id", "intent", "lastError", "limitRate", "localPath",
       "mirrors", "notBefore", "priority", "progress", "resume", "state", "tags", "type",
       "updatedAt", "url",

@@ -23,6 +23,22 @@ struct ProgressTests {
     #expect(line.text(width: 100).contains("ETA 0:05"))
   }
 
+  @Test func `the bar of a file with gaps shows where its bytes are`() {
+    var line = line
+    line.estimate.expected = 28
+    line.estimate.received = 13
+    line.ranges = [0..<7, 14..<20]
+    #expect(line.text(width: 100).contains("[=======       ======        ]"))
+    line.estimate.expected = 280
+    line.estimate.received = 6
+    line.ranges = [9..<15]
+    #expect(line.text(width: 100).contains("[--                          ]"))
+    line.estimate.expected = 2
+    line.ranges = [1..<2]
+    #expect(line.text(width: 100).contains("[              ==============]"))
+    for width in 1...100 { #expect(TerminalText.width(line.text(width: width)) <= width) }
+  }
+
   @Test(arguments: Array(1...200))
   func `a line is never wider than its terminal`(width: Int) {
     for name in ["a", "日本語のとても長い名前のファイル.zip", String(repeating: "x", count: 300)] {

@@ -141,12 +141,10 @@ struct ProxyTests {
 
   @Test(arguments: TransportChoice.available)
   func `a proxy that is not there is retried`(_ transport: TransportChoice) async throws {
-    let closed = try FaultServer()
-    let port = closed.port
-    closed.stop()
+    let closed = try ClosedPort()
     let process = try start(
       transport,
-      ["get", server.url("/a"), "--proxy", "127.0.0.1:\(port)", "--max-attempts", "1"]
+      ["get", server.url("/a"), "--proxy", "127.0.0.1:\(closed.port)", "--max-attempts", "1"]
     )
     #expect(try await process.status() == 69, "no server could be reached")
     #expect(try record(server.url("/a")).attempts.map(\.failure.code) == [.cannotConnect])
@@ -165,7 +163,8 @@ struct ProxyTests {
         ["--client-certificate", "f", "--transport", "urlsession"], "--transport async-http-client"
       ),
       (["--ca-certificate", "f", "--transport", "urlsession"], "--transport async-http-client"),
-      (["--timeout", "0s"], "at least 1s"), (["--retry-wait", "soon"], "at least 1s"),
+      (["--timeout", "0s"], "at least 1s"), (["--retry-wait", "0s"], "at least 1s"),
+      (["--retry-wait", "soon"], "such as 5s or 2m"),
     ]
   )
   func `an option that cannot be honoured is a usage error`(
@@ -176,7 +175,7 @@ struct ProxyTests {
     guard isBuilt || !arguments.contains("async-http-client") else { return }
     let error = try #require(throws: (any Error).self) { try RunCommand.parse(arguments) }
     #expect(RunCommand.exitCode(for: error).rawValue == 64)
-    let message = RunCommand.message(for: error)
+    let message = RunCommand.fullMessage(for: error)
     #expect(message.contains(reason) && !message.contains("s3cret"), "\(message)")
   }
 
@@ -184,7 +183,7 @@ struct ProxyTests {
     let limits = try RunCommand.parse(["--retry-wait", "10m", "--timeout", "5s"]).limits
     #expect(limits.engineOptions.retry.base == .seconds(600))
     #expect(limits.engineOptions.retry.cap == .seconds(600))
-    #expect(limits.connection.timeout == .seconds(5))
+    #expect(limits.client.connection.timeout.duration == .seconds(5))
     #expect(try RunCommand.parse([]).limits.engineOptions.retry.cap == .seconds(300))
   }
 }

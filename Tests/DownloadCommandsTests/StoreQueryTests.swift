@@ -64,6 +64,7 @@ struct StoreQueryTests: StoreSuite {
     let fields = await inspect("models", "Note")
     #expect(fields.lines.count == 4 && fields.lines[1].hasPrefix("id     int64"))
     let models = try objects(await inspect("models", "--json").output)
+    #expect(models[0]["layout"] as? String == "sequential")
     let index = try #require((models[0]["indexes"] as? [[String: Any]])?.first)
     #expect(index["fields"] as? [String] == ["text"] && index["unique"] as? Bool == false)
     let field = try #require((models[0]["fields"] as? [[String: Any]])?.last)

@@ -31,20 +31,23 @@ import Testing
       "--limit-rate-per-download",
       "500K",
       "--not-before",
-      "2100-01-31T08:00:00Z"
+      "2100-01-31T08:00:00Z",
+      "--connections-per-download",
+      "6"
     )
     #expect(added.status == .done, "\(added.messages)")
     var shown = try await list()
     #expect(shown["limitRate"] as? Int == 512_000)
     #expect(shown["notBefore"] as? String == "2100-01-31T08:00:00.000Z")
+    #expect(shown["connections"] as? Int == 6)
     let inspected = await dlstore("--store", store, "inspect", url).output
-    #expect(inspected.contains("500 KiB/s"))
+    #expect(inspected.contains("500 KiB/s") && inspected.contains("at most 6"))
     #expect(
       inspected.contains("  not before 2100-01-31T08:00:00.000Z"),
       "\(inspected)"
     )
     let csv = await dlstore("--store", store, "list", "--format", "csv").output
-    #expect(csv.contains("limitRate,notBefore\n") && csv.contains(",512000,2100-"))
+    #expect(csv.contains("limitRate,notBefore,connections\n") && csv.contains(",512000,2100-"))
     let changed = await dlstore(
       "--store",
       store,
@@ -53,15 +56,20 @@ import Testing
       "--limit-rate-per-download",
       "2M",
       "--not-before",
-      "none"
+      "none",
+      "--connections-per-download",
+      "2"
     )
     #expect(changed.status == .done, "\(changed.messages)")
     shown = try await list()
     #expect(shown["limitRate"] as? Int == 2 << 20 && shown["notBefore"] is NSNull)
+    #expect(shown["connections"] as? Int == 2)
     _ = await dlstore("--store", store, "set", url, "--type", "image")
     #expect(try await list()["limitRate"] as? Int == 2 << 20, "other options leave the limit")
     _ = await dlstore("--store", store, "set", url, "--limit-rate-per-download", "none")
     #expect(try await list()["limitRate"] is NSNull)
+    _ = await dlstore("--store", store, "set", url, "--connections-per-download", "none")
+    #expect(try await list()["connections"] is NSNull)
   }
 
   @Test func `resume --now removes the time`() async throws {
@@ -74,7 +82,7 @@ import Testing
   @Test(
     arguments: [
       ["--limit-rate-per-download", "0"], ["--limit-rate-per-download", "fast"],
-      ["--not-before", "soon"],
+      ["--not-before", "soon"], ["--connections-per-download", "0"],
     ]
   )
   func `invalid values are usage errors`(arguments: [String]) async {

@@ -10,7 +10,7 @@ import Testing
   ) throws {
     let arguments = ["--transport", choice.rawValue]
     guard !TransportChoice.available.contains(choice) else {
-      return #expect(try RunCommand.parse(arguments).limits.transport == choice)
+      return #expect(try RunCommand.parse(arguments).limits.client.transport == choice)
     }
     let error = try #require(throws: (any Error).self) { try RunCommand.parse(arguments) }
     #expect(RunCommand.exitCode(for: error).rawValue == 64)
@@ -25,8 +25,8 @@ import Testing
       let isBuiltIn = false
     #endif
     let standard: TransportChoice = isBuiltIn ? .asyncHTTPClient : .urlSession
-    #expect(try RunCommand.parse([]).limits.transport == standard)
-    #expect(try GetCommand.parse(["http://h/a"]).limits.transport == standard)
+    #expect(try RunCommand.parse([]).limits.client.transport == standard)
+    #expect(try GetCommand.parse(["http://h/a"]).limits.client.transport == standard)
   }
 
   @Test func `the version names each transport that is built in, and the default`() {

@@ -22,10 +22,10 @@ struct TwoProcessTests {
     server = try FaultServer()
   }
 
-  private func slow(_ path: String) {
-    var resource = Resource(body)
-    resource.bytesPerSecond = 500_000
-    server.route(path, resource)
+  /// Routes a file whose transfers stall after a megabyte, so that they run until a command ends them,
+  /// however busy this machine is.
+  private func stalling(_ path: String) {
+    server.route(path, Resource(body, faults: .stallAfter(bytes: 1_000_000), then: .repeatLast))
   }
 
   private func fast(_ path: String) {
@@ -70,7 +70,7 @@ struct TwoProcessTests {
   @Test func `a running download is paused, resumed and completed from another process`()
     async throws
   {
-    slow("/a")
+    stalling("/a")
     _ = try await dlstore("add", server.url("/a"))
     try await running { engine in
       try await engine.message("started a")
@@ -95,7 +95,7 @@ struct TwoProcessTests {
 
   @Test func `resume --now preempts the longest-running download, which is then held`() async throws
   {
-    for path in ["/a", "/b"] { slow(path) }
+    for path in ["/a", "/b"] { stalling(path) }
     fast("/c")
     _ = try await dlstore("add", server.url("/a"))
     _ = try await dlstore("add", server.url("/b"))
@@ -142,7 +142,7 @@ struct TwoProcessTests {
   @Test func `a removed or cancelled download of a running engine leaves no file behind`()
     async throws
   {
-    for path in ["/a", "/b", "/c"] { slow(path) }
+    for path in ["/a", "/b", "/c"] { stalling(path) }
     server.route("/done", Resource(.text("abc")))
     for path in ["/a", "/b", "/done"] { _ = try await dlstore("add", server.url(path)) }
     try await running { engine in

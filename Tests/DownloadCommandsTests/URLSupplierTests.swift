@@ -135,7 +135,13 @@ struct URLSupplierTests {
     fail(.refused, from: "http://mirror/a")
     #expect(source("http://h/a") == .record)
     fail(.refused, from: "http://h/a")
-    record.checkpoint(9, total: nil, entityTag: nil, lastModified: nil, at: Date())
+    record.checkpoint(
+      ByteRanges(upTo: 9),
+      total: nil,
+      entityTag: nil,
+      lastModified: nil,
+      at: Date()
+    )
     #expect(source("http://h/a") == .record, "progress forgets the refusal")
   }
 }

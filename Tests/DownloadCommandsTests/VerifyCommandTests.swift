@@ -106,7 +106,7 @@ struct VerifyCommandTests: StoreSuite {
     let files = try #require(report["files"] as? [String: Any])
     #expect(files["records"] as? Int == 1)
     let text = await verify()
-    #expect(text.output.hasSuffix("files of 1 records: no problems\n"))
+    #expect(text.output.hasSuffix("files of 1 record: no problems\n"))
     // Without problems, --repair changes nothing, so a running engine does not prevent it.
     let lock = try EngineLock(storePath: store)
     #expect(await verify("--repair") == text)

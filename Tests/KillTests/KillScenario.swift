@@ -7,20 +7,29 @@ import Testing
 
 /// A store, a server that injects faults, and the guarantees that must hold after each kill.
 final class KillScenario {
-  private static let byteCount: Int64 = 3_000_000
   private static let immediately = 4
 
   let storePath: String
+  /// The arguments of an engine.
+  var engineArguments: [String] { ["--store", storePath, "run"] + connectionArguments }
+  private let connectionArguments: [String]
+  /// Whether files are downloaded over several connections.
+  let hasParts: Bool
   private let folder: URL
-  private let server: FaultServer
+  let server: FaultServer
   private let store: RecordStore
-  private var bodies: [String: Body] = [:]
+  /// By path, the first version of each file.
+  var bodies: [String: Body] = [:]
+  /// By path and entity tag, the versions of the files that change on the server.
+  var versions: [String: [String: Body]] = [:]
+  /// The paths whose server lies, so that counted bytes may be dropped.
+  var mayLose: Set<String> = []
   /// The paths that have a record.
   private var known: Set<String> = []
   /// The paths whose record is deleted, or will be once an engine has run.
   private var removed: Set<String> = []
-  /// By path, the number of committed bytes after the last kill.
-  private var promised: [String: Int64] = [:]
+  /// By path, the committed bytes after the last kill.
+  private var promised: [String: ByteRanges] = [:]
   /// By path, the identity of a finished file whose bytes were verified.
   private var compared: [String: FileIdentity] = [:]
   /// The files that may remain without a record: files left to the user, and the second name of a
@@ -37,7 +46,19 @@ final class KillScenario {
   private var logs = 0
   private var names = 0
 
-  init() throws {
+  /// Creates a scenario.
+  ///
+  /// - Parameter connections: The number of connections per file. With more than one, some servers
+  ///   lie about ranges, and some change their file.
+  /// - Throws: Errors of the file system and the store.
+  init(connections: Int) throws {
+    hasParts = connections > 1
+    connectionArguments =
+      hasParts
+      ? [
+        "--connections", "\(connections)", "--min-split", "100K", "--max-concurrent", "32",
+        "--per-host", "32",
+      ] : []
     folder = FileManager.default.temporaryDirectory.appending(path: "kills-\(UUID().uuidString)")
     storePath = folder.appending(path: "store").path
     server = try FaultServer()
@@ -66,20 +87,6 @@ final class KillScenario {
       try store.addNow([DownloadRequest(url: server.url(path))])
       known.insert(path)
     }
-  }
-
-  private func makePath() -> String {
-    let path = "/file-\(bodies.count)"
-    let body = Body.generated(byteCount: Self.byteCount, seed: UInt64(bodies.count + 1))
-    // Half of the resources reset each connection after 1.5 MB.
-    var resource =
-      bodies.count.isMultiple(of: 2)
-      ? Resource(body, faults: .resetEvery(bytes: 1_500_000), then: .repeatLast)
-      : Resource(body)
-    resource.bytesPerSecond = 1_500_000
-    server.route(path, resource)
-    bodies[path] = body
-    return path
   }
 
   // MARK: Commands
@@ -196,12 +203,12 @@ final class KillScenario {
     case .resume: hasHappened = after.intent == .run
     case .cancel:
       hasHappened = after.intent == .cancel || hasFinished
-      if after.intent == .cancel { promised[path] = 0 }
+      if after.intent == .cancel { promised[path] = nil }
     case .restart:
       hasHappened =
         after.intent == .run
         && (before.state != .completed || after.completedAt != before.completedAt)
-      promised[path] = 0
+      promised[path] = nil
       if before.state == .completed, after.state != .completed,
         let fileIdentity = before.fileIdentity
       {
@@ -241,19 +248,20 @@ final class KillScenario {
     try checkAtomicity(records, kill)
     // The requests of the killed run must respect the bytes committed before it.
     let requests = server.requests
-    for request in requests[checkedRequests...] {
-      let first = Self.firstByte(of: request["Range"])
+    for request in requests[checkedRequests...] where !mayLose.contains(request.target) {
+      let asked = ByteRanges([Self.range(of: request["Range"])])
       // A command may have dropped the bytes.
-      let promise = min(before[request.target] ?? 0, promised[request.target] ?? 0)
+      let safe = (before[request.target] ?? ByteRanges())
+        .intersection(promised[request.target] ?? ByteRanges())
       #expect(
-        first >= promise,
-        "\(kill): \(request.target) was asked for from \(first), \(promise) bytes were safe"
+        safe.intersection(asked).isEmpty,
+        "\(kill): \(request.target) was asked for \(asked), \(safe) was safe"
       )
     }
     checkedRequests = requests.count
     let roots = try store.roots()
     for path in known.subtracting(removed).sorted() {
-      guard let record = records[path], let body = bodies[path] else {
+      guard let record = records[path], let body = body(of: record, path) else {
         Issue.record("\(kill): the record of \(path) is missing: \(commands[path, default: []])")
         continue
       }
@@ -285,32 +293,37 @@ final class KillScenario {
       #expect(isThere, "\(kill): the previous file of \(path) is gone: \(said) \(record)")
     }
     if record.intent == .cancel {
-      promised[path] = 0
+      promised[path] = nil
       return
     }
     let file =
       record.state == .completed || facts.final == .ours ? layout.finalPath : layout.partialPath
     let fileIdentity = FileIdentity(ofFileAt: file)
-    #expect(fileIdentity?.size ?? 0 >= record.received, "\(kill): \(record)")
+    #expect(record.isConsistent, "\(kill): \(record)")
+    let counted = record.committed
+    #expect(fileIdentity?.size ?? 0 >= counted.end, "\(kill): \(record)")
     // A verified file that has not changed since is not read again after each kill.
     if record.state != .completed || fileIdentity == nil || fileIdentity != compared[path] {
       #expect(
-        try Self.prefix(of: file, count: record.received, matches: body),
-        "\(kill): bytes on disk differ from those of \(path)"
+        try Self.bytes(counted, of: file, match: body),
+        "\(kill): bytes on disk differ from those of \(path), \(counted)"
       )
     }
     compared[path] = record.state == .completed ? fileIdentity : nil
-    #expect(record.received >= promised[path] ?? 0, "\(kill): \(record)")
-    promised[path] = record.received
+    let safe = mayLose.contains(path) ? nil : promised[path]
+    #expect(
+      safe.map { $0.intersection(counted) == $0 } ?? true,
+      "\(kill): \(counted) of \(safe.map { "\($0)" } ?? ""): \(record)"
+    )
+    promised[path] = counted
   }
 
   // MARK: Completion
 
   /// Runs an engine until it is idle, and checks all records and files.
   func finish() throws {
-    for arguments in [
-      ["run", "--until-idle"], ["resume", "--all"], ["run", "--until-idle"],
-    ] {
+    let run = ["run", "--until-idle"] + connectionArguments
+    for arguments in [run, ["resume", "--all"], run] {
       let end = try ToolProcess.run(["--store", storePath] + arguments, output: log())
       #expect(end.exitCode == 0, "\(arguments)")
     }
@@ -327,7 +340,7 @@ final class KillScenario {
         files.insert(layout.finalPath)
         continue
       }
-      #expect(bodies[path]?.matches(file: layout.finalPath) == true, "\(path)")
+      #expect(body(of: record, path)?.matches(file: layout.finalPath) == true, "\(path)")
       files.insert(layout.finalPath)
     }
     // Every other file has a record or was left to the user.
@@ -344,16 +357,24 @@ final class KillScenario {
     #expect(bodies.count >= Self.immediately)
   }
 
-  private static func firstByte(of range: String?) -> Int64 {
-    guard let range, let dash = range.lastIndex(of: "-") else { return 0 }
-    return Int64(range[range.index(range.startIndex, offsetBy: 6)..<dash]) ?? 0
+  /// The requested bytes; to the largest offset if the request has no end.
+  private static func range(of field: String?) -> Range<Int64> {
+    let bounds = field?.dropFirst("bytes=".count)
+      .split(separator: "-", omittingEmptySubsequences: false)
+      .map { Int64($0) }
+    guard let bounds, bounds.count == 2, let first = bounds[0] else { return 0..<Int64.max }
+    return first..<(bounds[1].map { $0 + 1 } ?? .max)
   }
 
-  private static func prefix(of file: String, count: Int64, matches body: Body) throws -> Bool {
-    guard count > 0 else { return true }
+  private static func bytes(_ counted: ByteRanges, of file: String, match body: Body) throws -> Bool
+  {
+    guard !counted.isEmpty else { return true }
     let handle = try FileHandle(forReadingFrom: URL(filePath: file))
     defer { try? handle.close() }
-    let bytes = try handle.read(upToCount: Int(count)) ?? Data()
-    return bytes.count == Int(count) && body.matches(bytes.span, at: 0)
+    return try counted.ranges.allSatisfy { range in
+      try handle.seek(toOffset: UInt64(range.lowerBound))
+      let bytes = try handle.read(upToCount: range.count) ?? Data()
+      return bytes.count == range.count && body.matches(bytes.span, at: range.lowerBound)
+    }
   }
 }

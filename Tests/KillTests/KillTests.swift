@@ -16,7 +16,7 @@ private let seed =
   ?? .random(in: 0..<1 << 48)
 
 /// Kills every kind of process with SIGKILL at any moment, with a server that also resets
-/// connections.
+/// connections and, if files have several, lies about ranges and changes files.
 @Suite(.serialized, .timeLimit(.minutes(10 + kills / 15)))
 struct KillTests {
   /// The processes of an engine to kill.
@@ -26,10 +26,12 @@ struct KillTests {
     case both
   }
 
-  @Test(.requirements("SC13"))
-  func `no kill loses a byte, refetches a checkpointed one or misreports progress`() throws {
-    print("kills: \(kills), DLSTORE_KILL_SEED=\(seed)")
-    let scenario = try KillScenario()
+  @Test(.requirements("SC13"), arguments: [1, 8])
+  func `no kill loses a byte, refetches a checkpointed one or misreports progress`(
+    connections: Int
+  ) throws {
+    print("kills: \(kills), connections: \(connections), DLSTORE_KILL_SEED=\(seed)")
+    let scenario = try KillScenario(connections: connections)
     var random = SplitMix64(seed: seed)
     var count = 0
     var counts: [String: Int] = [:]
@@ -41,7 +43,7 @@ struct KillTests {
         ? nil : KillCommand.Kind.allCases.randomElement(using: &random)
       let engine =
         hasEngine
-        ? try ToolProcess(["--store", scenario.storePath, "run"], output: scenario.log()) : nil
+        ? try ToolProcess(scenario.engineArguments, output: scenario.log()) : nil
       if hasEngine {
         // Give the process time to run; the moment of the kill is random.
         let longest: UInt32 = kind == nil ? 1_700_000 : 700_000
@@ -67,6 +69,7 @@ struct KillTests {
         counts["\(victim)", default: 0] += 1
       }
       try scenario.checkGuarantees(after: "kill \(count) of seed \(seed)")
+      if Int.random(in: 0..<5, using: &random) == 0 { scenario.changeFile(using: &random) }
     }
     print("killed: \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
     try scenario.finish()

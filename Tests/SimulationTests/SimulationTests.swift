@@ -69,8 +69,7 @@ struct SimulationTests {
     }
     let faults = [
       "adopt", "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late",
-      "purge orphans", "refuse", "replace",
-      "room", "server", "stop", "tamper", "command",
+      "part", "purge orphans", "refuse", "replace", "room", "server", "stop", "tamper", "command",
     ]
     for fault in faults { #expect(counts[fault, default: 0] > 0, "no \(fault)") }
   }

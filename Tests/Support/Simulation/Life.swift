@@ -155,7 +155,7 @@ final class Life: FaultInjector, Transport {
   private func failure(of effect: Effect) -> Int32? {
     let isFull = faults.isFull
     switch effect {
-    case .write, .makeFolder, .link, .open:
+    case .write, .makeFolder, .link, .open, .reserve:
       if isFull { return ENOSPC }
     case .commit:
       return isFull && chance.happens(0.2) ? ENOSPC : nil
@@ -177,7 +177,11 @@ final class Life: FaultInjector, Transport {
     let sink = DefectiveSink.wrapping(sink, defects, chance)
     let id = network.engineTransport.start(request, sink: sink)
     let source = request.resumeData.map { _ in "resume data" } ?? "\(request.offset)"
-    trace.note("start", "\(id.rawValue) \(request.recordID) from \(source)")
+    let end = request.end.map { " to \($0)" } ?? ""
+    trace.note(
+      request.end == nil ? "start" : "part",
+      "\(id.rawValue) \(request.recordID) from \(source)\(end)"
+    )
     know(id)
     if defects.contains(.tasksStartTwice), chance.happens(0.1) {
       know(network.engineTransport.start(request, sink: sink))
@@ -214,6 +218,7 @@ extension Effect {
     return switch self {
     case .open(let path): "open \(last(path))"
     case .cut(let path, let size): "cut \(last(path)) to \(size)"
+    case .reserve(let path, let size): "reserve \(last(path)) \(size)"
     case .write(let path, let offset, let count): "write \(last(path)) \(count) at \(offset)"
     case .synchronize(let path): "sync \(last(path))"
     case .link(let from, let to): "link \(last(from)) \(last(to))"

@@ -37,6 +37,11 @@ struct Profile: Sendable {
   var copyInterval: Int64?
   /// Fewer downloads than the engine keeps in memory by default, so that most stay in the store.
   var queueBounds: QueueBounds
+  /// The number of connections that a file may have.
+  var connections = 1
+  /// The length below which a range is not split.
+  var shortestPart: Int64 = 1
+  var preallocation = Preallocation.none
 
   /// Draws a profile.
   ///
@@ -88,5 +93,20 @@ struct Profile: Sendable {
     )
     if later.happens(0.2) { recordCount += later.number(in: 1...7) }
     copyInterval = isInBackground && recordCount % 2 == 0 ? Int64(max(1, largestBody / 5)) : nil
+  }
+
+  /// Downloads files over several connections.
+  ///
+  /// Not a part of the other draws, so that the seeds without parts keep their history.
+  mutating func split(_ chance: Chance) {
+    connections = chance.number(in: 2...5)
+    shortestPart = [1, 10, 100][chance.number(in: 0...2)]
+    maximumRunning += chance.number(in: 1...5)
+    maximumPerHost += chance.number(in: 1...5)
+    // Parts need bodies that take more than a few steps.
+    largestBody = max(1_000, largestBody)
+    largestChunk = chance.number(in: 10...200)
+    stepCount = max(200, stepCount)
+    if chance.happens(0.3) { preallocation = .sparse }
   }
 }

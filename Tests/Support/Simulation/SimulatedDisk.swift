@@ -5,8 +5,9 @@ internal import SystemInterface
 /// Real files, and the state that a power cut would leave of them.
 ///
 /// The model is a journaling file system: a sync of a file makes its bytes and its name durable, a
-/// sync of a folder the names in it. Of other bytes a power cut keeps all, none, or a prefix, with
-/// zeros for some of them; of other changes of names it keeps a prefix.
+/// sync of a folder the names in it. Of other bytes at the end of a file a power cut keeps all,
+/// none, or a prefix, with zeros for some of them; of those elsewhere in it all, none, or a range. Of
+/// other changes of names it keeps a prefix.
 ///
 /// A failed sync loses the unsynced bytes, as on Linux: they can still be read, but no later sync
 /// writes them unless they are written again.
@@ -105,7 +106,7 @@ final class SimulatedDisk: Sendable {
       change(path) { $0.rewrite(Int(offset)..<Int(offset) + count) }
     case .cut(let path, let size):
       change(path) { $0.lost.removeLast(max(0, $0.lost.count - Int(size))) }
-    case .makeFolder, .commit: break
+    case .makeFolder, .commit, .reserve: break
     }
   }
 
@@ -229,7 +230,12 @@ final class SimulatedDisk: Sendable {
   /// Reverts some or all changes that are not durable.
   ///
   /// No engine has a file open.
-  func cutPower(_ chance: Chance) throws {
+  ///
+  /// - Parameters:
+  ///   - chance: Chooses what is left.
+  ///   - tearsInside: Whether files have unsynced bytes between synced ones.
+  /// - Throws: Errors of the file system.
+  func cutPower(_ chance: Chance, tearsInside: Bool) throws {
     var state = state.withLock { $0 }
     keepAll()
     state.journal.cut(keeping: chance.number(in: 0...state.journal.changes.count))
@@ -239,7 +245,11 @@ final class SimulatedDisk: Sendable {
       guard var file = state.inodes[inode] else { continue }
       let place = "\(vault)/\(inode)"
       let bytes = try FileCalls.read(place)
-      let left = Self.torn(file.written(bytes), synced: file.synced, chance)
+      let written = file.written(bytes)
+      let left =
+        tearsInside && !written.starts(with: file.synced) && chance.happens(0.7)
+        ? Self.tornInside(written, synced: file.synced, chance)
+        : Self.torn(written, synced: file.synced, chance)
       if left != bytes {
         try FileCalls.write(left, to: place)
         if left == file.synced { try FileCalls.setTime(of: place, to: file.identity) }
@@ -271,6 +281,21 @@ final class SimulatedDisk: Sendable {
       let written = chance.number(in: synced.count...length)
       return synced + bytes[synced.count..<written]
         + [UInt8](repeating: 0, count: length - written)
+    }
+  }
+
+  /// Returns the bytes that are left of a file with unsynced bytes between synced ones.
+  private static func tornInside(
+    _ bytes: [UInt8],
+    synced: [UInt8],
+    _ chance: Chance
+  ) -> [UInt8] {
+    let length = max(synced.count, chance.number(in: 0...bytes.count))
+    let start = chance.number(in: 0...length)
+    let end = chance.number(in: start...length)
+    return (0..<length).map { index in
+      start..<end ~= index && index < bytes.count
+        ? bytes[index] : index < synced.count ? synced[index] : 0
     }
   }
 }

@@ -36,14 +36,31 @@ final class SimulatedNetwork: Sendable {
   /// The transport that an engine uses.
   var engineTransport: any Transport { session ?? transport }
 
-  /// The tasks of the current engine: started or adopted, and not cancelled.
-  func working(_ known: Set<TaskID>) -> [(recordID: String, url: String)] {
+  /// A task of the current engine.
+  struct WorkingTask: Sendable {
+    var recordID: String
+    var url: String
+    /// Whether it fetches a range with an end, beside other tasks of its record.
+    var isPart: Bool
+  }
+
+  /// The tasks of the current engine: started or adopted, and not ended; in a session, not
+  /// cancelled.
+  func working(_ known: Set<TaskID>) -> [WorkingTask] {
     if let session {
       return session.tasks.filter { known.contains($0.id) && $0.state == .running }
-        .map { ($0.recordID, session.url(of: $0.id) ?? "") }
+        .map {
+          WorkingTask(recordID: $0.recordID, url: session.url(of: $0.id) ?? "", isPart: false)
+        }
     }
     return transport.tasks.filter { known.contains($0.id) }
-      .map { ($0.request.recordID, $0.request.url) }
+      .map {
+        WorkingTask(
+          recordID: $0.request.recordID,
+          url: $0.request.url,
+          isPart: $0.request.end != nil
+        )
+      }
   }
 
   /// Ends the process of an engine by a kill.

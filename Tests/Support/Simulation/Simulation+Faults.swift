@@ -83,7 +83,7 @@ extension Simulation {
     try disk.put(bytes, at: path)
   }
 
-  /// Changes a partial file while no engine runs.
+  /// Changes a partial file, or the map of its bytes, while no engine runs.
   func tamper() throws {
     let records = try store.records(DownloadRecord.all)
     let roots = try store.roots()
@@ -92,7 +92,7 @@ extension Simulation {
       .filter { disk.isOnlyName($0.1) }
     guard let (record, path) = chance.pick(possible) else { return }
     var bytes = try FileCalls.read(path)
-    let way = chance.number(in: 0...3)
+    let way = chance.number(in: 0...(profile.connections > 1 ? 4 : 3))
     trace.note("tamper", "\(record.id) \(way)")
     switch way {
     case 0:
@@ -103,14 +103,22 @@ extension Simulation {
     case 2:
       // A file that was truncated before now has other bytes where the record counts some, at a
       // plausible length. Without a digest that cannot be detected either.
-      guard record.expectedDigest != nil || Int64(bytes.count) >= record.received else { return }
+      guard record.expectedDigest != nil || Int64(bytes.count) >= record.committed.end else {
+        return
+      }
       bytes += [UInt8](repeating: 0xAA, count: chance.number(in: 1...100))
       try disk.put(bytes, at: path)
-    default:
+    case 3:
       // Without a digest the change cannot be detected.
       guard record.expectedDigest != nil, !bytes.isEmpty else { return }
       bytes[chance.number(in: 0...bytes.count - 1)] ^= 1
       try disk.put(bytes, at: path)
+    default:
+      // A map that contradicts the count, or that cannot be read.
+      let map = chance.happens(0.5) ? ByteRanges([5..<record.received + 6]).encoded : Data([0x80])
+      try store.objects.write { tx in
+        _ = try tx.update(DownloadRecord.self, key: record.url) { $0.ranges = map }
+      }
     }
     uncertain.insert(record.id)
   }

@@ -13,10 +13,15 @@ extension Simulation {
     guard tasks.count <= profile.maximumRunning else {
       throw failure(.limits, "\(tasks.count) of \(profile.maximumRunning) tasks run")
     }
-    for (index, task) in tasks.enumerated() {
-      let others = tasks[..<index]
-      if others.contains(where: { $0.recordID == task.recordID }) {
-        throw failure(.oneTask, "two tasks work for \(task.recordID)")
+    for (recordID, tasks) in Dictionary(grouping: tasks, by: \.recordID) where tasks.count > 1 {
+      guard tasks.count(where: { !$0.isPart }) <= 1 else {
+        throw failure(.oneTask, "two tasks fetch the whole of \(recordID)")
+      }
+      guard tasks.count <= profile.connections else {
+        throw failure(
+          .oneTask,
+          "\(tasks.count) of \(profile.connections) tasks work for \(recordID)"
+        )
       }
     }
     let hosts = Dictionary(grouping: tasks) { RecordIdentity.origin(of: $0.url) }
@@ -70,18 +75,21 @@ extension Simulation {
         "\(record.url) (\(record.state)) counts \(record.received) bytes of a file that may go"
       )
     }
-    guard bytes.count >= record.received else {
+    guard record.isConsistent else {
+      throw failure(.receivedIsOnDisk, "\(record.url) (\(record.state)) has a wrong map")
+    }
+    let counted = record.committed
+    guard bytes.count >= counted.end else {
       throw failure(
         .receivedIsOnDisk,
-        "\(record.url) (\(record.state)) counts \(record.received) bytes, \(bytes.count) are synced"
+        "\(record.url) (\(record.state)) counts \(counted), \(bytes.count) bytes are synced"
       )
     }
     let page = website.page(of: record.url)
-    let counted = bytes.prefix(Int(record.received))
-    guard page?.serves(counted, entityTag: record.entityTag, isWhole: false) == true else {
+    guard page?.serves(bytes, in: counted, entityTag: record.entityTag) == true else {
       throw failure(
         .receivedIsOnDisk,
-        "\(record.url) (\(record.state)) counts bytes that are wrong"
+        "\(record.url) (\(record.state)) counts bytes that are wrong: \(counted)"
       )
     }
   }
@@ -92,7 +100,7 @@ extension Simulation {
     }
     guard
       website.page(of: record.url)?
-        .serves(bytes, entityTag: record.entityTag, isWhole: true) == true
+        .serves(all: bytes, entityTag: record.entityTag) == true
     else {
       throw failure(.completeIsThere, "\(record.url) is complete, and its file is wrong")
     }
@@ -187,7 +195,7 @@ extension Simulation {
         continue
       }
       let bytes = try FileCalls.read(path)
-      guard website.pages.contains(where: { $0.serves(bytes, entityTag: nil, isWhole: true) })
+      guard website.pages.contains(where: { $0.serves(all: bytes, entityTag: nil) })
       else { throw failure(.noOrphans, "'\(name)' is not a complete file") }
     }
   }

@@ -32,6 +32,13 @@ extension Simulation {
     options.lockPatience = .seconds(10)
     options.previousExit = previousExit
     options.queueBounds = profile.queueBounds
+    options.split = SplitOptions(
+      maximumConnections: profile.connections,
+      minimumLength: profile.shortestPart
+    )
+    options.preallocation = profile.preallocation
+    options.split.measuringTime = .zero
+    options.split.stallTime = .seconds(3)
     let engine = try DownloadEngine(
       store: store,
       transport: network.session.map { BackgroundLife(life: life, session: $0) } ?? life,
@@ -70,7 +77,7 @@ extension Simulation {
       let cutsPower = chance.happens(profile.powerCuts)
       if cutsPower {
         trace.note("cut power")
-        try disk.cutPower(chance)
+        try disk.cutPower(chance, tearsInside: profile.connections > 1)
       }
       try checkRecords()
       if chance.happens(profile.tampering) { try tamper() }

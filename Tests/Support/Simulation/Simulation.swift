@@ -75,11 +75,15 @@ public final class Simulation {
     self.defects = defects
     trace = Trace(listener)
     chance = Chance(seed: seed)
-    profile = Profile(
+    var profile = Profile(
       chance,
       later: Chance(seed: seed ^ 0x5EED),
       isInBackground: Chance(seed: ~seed).happens(0.3)
     )
+    // The number 5 keeps the history of all seeds that have failed before there were parts.
+    let parts = Chance(seed: seed ^ 5)
+    if !profile.isInBackground, parts.happens(0.5) { profile.split(parts) }
+    self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
     network = try SimulatedNetwork(

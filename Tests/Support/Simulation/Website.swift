@@ -95,13 +95,25 @@ extension Website.Page {
     outdated[url].map { versions[$0] } ?? versions.last
   }
 
-  /// Returns whether the bytes are a prefix of a version with the given tag, or all of it if
-  /// required to be complete.
-  func serves(_ bytes: some Collection<UInt8>, entityTag: String?, isWhole: Bool) -> Bool {
+  /// Returns whether the bytes of a file are those of one version with the given tag, as far as they
+  /// are counted.
+  func serves(_ bytes: [UInt8], in counted: ByteRanges, entityTag: String?) -> Bool {
     versions.contains { version in
       (entityTag == nil || version.entityTag == entityTag)
-        && (!isWhole || Int64(bytes.count) == version.body.byteCount)
-        && version.body.matches(bytes)
+        && counted.ranges.allSatisfy { range in
+          version.body.matches(
+            bytes[Int(range.lowerBound)..<Int(range.upperBound)],
+            from: range.lowerBound
+          )
+        }
+    }
+  }
+
+  /// Returns whether the bytes are a whole version with the given tag.
+  func serves(all bytes: [UInt8], entityTag: String?) -> Bool {
+    versions.contains { version in
+      (entityTag == nil || version.entityTag == entityTag)
+        && Int64(bytes.count) == version.body.byteCount && version.body.matches(bytes)
     }
   }
 }
