@@ -143,7 +143,7 @@ bench-commit: deps ## Compares one durable commit with raw C, and with commits t
 	  --contenders "ObjectStore,C hsplit,GRDB statements" --json .build/commit.json
 	Benchmarks/performance.py --take commit Benchmarks/.build/commit.json
 
-bench-scale: deps release ## Measures the tool with up to a million downloads; N=10000000 for more
+bench-scale: deps release ## Measures the tool with up to a million downloads; N=10000000 for more; needs nginx
 	cd Benchmarks && $(SWIFT) build -c release --product bench
 	Benchmarks/scale.py --tool $(RELEASED) --bench Benchmarks/.build/release/bench \
 	  $(if $(N),--most $(N)) --json .build/scale.json
@@ -153,9 +153,11 @@ bench-engine: deps release ## Measures the engine, beside curl and aria2c; needs
 	cd Benchmarks && $(SWIFT) run -c release engine-cost --json .build/engine.json
 	cd Benchmarks && $(SWIFT) run -c release command-latency --json .build/commands.json
 	Benchmarks/transfers.py --tool $(RELEASED) --json .build/transfers.json
+	Benchmarks/connections.py --tool $(RELEASED) --json .build/connections.json
 	Benchmarks/performance.py --take engine Benchmarks/.build/engine.json
 	Benchmarks/performance.py --take commands Benchmarks/.build/commands.json
 	Benchmarks/performance.py --take transfers .build/transfers.json
+	Benchmarks/performance.py --take connections .build/connections.json
 
 instructions: deps ## Counts the instructions of the hot operations; fails if a count changed by 3 %
 	@.ci/install-valgrind

@@ -29,7 +29,8 @@ MISSING = "No result is committed yet: "
 # How to make a result that is not committed yet.
 COMMANDS = {
     "comparison": "make bench", "commit": "make bench-commit", "commands": "make bench-engine",
-    "engine": "make bench-engine", "transfers": "make bench-engine", "scale": "make bench-scale",
+    "engine": "make bench-engine", "transfers": "make bench-engine",
+    "connections": "make bench-engine", "scale": "make bench-scale",
 }
 
 
@@ -46,7 +47,7 @@ def parts():
     for name in comparison.GROUPS:
         texts[name] = comparison.group(result, name)
         images[name] = comparison.image(result, name)
-    for name in ("commit", "commands", "engine", "transfers", "scale"):
+    for name in ("commit", "commands", "engine", "transfers", "connections", "scale"):
         result = data.load(name)
         texts[name] = (
             getattr(sections, name)(result) if result else f"{MISSING}`{COMMANDS[name]}`."

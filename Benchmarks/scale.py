@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Measures the tool at growing numbers of downloads: the time and the peak anonymous memory.
+"""Measures the tool at growing numbers of downloads: time, processor time, peak anonymous memory.
 
     Benchmarks/scale.py --tool .build/release/dlstore --json scale.json
     Benchmarks/scale.py --most 10000000 --only list --only stats
+    Benchmarks/scale.py --least 1000000 --files 1000000 --only "run, small files"
 
-The memory is the greatest sum of RssAnon over the processes of a command, polled every 5 ms.
+The memory is the greatest sum of RssAnon over the processes of a command, polled every 5 ms. The
+watches of `run beside watches` draw on terminals of their own, of 80 by 24 characters. Needs nginx.
 """
 
 import argparse
@@ -13,6 +15,8 @@ import datetime
 import json
 import os
 import pathlib
+import pty
+import resource
 import shutil
 import signal
 import socket
@@ -27,45 +31,103 @@ WATCHES = 10
 RATE_SHARE = 10
 
 
-class Server(threading.Thread):
-    """A server on 127.0.0.1 that serves files of 16 bytes, and notes when each request arrived."""
+class Server:
+    """Runs nginx, which answers each request with 16 bytes, and notes when."""
 
-    BODY = b"0123456789abcdef"
+    BODY = "0123456789abcdef"
+    # The length of a line of the log: seconds since 1970 with three decimals.
+    LINE = 15
 
     def __init__(self):
-        super().__init__(daemon=True)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port = self.listener.getsockname()[1]
-        self.times = []
-        self.start()
-
-    def run(self):
+        self.folder = tempfile.mkdtemp(prefix="scale-nginx-")
+        # nginx started by root runs its worker as another user.
+        os.chmod(self.folder, 0o755)
+        self.log = os.path.join(self.folder, "times")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        paths = "".join(
+            f"{kind}_temp_path {self.folder}/{kind};"
+            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        config = os.path.join(self.folder, "nginx.conf")
+        pathlib.Path(config).write_text(
+            f"daemon off; pid {self.folder}/pid; error_log {self.folder}/error.log;"
+            "worker_processes 1; events { worker_connections 1024; }"
+            f"http {{ log_format time '$msec'; access_log {self.log} time; {paths}"
+            f"keepalive_requests 1000000000; server {{ listen 127.0.0.1:{self.port};"
+            f"location / {{ return 200 {self.BODY}; }} }} }}"
+        )
+        program = shutil.which("nginx") or "/usr/sbin/nginx"
+        self.process = subprocess.Popen([program, "-c", config])
         while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return
+            except ConnectionRefusedError:
+                if self.process.poll() is not None:
+                    sys.exit("nginx did not start")
+                time.sleep(0.01)
 
-    def answer(self, connection):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(self.BODY)}\r\n\r\n".encode()
-        pending = b""
-        try:
-            while part := connection.recv(65536):
-                pending += part
-                while b"\r\n\r\n" in pending:
-                    _, pending = pending.split(b"\r\n\r\n", 1)
-                    self.times.append(time.monotonic())
-                    connection.sendall(head + self.BODY)
-        except OSError:
-            pass  # The client is gone.
-        finally:
-            connection.close()
+    def stop(self):
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def clear(self):
+        """Forgets the requests; nginx appends to the log."""
+        os.truncate(self.log, 0)
+
+    @property
+    def count(self):
+        """The number of requests since the last call of `clear`."""
+        return os.path.getsize(self.log) // self.LINE
+
+    @property
+    def times(self):
+        return [float(line) for line in pathlib.Path(self.log).read_text().split()]
 
     def wait(self, count, process):
         """Returns when that many requests have arrived."""
-        while len(self.times) < count:
+        while self.count < count:
             if process.poll() is not None:
-                sys.exit(f"the engine ended after {len(self.times)} of {count} requests")
+                sys.exit(f"the engine ended after {self.count} of {count} requests")
             time.sleep(0.005)
+
+
+def processes(pid):
+    """Returns a process and its descendants."""
+    try:
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(found for child in children for found in processes(child))]
+
+
+def memory(pid):
+    """Returns the anonymous memory of a process and its descendants, in bytes."""
+    total = 0
+    for one in processes(pid):
+        try:
+            status = pathlib.Path(f"/proc/{one}/status").read_text().splitlines()
+        except OSError:
+            continue
+        own = [line.split()[1] for line in status if line.startswith("RssAnon")]
+        total += sum(int(size) * 1024 for size in own)
+    return total
+
+
+def processor(pid):
+    """Returns the processor time of a process and its descendants, in seconds."""
+    ticks = 0
+    for one in processes(pid):
+        try:
+            fields = pathlib.Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        # utime, stime, and those of children that have ended.
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Memory(threading.Thread):
@@ -78,18 +140,8 @@ class Memory(threading.Thread):
 
     def run(self):
         while self.process.poll() is None:
-            self.peak = max(self.peak, self.current(self.process.pid))
+            self.peak = max(self.peak, memory(self.process.pid))
             time.sleep(INTERVAL)
-
-    def current(self, pid):
-        """Returns the sum in bytes."""
-        try:
-            status = pathlib.Path(f"/proc/{pid}/status").read_text()
-            children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        except OSError:
-            return 0
-        own = [line.split()[1] for line in status.splitlines() if line.startswith("RssAnon")]
-        return sum(int(size) * 1024 for size in own) + sum(map(self.current, children))
 
 
 class Scale:
@@ -115,44 +167,104 @@ class Scale:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
         )
 
+    @staticmethod
+    def ended_processor():
+        """Returns the processor time of all processes that have ended, in seconds."""
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
     def measure(self, *command):
-        """Runs a command to its end; returns its seconds and megabytes."""
+        """Runs a command to its end; returns its seconds, processor seconds and megabytes."""
+        before = self.ended_processor()
         begin = time.monotonic()
         process = self.start(*command)
-        memory = Memory(process)
+        peak = Memory(process)
         if process.wait() != 0:
             sys.exit(f"dlstore {' '.join(command)} failed with status {process.returncode}")
         seconds = time.monotonic() - begin
-        memory.join()
-        return {"seconds": round(seconds, 3), "memory": round(memory.peak / 1e6, 1)}
+        peak.join()
+        ended = self.ended_processor()
+        return {
+            "seconds": round(seconds, 3),
+            "processor": round(ended - before, 3),
+            "memory": round(peak.peak / 1e6, 1),
+        }
 
     # The options of an engine that downloads small files as fast as it can.
     RUN = ["run", "--quiet", "--max-concurrent", "8", "--per-host", "8"]
 
+    def watch(self):
+        """Starts a watching list on a terminal of its own."""
+        terminal, end = pty.openpty()
+
+        def drain():
+            try:
+                while os.read(terminal, 65536):
+                    pass
+            except OSError:
+                pass  # The watch has ended.
+            os.close(terminal)
+
+        process = subprocess.Popen(
+            [self.tool, "list", "--watch", "--limit", "20", "--store", self.store],
+            stdin=end, stdout=end, start_new_session=True,
+        )
+        os.close(end)
+        threading.Thread(target=drain, daemon=True).start()
+        return process
+
     def engine(self, files, watches=0):
-        """Runs an engine until that many requests have arrived, and returns their times, too."""
-        self.server.times.clear()
-        others = [self.start("list", "--watch", "--limit", "20") for _ in range(watches)]
-        begin = time.monotonic()
+        """Runs an engine until that many requests have arrived.
+
+        Returns its figures and the rates in the first and the last tenth of the requests.
+        """
+        self.server.clear()
+        others = [self.watch() for _ in range(watches)]
+        begin = time.time()
         out = os.path.join(self.folder, "out")
         process = self.start(*self.RUN, "--output-folder", out)
-        memory = Memory(process)
-        self.server.wait(files, process)
+        peak = Memory(process)
+        share = max(1, files // RATE_SHARE)
+        samples = []
+        for count in [1, share, max(files - share, 1), files]:
+            self.server.wait(count, process)
+            samples.append({
+                "count": self.server.count, "processor": processor(process.pid),
+                "memory": memory(process.pid),
+            })
+        watched = sum(processor(one.pid) for one in others)
         times = [at - begin for at in self.server.times[:files]]
         for one in [process, *others]:
             one.send_signal(signal.SIGINT)
         for one in [process, *others]:
             one.wait()
-        return times, {"seconds": round(times[-1], 3), "memory": round(memory.peak / 1e6, 1)}
+        figures = {
+            "seconds": round(times[-1], 3), "processor": round(samples[-1]["processor"], 3),
+            "memory": round(peak.peak / 1e6, 1),
+        }
+        if watches:
+            figures["watches"] = {"count": watches, "processor": round(watched, 3)}
+        return figures, self.rates(times, samples)
 
     @staticmethod
-    def rates(times):
-        """Returns the files per second in the first and the last tenth."""
+    def rates(times, samples):
+        """Returns the files per second in the first and the last tenth.
+
+        With them, the processor time in microseconds per file and the memory at the end of each.
+        """
         share = max(2, len(times) // RATE_SHARE)
         parts = {"start": times[:share], "end": times[-share:]}
-        return {
+        rates = {
             name: round((len(part) - 1) / (part[-1] - part[0])) for name, part in parts.items()
+            if len(part) > 1 and part[-1] > part[0]
         }
+        rates["processor"], rates["memory"] = {}, {}
+        for name, (before, after) in zip(parts, (samples[:2], samples[2:])):
+            seconds = after["processor"] - before["processor"]
+            count = max(1, after["count"] - before["count"])
+            rates["processor"][name] = round(seconds / count * 1e6)
+            rates["memory"][name] = round(after["memory"] / 1e6, 1)
+        return rates
 
     def rows(self, only):
         """Yields the title, the figures and the rates of each command, in an order that works."""
@@ -167,15 +279,12 @@ class Scale:
             if wanted(command):
                 yield command, self.measure(*command.split()), None
         if wanted("run, until the first transfer"):
-            yield "run, until the first transfer", self.engine(1)[1], None
+            yield "run, until the first transfer", self.engine(1)[0], None
         if wanted("run, small files"):
-            times, figures = self.engine(self.files // 2)
-            title = "run, small files one after another"
-            yield title, figures, self.rates(times)
+            yield "run, small files one after another", *self.engine(self.files // 2)
         if wanted("run beside watches"):
-            times, figures = self.engine(self.files // 4, watches=WATCHES)
             title = f"run, small files beside {WATCHES} watching lists"
-            yield title, figures, self.rates(times)
+            yield title, *self.engine(self.files // 4, watches=WATCHES)
         if wanted("purge"):
             figures = self.measure("purge", "--state", "completed", "--yes")
             yield "purge --state completed, after these runs", figures, None
@@ -206,7 +315,8 @@ def main():
     parser.add_argument("--bench", help="the program `bench`, for operations in process")
     parser.add_argument("--most", type=int, default=1_000_000, help="the greatest number")
     parser.add_argument("--least", type=int, default=100_000, help="the smallest number")
-    parser.add_argument("--files", type=int, default=20_000, help="the most small files to run")
+    parser.add_argument("--files", type=int, default=20_000, 
+                        help="the most small files: half for the rate, a quarter for watches")
     parser.add_argument("--only", action="append", help="a part of the names of the commands")
     parser.add_argument("--folder", help="the working folder; 2 GB per million downloads")
     parser.add_argument("--json", metavar="FILE", help="also write the result to a file")
@@ -223,8 +333,9 @@ def main():
         try:
             scale.write_urls()
             for title, figures, rate in scale.rows(arguments.only):
-                print(f"{count:>10} {figures['seconds']:>9.2f} s {figures['memory']:>8.1f} MB"
-                      f"  {title} {rate or ''}", flush=True)
+                watches = figures.get("watches", "")
+                print(f"{count:>10} {figures['seconds']:>9.2f} s {figures['processor']:>9.2f} s"
+                      f" {figures['memory']:>8.1f} MB  {title} {rate or ''} {watches}", flush=True)
                 rows[title]["figures"][str(count)] = figures
                 if rate:
                     rows[title]["rate"] = rate | {"count": count}
@@ -232,6 +343,7 @@ def main():
                 library[title]["figures"][str(count)] = figure
         finally:
             shutil.rmtree(scale.folder, ignore_errors=True)
+    server.stop()
     result = {
         "date": datetime.date.today().isoformat(),
         "counts": counts,

@@ -100,6 +100,16 @@ def transfers(result):
     return "\n\n".join(parts)
 
 
+def connections(result):
+    """Returns a table per workload of connections.py, and the bytes that were sent."""
+    rows = [
+        [f"{workload['title']}, {name}", f"{figures['bytes']:.3f}"]
+        for workload in result["workloads"] for name, figures in workload["contenders"].items()
+    ]
+    sent = data.table(["what the server sent", "times the file"], rows)
+    return transfers(result) + "\n\n" + sent
+
+
 def missed_target(workload, target):
     """Returns a row about a missed target of transfers.py."""
     names = {"seconds": "time", "processor": "processor time", "memory": "memory"}
