@@ -14,7 +14,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize fuzz docs example demo lint format models schema rules bench bench-commit bench-scale bench-engine instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-scale bench-engine instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -106,6 +106,11 @@ sanitize: deps ## Runs the tests of the libraries under ThreadSanitizer and Addr
 	.ci/sanitize thread
 	.ci/sanitize address
 
+check-long: test-deps ## Runs what takes too long for each change: hours; before a release
+	.ci/sanitize address
+	$(MAKE) --no-print-directory kill-test power-cut-test simulate SEEDS=100000
+	$(MAKE) --no-print-directory fuzz N=600
+
 fuzz: deps ## Fuzzes the readers of files and responses for a minute; N=SECONDS sets the time
 	.ci/fuzz $(or $(N),60)
 
@@ -113,7 +118,7 @@ docs: deps ## Builds the documentation catalogues; warnings are errors
 	.ci/check-docs
 
 example: deps ## Builds and tests Examples/Inventory
-	Examples/Inventory/check.sh
+	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
 
 demo: deps ## Downloads three files, with a kill -9 in the middle
 	@Examples/demo.sh

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Builds the tool and tests it: correct and incorrect commands, concurrent processes, kills and
-# damage. Also runs the code of the articles in the documentation.
+# damage. Also runs the code of the articles in the documentation. SCRATCH is the folder of the build.
 set -eu
 cd "$(dirname "$0")"
 
-swift build --product inventory
-swift build --product articles
-bin=$(swift build --show-bin-path)
+scratch=${SCRATCH:-.build}
+swift build --scratch-path "$scratch" --product inventory
+swift build --scratch-path "$scratch" --product articles
+bin=$(swift build --scratch-path "$scratch" --show-bin-path)
 work=$(mktemp -d)
 child=
 trap 'kill -9 $child 2>/dev/null || true; rm -rf "$work"' EXIT
