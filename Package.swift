@@ -83,7 +83,8 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: [
-        "Records/DownloadRecord.model", "Records/RequestHeaders.model", "Records/Root.model",
+        "Records/DownloadRecord.model", "Records/PieceDigests.model",
+        "Records/RequestHeaders.model", "Records/Root.model",
       ]
     ),
     // Separate, because it links Foundation's XML parser and with it libxml2 (decision 0048).

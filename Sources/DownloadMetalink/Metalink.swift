@@ -136,7 +136,8 @@ public struct MetalinkError: Error, Sendable, Hashable, CustomStringConvertible 
 extension DownloadRequest {
   /// Creates a request for a file of a Metalink document.
   ///
-  /// The first source is the URL, which identifies the download, and the others are the mirrors.
+  /// The first source is the URL, which identifies the download, and the others are the mirrors. The
+  /// digests of the pieces are required if the document has the size of the file.
   ///
   /// - Parameters:
   ///   - file: A file of a document.
@@ -151,5 +152,12 @@ extension DownloadRequest {
     filename = file.name
     folder = file.folder
     digest = file.digests.first
+    if let pieces = file.pieces, let byteCount = file.byteCount, byteCount > 0 {
+      self.pieces = RequiredPieces(
+        byteCount: byteCount,
+        pieceLength: pieces.byteCount,
+        digests: pieces.digests
+      )
+    }
   }
 }

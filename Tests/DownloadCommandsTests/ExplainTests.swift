@@ -83,6 +83,7 @@ struct ExplainTests: StoreSuite {
     (["--no-blobs"], ReconcileCase.Conditions(takesResumeData: false)),
     (["--no-validator"], ReconcileCase.Conditions(canContinue: false)),
     (["--not-due"], ReconcileCase.Conditions(isRetryDue: false)),
+    (["--pieces"], ReconcileCase.Conditions(hasPieceDigests: true)),
     (["--with-file"], ReconcileCase.Conditions(removesFile: true)),
     ([], ReconcileCase.Conditions()),
   ])

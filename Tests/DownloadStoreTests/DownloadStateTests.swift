@@ -35,8 +35,8 @@ import Testing
         "timedOut", "cannotConnect", "cannotFindHost", "connectionLost", "insecure", "badResponse",
         "badRedirect", "unsupportedURL", "refused", "needsURL", "notFound", "rejected",
         "serverBusy", "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch",
-        "diskFull", "fileSystem", "fileInUse", "quarantined", "interceptorFailed", "outOfResources",
-        "fileUnavailable", "unknown",
+        "pieceMismatch", "diskFull", "fileSystem", "fileInUse", "quarantined", "interceptorFailed",
+        "outOfResources", "fileUnavailable", "unknown",
       ]
     )
   }

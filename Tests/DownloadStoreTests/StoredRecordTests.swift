@@ -62,6 +62,7 @@ import Testing
     record.notBefore = moment + 5
     record.ranges = Data([1, 2])
     record.connections = 8
+    record.hasPieceDigests = true
     return record
   }
 

@@ -55,6 +55,7 @@ private struct RecordByIDs: Model {
       FieldSchema("f40", Date.self, id: 40, isOptional: true),
       FieldSchema("f41", Data.self, id: 41, isOptional: true),
       FieldSchema("f42", Int32.self, id: 42, isOptional: true),
+      FieldSchema("f43", Bool.self, id: 43),
     ]
   )
 
@@ -106,6 +107,7 @@ private struct RecordByIDs: Model {
       Self.seconds(try record.optional(at: 39)),
       "\((try record.optional(at: 40) as Data?).map(Array.init) ?? [])",
       "\(try record.optional(at: 41) as Int32? ?? -1)",
+      "\(try record.value(at: 42) as Bool)",
     ]
   }
 
@@ -168,6 +170,7 @@ private struct RecordByIDs: Model {
     record.notBefore = moment + 40
     record.ranges = Data([41])
     record.connections = 42
+    record.hasPieceDigests = true
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -183,6 +186,7 @@ private struct RecordByIDs: Model {
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
+        "true",
       ]
     )
   }

@@ -20,6 +20,7 @@ extension DownloadRecord {
       "folder": JSON(folder),
       "generation": JSON(generation),
       "hasHeaders": JSON(hasHeaders),
+      "hasPieceDigests": JSON(hasPieceDigests),
       "id": JSON(id),
       "intent": JSON(intent.rawValue),
       "isHeld": JSON(isHeld),

@@ -25,7 +25,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
       PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
       ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
-      StatsCommand.self, VerifyCommand.self, BackupCommand.self, CompactCommand.self,
+      StatsCommand.self, VerifyCommand.self, VerifyFileCommand.self, BackupCommand.self,
+      CompactCommand.self,
       RootCommand.self, StoreCommand.self, ConfigCommand.self, ManualCommand.self,
     ]
   )

@@ -51,6 +51,9 @@ struct CaseOptions: ParsableArguments {
   @Flag(help: "The next retry is not due yet.")
   var notDue = false
 
+  @Flag(help: "The store has digests of the file's pieces.")
+  var pieces = false
+
   @Flag(help: "The user asked to delete the finished file with the record.")
   var withFile = false
 
@@ -72,7 +75,8 @@ struct CaseOptions: ParsableArguments {
       takesResumeData: !noBlobs,
       removesFile: withFile,
       canContinue: !noValidator,
-      isRetryDue: !notDue
+      isRetryDue: !notDue,
+      hasPieceDigests: pieces
     )
   }
 

@@ -46,6 +46,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case unexpectedCoding
     /// The file does not have the expected digest.
     case digestMismatch
+    /// A piece of the file does not have the expected digest. The other pieces are kept.
+    case pieceMismatch
     /// The disk is full.
     case diskFull
     /// A file could not be written.

@@ -262,8 +262,17 @@ extension DownloadRecord {
   ///
   /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server
   /// may change the entity with every response, and its failures must not be forgotten each time.
+  ///
+  /// - Parameters:
+  ///   - synced: The bytes.
+  ///   - damaged: Bytes that do not count any more, because their piece has another digest.
+  ///   - total: The size of the complete file, if it is known.
+  ///   - entityTag: The entity tag of the bytes.
+  ///   - lastModified: The `Last-Modified` field of the bytes.
+  ///   - moment: The time of the checkpoint.
   package mutating func checkpoint(
     _ synced: ByteRanges,
+    damaged: ByteRanges? = nil,
     total: Int64?,
     entityTag: String?,
     lastModified: String?,
@@ -275,7 +284,9 @@ extension DownloadRecord {
       unresolvedStarts = 0
     }
     // Bytes that the server sends again were synced before.
-    count(committed.union(synced))
+    var counted = committed.union(synced)
+    for range in damaged?.ranges ?? [] { counted.remove(range) }
+    count(counted)
     expected = total
     self.entityTag = entityTag
     self.lastModified = lastModified
@@ -314,6 +325,12 @@ extension DownloadRecord {
   /// Uncounts the bytes from an offset on, because they are delivered again.
   package mutating func rollBack(to offset: Int64, at moment: Date) {
     if offset == 0 { dropBytes() } else { count(committed.intersection(ByteRanges(upTo: offset))) }
+    updatedAt = moment
+  }
+
+  /// Counts exactly some bytes, which were compared with the digests of their pieces.
+  package mutating func recount(_ correct: ByteRanges, at moment: Date) {
+    if correct.isEmpty { dropBytes() } else { count(correct) }
     updatedAt = moment
   }
 
@@ -501,6 +518,42 @@ extension DownloadRecord {
     expected = identity.size
     state = .completed
     completedAt = moment
+  }
+
+  /// Counts the bytes of a partial file that another program has begun, which are synced.
+  package mutating func adoptBytes(
+    _ bytes: ByteRanges,
+    of byteCount: Int64,
+    at moment: Date
+  ) {
+    count(bytes)
+    resolvedBytes = received
+    expected = byteCount
+    updatedAt = moment
+  }
+
+  /// Queues a completed download again, whose file has damaged bytes; the partial file has the
+  /// others.
+  ///
+  /// - Parameters:
+  ///   - kept: The bytes of the partial file, which are synced.
+  ///   - identity: The identity of the finished file, which stays until the repaired one replaces it.
+  ///   - moment: The time of the repair.
+  package mutating func repair(
+    keeping kept: ByteRanges,
+    replacing identity: FileIdentity?,
+    at moment: Date
+  ) {
+    requeue()
+    generation += 1
+    count(kept)
+    resolvedBytes = received
+    verifiedDigest = nil
+    completedAt = nil
+    replacedFileIdentity = identity
+    fileIdentity = nil
+    removesFile = false
+    updatedAt = moment
   }
 
   /// Notes that a hook has succeeded.

@@ -137,6 +137,8 @@ public struct DownloadRecord: Sendable, Hashable {
   public var ranges: Data?
   /// The number of connections that this download may have; `nil` for the engine's limit.
   public var connections: Int32?
+  /// Whether the store has `PieceDigests` with the record's id.
+  public var hasPieceDigests: Bool = false
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -226,6 +228,8 @@ nonisolated extension DownloadRecord: Model {
     public let ranges = Column<DownloadRecord, Data?>(position: 40)
     /// The field `connections`.
     public let connections = Column<DownloadRecord, Int32?>(position: 41)
+    /// The field `hasPieceDigests`.
+    public let hasPieceDigests = Column<DownloadRecord, Bool>(position: 42)
   }
 
   /// The stored fields, for use in queries.
@@ -277,6 +281,7 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
       FieldSchema("ranges", Data.self, id: 41, isOptional: true),
       FieldSchema("connections", Int32.self, id: 42, isOptional: true),
+      FieldSchema("hasPieceDigests", Bool.self, id: 43),
     ],
     indexes: [
       IndexSchema(
@@ -338,6 +343,7 @@ nonisolated extension DownloadRecord: Model {
     notBefore = try record.optional(at: 39)
     ranges = try record.optional(at: 40)
     connections = try record.optional(at: 41)
+    hasPieceDigests = try record.value(at: 42, default: false)
   }
 
   /// Writes every stored field.
@@ -384,6 +390,7 @@ nonisolated extension DownloadRecord: Model {
     record.encode(notBefore)
     record.encode(ranges)
     record.encode(connections)
+    record.encode(hasPieceDigests)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -431,6 +438,7 @@ nonisolated extension DownloadRecord: Model {
       \.notBefore,
       \.ranges,
       \.connections,
+      \.hasPieceDigests,
     ]
     return properties.firstIndex(of: property)
   }

@@ -54,6 +54,7 @@ struct AdditionBatch {
   private let roots: Roots
   private var entries: [Entry] = []
   private var headers: [RequestHeaders] = []
+  private var pieces: [PieceDigests] = []
   /// The position in `entries` of each URL.
   private var positions: [StoredText: Int] = [:]
   /// The ids of entries, and the wanted ids that records of the store have.
@@ -141,6 +142,7 @@ struct AdditionBatch {
       contentsOf: entries.lazy.filter { $0.isStored && $0.isChanged }.map(\.record)
     )
     try tx.upsert(contentsOf: headers)
+    try tx.upsert(contentsOf: pieces)
   }
 
   // MARK: New records
@@ -189,6 +191,7 @@ struct AdditionBatch {
     )
     try chooseName(for: &record, request, in: tx)
     if record.hasHeaders { addHeaders(of: request, to: record) }
+    try addPieces(of: request, to: &record)
     return record
   }
 
@@ -268,6 +271,21 @@ struct AdditionBatch {
     )
   }
 
+  private mutating func addPieces(
+    of request: DownloadRequest,
+    to record: inout DownloadRecord
+  ) throws(RecordStoreError) {
+    guard let required = request.pieces, record.received == 0 else { return }
+    guard let digests = PieceDigests(requiring: required, recordID: record.id) else {
+      throw RecordStoreError(
+        .invalidDigest,
+        "\(required.digests.count) digests are not those of the pieces of \(required.byteCount) bytes"
+      )
+    }
+    record.hasPieceDigests = true
+    pieces.append(digests)
+  }
+
   // MARK: Known records
 
   /// Applies a request to the record of its URL.
@@ -283,6 +301,7 @@ struct AdditionBatch {
       addHeaders(of: request, to: record)
     }
     if let digest = request.digest { record.expectedDigest = digest.text }
+    try addPieces(of: request, to: &record)
     if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections = request.connections { record.connections = connections }
     if let notBefore = request.notBefore { record.postpone(until: notBefore) }

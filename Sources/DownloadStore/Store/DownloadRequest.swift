@@ -38,6 +38,11 @@ public struct DownloadRequest: Sendable, Hashable {
   public var mirrors: [String] = []
   /// The expected digest of the file.
   public var digest: Digest?
+  /// The expected digests of its pieces, which are checked while the pieces arrive.
+  ///
+  /// Only a piece with another digest is downloaded again. No effect on a known download that has
+  /// bytes on disk.
+  public var pieces: RequiredPieces?
   /// Header fields to send.
   ///
   /// They belong to the origin of ``url``. Fields that may contain a secret, such as

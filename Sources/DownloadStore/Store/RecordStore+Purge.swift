@@ -128,7 +128,7 @@ extension RecordStore {
             continue
           }
           try tx.delete(DownloadRecord.self, key: current.url)
-          try tx.delete(RequestHeaders.self, key: current.id)
+          try tx.deleteDetails(of: current)
           removed.append(current)
         }
         return (removed, skipped)

@@ -34,7 +34,7 @@ public final class RecordStore: Sendable {
 
   /// The models of a download store, as described by the schema lock.
   package static let models: [any Model.Type] = [
-    DownloadRecord.self, Root.self, RequestHeaders.self,
+    DownloadRecord.self, Root.self, RequestHeaders.self, PieceDigests.self,
   ]
 
   /// Opens the store in a folder, or creates it.

@@ -6,16 +6,23 @@ struct Checkpoint: Sendable {
   /// The bytes that are synced.
   var synced: ByteRanges
   var entity: Transfer.Entity
+  /// The digests of the pieces, if there are new ones.
+  var digests: PieceDigests?
+  /// The pieces that must not count, although some of their bytes may have been committed before.
+  var damaged: Transfer.DamagedPieces?
 
-  /// Syncs the written bytes of a transfer.
+  /// Syncs the written bytes of a transfer, and checks the pieces that are complete.
   ///
   /// Blocks until the disk has finished.
   ///
-  /// - Throws: The failure of the sync. The bytes must not be committed then.
+  /// - Throws: The failure of the sync, or to read a piece. The bytes must not be committed then.
   init(syncing transfer: Transfer) throws(PartialFile.Failure) {
     key = transfer.key
-    synced = try transfer.synchronize()
+    var synced = try transfer.synchronize()
     entity = transfer.entity
+    (digests, damaged) = try transfer.checkPieces(in: synced)
+    for range in damaged?.ranges.ranges ?? [] { synced.remove(range) }
+    self.synced = synced
   }
 
   /// Syncs the written bytes of a transfer, as a value.

@@ -15,20 +15,24 @@ extension DownloadEngine {
     guard !due.isEmpty else { return }
     let attempts = try await environment.blocking { due.map(Checkpoint.attempt) }
     for (transfer, attempt) in zip(due, attempts) {
-      if case .failure(let failure) = attempt { end(transfer, after: failure) }
+      switch attempt {
+      case .success(let checkpoint):
+        if let damaged = checkpoint.damaged { end(transfer, after: damaged.failure) }
+      case .failure(let failure):
+        end(transfer, after: failure.asDownloadFailure)
+      }
     }
     try await commit(attempts.compactMap { try? $0.get() })
   }
 
-  /// Ends a transfer whose file could not be synced.
+  /// Ends a transfer whose file could not be synced, or that has received a damaged piece.
   ///
   /// A transfer without a task gets the same error when its file is finalized.
-  private func end(_ transfer: Transfer, after failure: PartialFile.Failure) {
+  private func end(_ transfer: Transfer, after failure: DownloadFailure) {
     guard let download = active[transfer.key] else { return }
-    log("sync failed", download.record, ["error": "\(failure)"])
+    log("checkpoint failed", download.record, ["error": failure.message])
     transfer.fail(failure)
-    let result = TransferResult.failed(failure.asDownloadFailure, retryAfter: nil)
-    active.noteOutcome(result, of: transfer.key)
+    active.noteOutcome(.failed(failure, retryAfter: nil), of: transfer.key)
     cancelTasks(of: download)
   }
 
@@ -41,17 +45,20 @@ extension DownloadEngine {
     let takesResumeData = takesResumeData
     try await commit { tx in
       for checkpoint in checkpoints {
-        try tx.update(checkpoint.key) { record in
+        let record = try tx.update(checkpoint.key) { record in
           // A task that delivers its bytes has used up the resume data that it started from.
           if takesResumeData { record.replaceResumeData(with: nil) }
+          if checkpoint.digests != nil { record.hasPieceDigests = true }
           record.checkpoint(
             checkpoint.synced,
+            damaged: checkpoint.damaged?.ranges,
             total: checkpoint.entity.total,
             entityTag: checkpoint.entity.entityTag,
             lastModified: checkpoint.entity.lastModified,
             at: moment
           )
         }
+        if record != nil, let digests = checkpoint.digests { try tx.upsert(digests) }
       }
     }
     for checkpoint in checkpoints {

@@ -130,6 +130,10 @@ extension DownloadEngine {
           verifiedDigest: file.verifiedDigest,
           at: moment
         )
+        if let digests = file.digests {
+          record.hasPieceDigests = true
+          try tx.upsert(digests)
+        }
         try tx.upsert(record)
         var file = file
         file.record = record

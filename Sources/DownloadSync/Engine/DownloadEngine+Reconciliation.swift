@@ -106,6 +106,7 @@ extension DownloadEngine {
   ) async throws -> [String: Withheld] {
     let (found, withheld) = try await syncFiles(of: found)
     guard !found.isEmpty else { return withheld }
+    let correct = try await checkPieces(of: found)
     let options = options
     let moment = now()
     let changed = try await commit { tx in
@@ -114,6 +115,7 @@ extension DownloadEngine {
           found,
           taskHasEnded: taskHasEnded,
           resumeData: resumeData,
+          correct: correct[found.record.id],
           options
         )
         .apply(at: moment, in: &tx)
@@ -123,7 +125,7 @@ extension DownloadEngine {
     for (found, record) in zip(found, changed) {
       guard let record else { continue }
       if found.effects.record == .redoRename { renames.append(found) }
-      cutPartial(of: found)
+      cutPartial(of: found, record)
       notify(found, record)
     }
     try await redoRenames(renames)
@@ -177,6 +179,30 @@ extension DownloadEngine {
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
 
+  /// Reads the partial files whose pieces are to be checked.
+  ///
+  /// Costs one read of each of these files.
+  ///
+  /// - Returns: By record id, the bytes that count: committed, and in a piece that has its digest. A
+  ///   file that cannot be read has none.
+  private func checkPieces(of found: [Reconciliation]) async throws -> [String: ByteRanges] {
+    let found = found.filter { $0.effects.partial == .check }
+    guard !found.isEmpty else { return [:] }
+    let digests = try await store.objects.read { tx in
+      try tx.find(PieceDigests.self, keys: found.map(\.record.id))
+    }
+    let correct = await environment.blocking(forEach: Array(zip(found, digests))) {
+      found,
+      digests in
+      let report = digests.flatMap { try? PieceReport(ofFileAt: found.layout.partialPath, $0) }
+      return report?.correct.counted(in: found.record) ?? ByteRanges()
+    }
+    for (found, correct) in zip(found, correct) {
+      log("checked pieces", found.record, ["correct": "\(correct)"])
+    }
+    return Dictionary(uniqueKeysWithValues: zip(found.map(\.record.id), correct))
+  }
+
   /// Fails the completion of a record whose folder cannot be synced.
   private func failCompletion(
     _ record: DownloadRecord,
@@ -188,21 +214,26 @@ extension DownloadEngine {
   }
 
   /// Deletes or truncates a partial file after the commit, as the plan of the next attempt requires.
-  private func cutPartial(of found: Reconciliation) {
+  private func cutPartial(of found: Reconciliation, _ record: DownloadRecord) {
     switch found.effects.partial {
     case .drop: removePartial(found.layout)
+    case .check where record.received == 0: removePartial(found.layout)
+    case .check where found.layout.isBelowRoot:
+      placement.cutPartial(found.layout.partialPath, to: record.committed.end)
     case .truncate where found.layout.isBelowRoot:
       placement.cutPartial(found.layout.partialPath, to: found.record.committed.end)
     // Deleted before the commit.
     case .delete: break
-    case .truncate, .keep: break
+    case .truncate, .check, .keep: break
     }
   }
 
   /// Emits the events of a reconciled record, and enqueues it if it may run.
   private func notify(_ found: Reconciliation, _ record: DownloadRecord) {
-    if found.lostBytes > 0 {
-      dispatcher.emit(.rolledBack(url: record.url, from: found.lostBytes), of: record.id)
+    let hasLostAll = found.effects.partial == .check && record.received == 0
+    let lostBytes = hasLostAll ? found.record.received : found.lostBytes
+    if lostBytes > 0 {
+      dispatcher.emit(.rolledBack(url: record.url, from: lostBytes), of: record.id)
     }
     switch record.state {
     case .completed where found.effects.completes:
@@ -221,5 +252,14 @@ extension DownloadEngine {
     default:
       break
     }
+  }
+}
+
+extension ByteRanges {
+  /// The bytes that a record counts, too.
+  ///
+  /// If its count contradicts itself, the digests decide.
+  fileprivate func counted(in record: DownloadRecord) -> Self {
+    record.isConsistent ? intersection(record.committed) : self
   }
 }

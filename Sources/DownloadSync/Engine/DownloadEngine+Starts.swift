@@ -13,6 +13,8 @@ extension DownloadEngine {
     /// The number of committed bytes that the plan drops.
     var lostBytes: Int64
     var headers: [HeaderField] = []
+    /// The digests of the pieces that the store has.
+    var pieces: PieceDigests?
   }
 
   /// Starts eligible downloads: one commit for all of them, then the files are opened, then the
@@ -130,8 +132,9 @@ extension DownloadEngine {
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
-    // Without a plan there is no request; the caller executes the decision as at launch.
-    guard let plan = found.decision.plan else { return nil }
+    // Without a plan there is no request; the caller executes the decision as at launch. It also
+    // reads the file if its pieces are to be checked, and then the download starts.
+    guard let plan = found.decision.plan, found.effects.partial != .check else { return nil }
     // Resume data covers the whole file: the received bytes are in a file of the system, and none
     // of them in the partial file.
     let effects = found.effects
@@ -155,7 +158,8 @@ extension DownloadEngine {
       candidate: candidate,
       plan: plan,
       lostBytes: found.lostBytes,
-      headers: headers ?? []
+      headers: headers ?? [],
+      pieces: record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
     )
   }
 
@@ -187,6 +191,7 @@ extension DownloadEngine {
           into: file,
           from: offset,
           to: end,
+          pieces: start.pieces,
           // A background transport may continue from resume data that it kept itself.
           usesResumeData: takesResumeData
         ),
@@ -255,16 +260,19 @@ extension DownloadEngine {
     into file: PartialFile,
     from offset: Int64,
     to end: Int64? = nil,
+    pieces: PieceDigests? = nil,
     usesResumeData: Bool
   ) -> Transfer {
     Transfer(
       record: record,
       offset: offset,
       end: end,
+      pieces: pieces,
       usesResumeData: usesResumeData,
       file: file,
       checkpointBytes: options.checkpointBytes,
       preallocation: options.preallocation,
+      pieceLength: options.pieceLength,
       now: now,
       inbox: inbox,
       startWork: environment.startLongWork,
@@ -287,15 +295,20 @@ extension DownloadEngine {
     return { head, total in
       try faultInjector?.checkCommit()
       try ownCommits.write(to: objects) { tx in
-        let record = try tx.update(key) {
-          $0.startEntity(
+        // Recorded digests are those of the old entity.
+        let digests = try tx.find(PieceDigests.self, key: key.recordID)
+        let hasOldDigests = digests.map { !$0.isRequired } ?? false
+        let record = try tx.update(key) { record in
+          record.startEntity(
             total: total,
             entityTag: head["ETag"],
             lastModified: head["Last-Modified"],
             at: now()
           )
+          if hasOldDigests { record.hasPieceDigests = false }
         }
         if record == nil { throw Transfer.RecordChanged() }
+        if hasOldDigests { try tx.delete(PieceDigests.self, key: key.recordID) }
       }
     }
   }

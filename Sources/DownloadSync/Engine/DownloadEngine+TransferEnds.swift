@@ -27,7 +27,9 @@ extension DownloadEngine {
         try await settle(download, record, result)
         continue
       }
-      if let expected = record.expectedDigest {
+      if let failure = try await checkLastPieces(of: download) {
+        try await settle(download, record, .failed(failure, retryAfter: nil))
+      } else if let expected = record.expectedDigest {
         try await check(download, expected)
       } else {
         complete.append(CompleteTransfer(download: download))
@@ -158,6 +160,24 @@ extension DownloadEngine {
     case .failure(let failure):
       log("sync failed", download.record, ["error": "\(failure)"])
       return false
+    }
+  }
+
+  /// Compares the last pieces of a complete file with the required digests.
+  ///
+  /// Comes before the digest of the whole file, which would not tell which bytes to keep.
+  ///
+  /// - Returns: The failure of the transfer; `nil` if all pieces are correct, or none are required.
+  private func checkLastPieces(of download: ActiveTransfer) async throws -> DownloadFailure? {
+    let transfer = download.transfer
+    guard transfer.pieces?.table.digests.isRequired == true else { return nil }
+    switch try await environment.blocking({ Checkpoint.attempt(transfer) }) {
+    case .success(let checkpoint):
+      try await commit([checkpoint])
+      // A checkpoint may have discarded a damaged piece after its last byte had arrived.
+      return transfer.missing?.isEmpty == false ? transfer.damage : nil
+    case .failure(let failure):
+      return failure.asDownloadFailure
     }
   }
 

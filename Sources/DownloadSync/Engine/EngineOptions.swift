@@ -25,7 +25,7 @@ public struct EngineOptions: Sendable {
 
   /// The limits of concurrent downloads, in total and per host.
   public var limits: ConcurrencyLimits
-  /// Whether a file is downloaded over several connections at once; by default over one.
+  /// Whether a file is downloaded over several connections at once; by default over up to four.
   public var split = SplitOptions()
   /// Whether and when failed downloads are retried.
   public var retry = RetryPolicy()
@@ -77,6 +77,8 @@ public struct EngineOptions: Sendable {
   /// The URLs of the downloads to run; `nil` for all downloads of the store.
   public var scope: Set<String>?
 
+  /// The shortest length of the pieces whose digests are recorded, in bytes.
+  package var pieceLength = PieceDigests.recordedLength
   /// How many waiting downloads are kept in memory; ignored if ``scope`` limits the run.
   package var queueBounds = QueueBounds()
 

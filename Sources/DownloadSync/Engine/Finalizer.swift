@@ -10,6 +10,8 @@ struct FinishedFile: Sendable {
   var head: ResponseHead?
   /// The digest that was compared with the expected one, if there is one.
   var verifiedDigest: String?
+  /// The digests of the pieces, if there are new ones.
+  var digests: PieceDigests?
 }
 
 /// A transfer whose bytes have all arrived, and whose digest is correct.
@@ -49,22 +51,24 @@ struct Finalizer: Sendable {
     self.placement = placement
   }
 
-  /// Syncs the bytes of a complete transfer, and returns its file.
+  /// Syncs the bytes of a complete transfer, and returns its file, with the digests of the pieces
+  /// since the last checkpoint.
   ///
-  /// Blocks until the disk has finished.
+  /// Blocks until the disk has finished. Required digests were compared before.
   func synchronize(_ complete: CompleteTransfer) throws(PartialFile.Failure) -> FinishedFile {
     let download = complete.download
-    _ = try download.transfer.file.synchronize()
+    let checkpoint = try Checkpoint(syncing: download.transfer)
     guard let identity = download.transfer.file.fileIdentity else {
       throw PartialFile.Failure(code: EIO, operation: "examining the file")
     }
     return FinishedFile(
       record: download.record,
       layout: download.layout,
-      entity: download.transfer.entity,
+      entity: checkpoint.entity,
       identity: identity,
       head: download.transfer.head,
-      verifiedDigest: complete.verifiedDigest
+      verifiedDigest: complete.verifiedDigest,
+      digests: checkpoint.digests
     )
   }
 

@@ -231,6 +231,17 @@ final class PartialFile: Sendable, ProcessLock {
     return bytes
   }
 
+  /// Returns the digest of a piece of the written bytes; `nil` if the file ends before the piece.
+  ///
+  /// Blocks until the disk has finished.
+  func digest(of piece: Int, _ pieces: PieceDigests) throws(Failure) -> [UInt8]? {
+    do throws(FileReadError) {
+      return try pieces.digest(of: piece, inFile: descriptor)
+    } catch {
+      throw Failure(code: error.code, operation: "reading \(path)")
+    }
+  }
+
   /// Syncs the written bytes, and returns all bytes that are synced.
   ///
   /// Blocks until the disk has finished.

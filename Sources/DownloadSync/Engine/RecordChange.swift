@@ -8,6 +8,8 @@ struct RecordChange: Sendable {
   private let record: DownloadRecord
   private let effects: ReconcileEffects
   private let resumeData: ResumeDataChange
+  /// The bytes whose pieces have their digests; `nil` if the file was not read.
+  private let correct: ByteRanges?
   private let taskHasEnded: Bool
   private let isTransferToBlame: Bool
   private let maximumUnresolvedStarts: Int32
@@ -19,17 +21,20 @@ struct RecordChange: Sendable {
   ///   - found: The record and the decision.
   ///   - taskHasEnded: Whether a task of this engine has ended for the record, without a crash.
   ///   - resumeData: The resume data that the task has left.
+  ///   - correct: The bytes whose pieces have their digests; `nil` if the file was not read.
   ///   - options: How the previous engine ended, how many crashes a download may cause, and the hooks
   ///     to mark.
   init(
     _ found: Reconciliation,
     taskHasEnded: Bool,
     resumeData: Data?,
+    correct: ByteRanges?,
     _ options: EngineOptions
   ) {
     record = found.record
     effects = found.effects
     self.resumeData = ResumeDataChange(effects.resumeData, left: resumeData)
+    self.correct = correct
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
@@ -55,7 +60,7 @@ struct RecordChange: Sendable {
     else { return nil }
     if deletesRecord {
       try tx.delete(DownloadRecord.self, key: record.url)
-      try tx.delete(RequestHeaders.self, key: record.id)
+      try tx.deleteDetails(of: record)
       return nil
     }
     let changed = changed(stored, at: moment)
@@ -67,6 +72,7 @@ struct RecordChange: Sendable {
     var changed = stored
     resumeData.apply(to: &changed)
     if effects.rollsBack { changed.dropBytes() }
+    if let correct { changed.recount(correct, at: moment) }
     if taskHasEnded { changed.resolveStart() }
     switch effects.record {
     case .complete: changed.complete(marking: hooks, at: moment)

@@ -40,6 +40,12 @@ final class Transfer: TaskSink {
     /// The digest of the bytes in the file; `nil` if the record required none at the start, or if
     /// the bytes do not arrive in order.
     var streamedDigest: StreamedDigest?
+    /// The digests of the pieces; `nil` until the size is known, or if the file has one piece.
+    var pieces: PieceTable?
+    /// The number of times that the file has received another version, or none of its bytes.
+    var entityCount = 0
+    /// The failure that the last damaged piece causes.
+    var damage: DownloadFailure?
     /// Whether the file has, or may get, gaps.
     var isSplit: Bool
     /// The number of bytes that a background transport holds, including those before the offset.
@@ -60,6 +66,7 @@ final class Transfer: TaskSink {
   private let validator: Validator?
   private let checkpointBytes: Int64
   private let preallocation: Preallocation
+  private let pieceLength: Int64
   private let now: @Sendable () -> Date
   private let rollBack: RollBack
   private let naming: FileNaming
@@ -74,10 +81,12 @@ final class Transfer: TaskSink {
     record: DownloadRecord,
     offset: Int64,
     end: Int64? = nil,
+    pieces: PieceDigests? = nil,
     usesResumeData: Bool,
     file: PartialFile,
     checkpointBytes: Int64,
     preallocation: Preallocation = .none,
+    pieceLength: Int64 = PieceDigests.recordedLength,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
     startWork: @escaping StreamedDigest.StartWork,
@@ -99,6 +108,7 @@ final class Transfer: TaskSink {
     validator = Validator(of: record)
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
+    self.pieceLength = pieceLength
     self.now = now
     self.inbox = inbox
     self.startWork = startWork
@@ -114,6 +124,11 @@ final class Transfer: TaskSink {
         ),
         claim: PartClaim(from: offset, to: end),
         streamedDigest: streamedDigest,
+        // Recorded digests are those of the bytes on disk.
+        pieces: pieces.flatMap { pieces in
+          pieces.isRequired || !file.written.isEmpty
+            ? PieceTable(pieces, committed: file.written) : nil
+        },
         isSplit: isSplit
       )
     )
@@ -184,6 +199,7 @@ final class Transfer: TaskSink {
           state.streamedDigest?.seek(to: 0)
           state.claim = PartClaim(from: 0)
           state.isSplit = false
+          state.entityCount += 1
         }
         try file.removeAll()
       } catch is RecordChanged {
@@ -334,9 +350,27 @@ final class Transfer: TaskSink {
 
   /// Makes the transfer fail because of its file, unless the sink has already determined another
   /// result.
-  func fail(_ failure: PartialFile.Failure) {
+  func fail(_ failure: DownloadFailure) {
+    state.withLock { $0.finding = $0.finding ?? .failed(failure, retryAfter: nil) }
+  }
+
+  /// The failure that the last damaged piece causes; `nil` if there was none.
+  var damage: DownloadFailure? { state.withLock { $0.damage } }
+
+  /// Notes a damaged piece.
+  func note(damage failure: DownloadFailure) { state.withLock { $0.damage = failure } }
+
+  /// The digests of the pieces, and the number of the entity that they belong to.
+  var pieces: (table: PieceTable, entity: Int)? {
+    state.withLock { state in state.pieces.map { ($0, state.entityCount) } }
+  }
+
+  /// Replaces the digests of the pieces, and returns whether they belong to the current entity.
+  func replacePieces(with table: PieceTable, ofEntity entity: Int) -> Bool {
     state.withLock { state in
-      state.finding = state.finding ?? .failed(failure.asDownloadFailure, retryAfter: nil)
+      guard state.entityCount == entity else { return false }
+      state.pieces = table
+      return true
     }
   }
 
@@ -369,9 +403,33 @@ final class Transfer: TaskSink {
     }
   }
 
-  /// Reserves the space of the file, and commits the file name that the response suggests, before the
-  /// first byte of the body.
+  /// Creates the table of the digests for a file of a size; returns the result if it has another
+  /// size than the required pieces.
+  private func preparePieces(ofSize total: Int64) -> TransferResult? {
+    state.withLock { state in
+      let isNewEntity = state.entityCount > 0
+      if let known = state.pieces?.digests, known.isRequired {
+        guard known.byteCount == total else {
+          let message = "the server's file has \(total) bytes, but \(known.byteCount) are required"
+          return .failed(DownloadFailure(.digestMismatch, message), retryAfter: nil)
+        }
+        if isNewEntity { state.pieces = PieceTable(known, committed: ByteRanges()) }
+      } else if isNewEntity || state.pieces?.digests.byteCount != total {
+        state.pieces = PieceDigests(
+          recordingFileOf: total,
+          inPiecesFrom: pieceLength,
+          recordID: key.recordID
+        )
+        .map { PieceTable($0, committed: ByteRanges()) }
+      }
+      return nil
+    }
+  }
+
+  /// Prepares the digests of the pieces, reserves the space of the file, and commits the file name
+  /// that the response suggests, before the first byte of the body.
   private func prepare(_ head: ResponseHead, total: Int64?) -> BodyDisposition {
+    if let total, let problem = preparePieces(ofSize: total) { return end(problem) }
     do throws(PartialFile.Failure) {
       if let total { try file.reserve(total, preallocation) }
     } catch {

@@ -8,7 +8,7 @@ internal import ObjectStore
 struct TransferKey: Sendable {
   /// The URL that the record had when the transfer started.
   let url: String
-  private let recordID: String
+  let recordID: String
   private let generation: Int64
 
   /// Creates the key of the record's current generation.

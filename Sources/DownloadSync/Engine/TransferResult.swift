@@ -71,8 +71,8 @@ extension DownloadFailure {
       .badRedirect, .unsupportedURL, .outOfResources, .unknown:
       self
     case .refused, .needsURL, .notFound, .rejected, .serverBusy, .wrongLength, .entityChanged,
-      .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .fileInUse, .quarantined,
-      .interceptorFailed, .fileUnavailable:
+      .unexpectedCoding, .digestMismatch, .pieceMismatch, .diskFull, .fileSystem, .fileInUse,
+      .quarantined, .interceptorFailed, .fileUnavailable:
       DownloadFailure(.unknown, message)
     }
   }

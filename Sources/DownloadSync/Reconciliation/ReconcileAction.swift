@@ -69,6 +69,8 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   case planFromPartial = "plan from partial"
   /// Truncate the partial file to the committed byte count.
   case truncateToCommitted = "truncate to c"
+  /// Read the partial file, and count only the pieces that have their digests.
+  case checkPieces = "check pieces"
 }
 
 extension ReconcileAction {
@@ -96,7 +98,7 @@ extension ReconcileAction {
     case .planFromPartial: [.waiting, .failedRetryable].contains(given.stored)
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .placeDelivered,
       .placePartial, .redoRename, .chooseName, .collectOrphan, .commitCompleted,
-      .storeResumeData, .truncateToCommitted:
+      .storeResumeData, .truncateToCommitted, .checkPieces:
       true
     }
   }

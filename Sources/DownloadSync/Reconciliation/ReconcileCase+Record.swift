@@ -36,7 +36,8 @@ extension ReconcileCase {
         removesFile: record.removesFile,
         canContinue: Validator(of: record) != nil || record.expectedDigest != nil
           || policy.continuesUnvalidated,
-        isRetryDue: policy.isRetryDue(of: record, at: now)
+        isRetryDue: policy.isRetryDue(of: record, at: now),
+        hasPieceDigests: record.hasPieceDigests
       )
     )
   }

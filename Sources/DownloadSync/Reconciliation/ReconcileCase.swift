@@ -89,6 +89,8 @@ package struct ReconcileCase: Sendable, Hashable {
     package var canContinue: Bool
     /// Whether the next retry is due.
     package var isRetryDue: Bool
+    /// Whether the store has digests of the file's pieces.
+    package var hasPieceDigests: Bool
 
     /// Creates conditions; the defaults are those of the tables in `docs/reconciliation.md`.
     package init(
@@ -96,13 +98,15 @@ package struct ReconcileCase: Sendable, Hashable {
       takesResumeData: Bool = true,
       removesFile: Bool = false,
       canContinue: Bool = true,
-      isRetryDue: Bool = true
+      isRetryDue: Bool = true,
+      hasPieceDigests: Bool = false
     ) {
       self.hasFreeSlot = hasFreeSlot
       self.takesResumeData = takesResumeData
       self.removesFile = removesFile
       self.canContinue = canContinue
       self.isRetryDue = isRetryDue
+      self.hasPieceDigests = hasPieceDigests
     }
   }
 

@@ -41,6 +41,8 @@ struct ReconcileEffects: Sendable, Hashable {
     case drop
     /// Truncates the file to the committed byte count after the commit.
     case truncate
+    /// Reads the file before the commit, which counts only the pieces that have their digests.
+    case check
   }
 
   /// The effect on the record's resume data.
@@ -107,6 +109,7 @@ struct ReconcileEffects: Sendable, Hashable {
     // The plan is a part of the decision, and is executed by the start of the transfer.
     case .plan, .planFromPartial: break
     case .truncateToCommitted: partial = .truncate
+    case .checkPieces: partial = .check
     }
   }
 

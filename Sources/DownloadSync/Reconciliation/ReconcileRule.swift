@@ -190,6 +190,7 @@ struct ReconcilePattern: Sendable {
   var resumeData: [ReconcileCase.ResumeDataStatus]?
   var hasFreeSlot: Bool?
   var takesResumeData: Bool?
+  var hasPieceDigests: Bool?
 
   func matches(_ given: ReconcileCase) -> Bool {
     if let stored, !stored.contains(given.stored) { return false }
@@ -199,6 +200,7 @@ struct ReconcilePattern: Sendable {
     if let resumeData, !resumeData.contains(given.resumeData) { return false }
     if let hasFreeSlot, hasFreeSlot != given.conditions.hasFreeSlot { return false }
     if let takesResumeData, takesResumeData != given.conditions.takesResumeData { return false }
+    if let hasPieceDigests, hasPieceDigests != given.conditions.hasPieceDigests { return false }
     return true
   }
 }

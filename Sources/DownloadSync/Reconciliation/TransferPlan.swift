@@ -34,6 +34,9 @@ package struct TransferPlan: Sendable, Hashable {
       case p7 = "P7"
       /// The partial file is longer than the committed count.
       case p8 = "P8"
+      /// The partial file is shorter than the committed count, and the store has digests of its
+      /// pieces.
+      case p11 = "P11"
       /// The partial file is shorter than the committed count.
       case p9 = "P9"
       /// The partial file is longer than the whole file.
@@ -118,8 +121,15 @@ extension TransferPlan.Rule {
       does: [.truncateToCommitted],
       from: .range
     ),
-    // The engine only appends, and commits after a sync, so something else has truncated the file.
-    // Checkpoints have no digests, so the bytes that are left cannot be verified.
+    // The engine never shortens a file below the committed bytes, and commits after a sync, so
+    // something else has truncated the file. The digests say which of the other bytes are intact.
+    Self(
+      .p11,
+      "partial shorter, digests of its pieces",
+      ReconcilePattern(partial: [.shorter], hasPieceDigests: true),
+      does: [.checkPieces],
+      from: .range
+    ),
     Self(
       .p9,
       "partial shorter",

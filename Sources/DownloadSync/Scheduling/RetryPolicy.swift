@@ -85,7 +85,8 @@ extension DownloadFailure.Code {
   public var isRetryable: Bool {
     switch self {
     case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
-      .entityChanged, .badResponse, .fileInUse, .outOfResources, .fileUnavailable, .unknown:
+      .entityChanged, .pieceMismatch, .badResponse, .fileInUse, .outOfResources,
+      .fileUnavailable, .unknown:
       true
     case .insecure, .badRedirect, .unsupportedURL, .refused, .needsURL, .notFound, .rejected,
       .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .quarantined, .interceptorFailed:

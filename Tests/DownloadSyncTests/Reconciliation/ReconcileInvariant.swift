@@ -124,6 +124,8 @@ extension TransferPlan {
     let first =
       switch source {
       case .finalise: 100
+      // The pieces that were checked are on disk.
+      case .range where actions.contains(.checkPieces): 0
       case .range: 40
       case .zero, .resumeData: 0
       }
@@ -131,7 +133,7 @@ extension TransferPlan {
       actions.contains(.deletePartial) ? 0 : actions.contains(.truncateToCommitted) ? 40 : size
     // Bytes after the committed ones are not trusted, and no file exceeds the expected size.
     return first <= min(cut, size) && (source != .finalise || partial == .complete)
-      && (source != .range || cut == 40)
+      && (source != .range || cut == 40 || actions.contains(.checkPieces))
   }
 }
 

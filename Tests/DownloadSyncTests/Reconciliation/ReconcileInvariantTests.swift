@@ -23,6 +23,7 @@ import Testing
     var sources: Set<TransferPlan.Source> = []
     for conditions in [
       ReconcileCase.Conditions(), ReconcileCase.Conditions(hasFreeSlot: false, removesFile: true),
+      ReconcileCase.Conditions(hasPieceDigests: true),
     ] {
       for given in ReconcileCase.all(conditions) {
         let decision = Reconciler.decide(given)

@@ -65,7 +65,7 @@ struct ReconcileModel {
     case .deletePartial, .collectOrphan: world.partial = .missing
     case .dropResumeData: world.resumeData = .none
     case .storeResumeData: world.resumeData = .valid
-    case .truncateToCommitted: world.partial = .equal
+    case .truncateToCommitted, .checkPieces: world.partial = .equal
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .chooseName,
       .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial:
       break
@@ -113,13 +113,14 @@ struct ReconcileModel {
 
 extension ReconcileCase.Conditions {
   /// Every combination of facts.
-  static let all: [Self] = (0..<32).map { bits in
+  static let all: [Self] = (0..<64).map { bits in
     Self(
       hasFreeSlot: bits & 1 == 0,
       takesResumeData: bits & 2 == 0,
       removesFile: bits & 4 != 0,
       canContinue: bits & 8 == 0,
-      isRetryDue: bits & 16 == 0
+      isRetryDue: bits & 16 == 0,
+      hasPieceDigests: bits & 32 != 0
     )
   }
 }

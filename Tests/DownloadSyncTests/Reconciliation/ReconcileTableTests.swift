@@ -53,6 +53,7 @@ import Testing
   private static let noBlobs = ReconcileCase.Conditions(takesResumeData: false)
   private static let withFile = ReconcileCase.Conditions(removesFile: true)
   private static let unvouched = ReconcileCase.Conditions(canContinue: false)
+  private static let withPieces = ReconcileCase.Conditions(hasPieceDigests: true)
   private static let early = ReconcileCase.Conditions(isRetryDue: false)
 
   static let rows =
@@ -302,6 +303,14 @@ import Testing
       "plan",
       "waiting",
       "P5+P9 drop blob, delete partial, zero"
+    ),
+    row(
+      "waiting none missing shorter",
+      "Z2",
+      "plan",
+      "waiting",
+      "P11 check pieces, range",
+      conditions: withPieces
     ),
     row(
       "waiting none missing equal none",

@@ -8,7 +8,8 @@ import Testing
 @Suite struct RetryPolicyTests {
   static let retryable: Set<DownloadFailure.Code> = [
     .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
-    .entityChanged, .badResponse, .fileInUse, .outOfResources, .fileUnavailable, .unknown,
+    .entityChanged, .pieceMismatch, .badResponse, .fileInUse, .outOfResources, .fileUnavailable,
+    .unknown,
   ]
 
   @Test(.requirements("ZY67", "FK37"), arguments: DownloadFailure.Code.allCases)

@@ -31,6 +31,8 @@ public enum Fault: Sendable, Hashable {
   case ignoreRange
   /// 206 with the bytes from this offset on, and a matching `Content-Range`.
   case wrongOffset(Int64)
+  /// One wrong byte at this offset of the body.
+  case damage(at: Int64)
   /// 416, whatever range was requested.
   case rangeNotSatisfiable
   /// A status with a short text, and `Retry-After` if given.

@@ -116,6 +116,7 @@ struct Reply {
     case .wrongOffset(let offset):
       fields.removeAll { $0.name == "Content-Range" }
       serve(min(offset, body.byteCount - 1)..<body.byteCount)
+    case .damage(let offset): body = body.damaged(at: offset)
     case .rangeNotSatisfiable: refuseRange()
     case .status(let status, let retryAfter):
       self = .text(

@@ -42,6 +42,8 @@ struct Profile: Sendable {
   /// The length below which a range is not split.
   var shortestPart: Int64 = 1
   var preallocation = Preallocation.none
+  /// The shortest length of the pieces whose digests are recorded.
+  var pieceLength: Int64 = 1 << 20
 
   /// Draws a profile.
   ///
@@ -108,5 +110,6 @@ struct Profile: Sendable {
     largestChunk = chance.number(in: 10...200)
     stepCount = max(200, stepCount)
     if chance.happens(0.3) { preallocation = .sparse }
+    if chance.happens(0.5) { pieceLength = [20, 100, 500][chance.number(in: 0...2)] }
   }
 }

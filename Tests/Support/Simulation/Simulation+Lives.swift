@@ -37,6 +37,7 @@ extension Simulation {
       minimumLength: profile.shortestPart
     )
     options.preallocation = profile.preallocation
+    options.pieceLength = profile.pieceLength
     options.split.measuringTime = .zero
     options.split.stallTime = .seconds(3)
     let engine = try DownloadEngine(

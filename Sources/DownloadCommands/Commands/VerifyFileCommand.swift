@@ -1,0 +1,145 @@
+internal import ArgumentParser
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// `dlstore verify-file`: reads finished files, and downloads their damaged pieces again.
+struct VerifyFileCommand: EngineCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify-file",
+    abstract: "Reads finished files, and finds and repairs damaged pieces.",
+    discussion: """
+      Compares each piece of a finished file with its digest, which a Metalink document requires or \
+      the engine recorded during the download, or else the whole file with the digest of the \
+      download. A file of at most 1 MiB has one piece, whose digest is not recorded.
+
+      --repair downloads only the damaged pieces again. Until they have arrived, the damaged file \
+      stays. If nothing else is known than that the whole file is damaged, or if the server's file \
+      has changed, the whole file is downloaded.
+
+      The exit code is 65 if a file is damaged or missing and was not repaired, and 1 if nothing is \
+      known about the contents of a file.
+
+      EXAMPLES:
+        dlstore verify-file https://example.com/disk.img
+        dlstore verify-file 8c2b47 --repair
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Argument(
+    help: ArgumentHelp("URLs, ids, or id prefixes.", valueName: "url|id"),
+    completion: StoreCompletion.downloads
+  )
+  var names: [String]
+
+  @Flag(help: "Download damaged pieces again.")
+  var repair = false
+
+  @Flag(help: "Print one JSON object for each file.")
+  var json = false
+
+  @OptionGroup var limits: EngineLimits
+  @OptionGroup var display: DisplayOptions
+  @OptionGroup var hooks: HookOptions
+
+  func run() async throws {
+    let store = try RecordStore(
+      at: location.existing(),
+      access: repair ? .create : .readOnly,
+      checksPages: Worker.followsCrash
+    )
+    let records = try names.map { try store.record(matching: $0) }
+    var findings: Set<FileCheck.Finding> = []
+    var repaired: Set<String> = []
+    for record in records {
+      guard record.state == .completed else {
+        // The worker before this one has crashed during the repair.
+        guard repair, Worker.current?.isRestarted == true else {
+          throw CommandFailure(
+            .failed,
+            "\(record.filename) is not complete: its state is \(record.state.rawValue)"
+          )
+        }
+        repaired.insert(record.url)
+        continue
+      }
+      let check = try store.checkFile(of: record)
+      try report(check)
+      let isFaulty = check.finding == .damaged || check.finding == .missing
+      if repair, isFaulty, try queue(check, in: store) {
+        repaired.insert(record.url)
+      } else {
+        findings.insert(check.finding)
+      }
+    }
+    if !repaired.isEmpty, try await !download(repaired, in: store) { findings.insert(.damaged) }
+    if !findings.isDisjoint(with: [.damaged, .missing]) { throw CommandFailure(.damaged) }
+    if findings.contains(.unknown) { throw CommandFailure(.failed) }
+  }
+
+  private func report(_ check: FileCheck) throws {
+    if json {
+      return try Output.current.line(RecordJSON.check(check).text)
+    }
+    let path = TerminalText.safe(check.path)
+    let damaged = check.damaged.byteCount
+    let text =
+      switch check.finding {
+      case .correct: "\(path): correct"
+      case .missing: "\(path): missing"
+      case .unknown: "\(path): nothing is known about its contents"
+      case .damaged where check.damaged.isEmpty: "\(path): damaged: longer than the download"
+      case .damaged: "\(path): damaged: \(damaged) bytes, \(check.damaged)"
+      }
+    try Output.current.line(text)
+  }
+
+  /// Queues the download of what is damaged; returns false if the record has changed meanwhile.
+  private func queue(_ check: FileCheck, in store: RecordStore) throws -> Bool {
+    try store.repairFile(check) != nil
+  }
+
+  /// Runs an engine for some downloads, and returns whether all are complete.
+  private func download(_ urls: Set<String>, in store: RecordStore) async throws -> Bool {
+    let end: EngineSession.End
+    do {
+      let session = try EngineSession(
+        store: store,
+        limits: limits,
+        display: display,
+        hooks: hooks,
+        scope: urls
+      )
+      end = try await session.run(until: .idle)
+    } catch let error as EngineError where error.code == .alreadyRunning {
+      throw CommandFailure(
+        .engineRuns,
+        "\(error.message); the repair is stored, and that engine will run it"
+      )
+    }
+    if let signal = end.signal { throw CommandFailure(signal.status) }
+    return try areComplete(urls, in: store)
+  }
+
+  private func areComplete(_ urls: Set<String>, in store: RecordStore) throws -> Bool {
+    try store.objects.read { tx in
+      try tx.find(DownloadRecord.self, keys: urls.sorted()).allSatisfy { $0?.state == .completed }
+    }
+  }
+}
+
+extension RecordJSON {
+  /// The result of comparing a finished file with its digests.
+  static func check(_ check: FileCheck) -> JSONValue {
+    [
+      "id": .string(check.record.id),
+      "displayURL": .string(Redaction.url(check.record.url)),
+      "path": .string(check.path),
+      "result": .string(check.finding.rawValue),
+      "damagedBytes": .integer(check.damaged.byteCount),
+      "damaged": JSONValue(ranges: check.damaged.ranges),
+    ]
+  }
+}

@@ -1,0 +1,85 @@
+internal import SystemInterface
+
+/// Creates partial files from the bytes of other files.
+enum PartialCopy {
+  /// Creates a partial file with some bytes of another file, at the same offsets, and syncs it.
+  ///
+  /// A partial file of that name that no process uses is replaced: a call that was killed has left
+  /// it. Blocks until the disk has finished.
+  ///
+  /// - Parameters:
+  ///   - path: The partial file.
+  ///   - source: The other file; a symbolic link is not followed.
+  ///   - ranges: The bytes.
+  /// - Throws: ``RecordStoreError`` with `busy` if another process is using the partial file, or with
+  ///   `fileSystem`.
+  static func make(
+    _ path: String,
+    from source: String,
+    copying ranges: ByteRanges
+  ) throws(RecordStoreError) {
+    let descriptor = unsafe open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("reading \(source)", errno) }
+    defer { close(descriptor) }
+    let file = try create(path)
+    for range in ranges.ranges {
+      let code = copy(range, from: descriptor, to: file.descriptor)
+      guard code == 0 else { throw failure("copying \(source) to \(path)", code) }
+    }
+    guard fsync(file.descriptor) == 0 else { throw failure("syncing \(path)", errno) }
+  }
+
+  private static func create(_ path: String) throws(RecordStoreError) -> LockedFile {
+    do {
+      _ = try LockedFile.delete(path)
+    } catch LockedFile.Refusal.missing {
+      // The usual case.
+    } catch {
+      throw refusal(path, error as? LockedFile.Refusal)
+    }
+    do throws(LockedFile.Refusal) {
+      return try LockedFile(creating: path)
+    } catch {
+      throw refusal(path, error)
+    }
+  }
+
+  private static func refusal(_ path: String, _ refusal: LockedFile.Refusal?) -> RecordStoreError {
+    let reason = refusal.map { "\($0)" } ?? "it cannot be deleted"
+    return RecordStoreError(
+      refusal == .locked ? .busy : .fileSystem,
+      "'\(path)' cannot be used: \(reason)"
+    )
+  }
+
+  private static func failure(_ operation: String, _ code: Int32) -> RecordStoreError {
+    RecordStoreError(.fileSystem, "\(operation): \(systemErrorText(code))")
+  }
+
+  /// Copies bytes to the same place of another file; returns the error number.
+  private static func copy(_ range: Range<Int64>, from source: Int32, to target: Int32) -> Int32 {
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let length = Int(min(Int64(buffer.count), range.upperBound - start))
+      let got = unsafe buffer.withUnsafeMutableBytes { bytes in
+        unsafe pread(source, bytes.baseAddress, length, off_t(start))
+      }
+      if got < 0 && errno == EINTR { continue }
+      // The file has become shorter.
+      guard got > 0 else { return got == 0 ? EIO : errno }
+      var written = 0
+      while written < got {
+        let count = unsafe buffer.withUnsafeBytes { bytes in
+          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written..<got])
+          return unsafe pwrite(target, rest.baseAddress, rest.count, off_t(start) + off_t(written))
+        }
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { return count == 0 ? ENOSPC : errno }
+        written += count
+      }
+      start += Int64(got)
+    }
+    return 0
+  }
+}

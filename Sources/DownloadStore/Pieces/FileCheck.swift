@@ -1,0 +1,98 @@
+internal import ObjectStore
+
+/// The contents of a finished file, compared with what is known about them.
+package struct FileCheck: Sendable {
+  /// What the comparison has shown.
+  package enum Finding: String, Sendable, Hashable, CaseIterable {
+    /// All pieces, or the whole file, have their digests.
+    case correct
+    /// Some pieces, or the whole file, have other digests.
+    case damaged
+    /// The file does not exist.
+    case missing
+    /// Nothing is known about the contents.
+    case unknown
+  }
+
+  /// The record.
+  package let record: DownloadRecord
+  /// The path of the file.
+  package let path: String
+  /// What the comparison has shown.
+  package let finding: Finding
+  /// The bytes that are known to be correct, or of which nothing is known.
+  package let kept: ByteRanges
+  /// The bytes that are known to be damaged.
+  package let damaged: ByteRanges
+}
+
+extension RecordStore {
+  /// Reads the finished file of a completed download, and compares it with the digests of its
+  /// pieces, or else with the digest of the whole file.
+  ///
+  /// Costs one read of the file.
+  ///
+  /// - Throws: ``RecordStoreError`` with `missingRoot`, or with `fileSystem` if the file cannot be
+  ///   read; `StoreError`.
+  package func checkFile(of record: DownloadRecord) throws -> FileCheck {
+    let path = try roots().layout(of: record).finalPath
+    func check(
+      _ finding: FileCheck.Finding,
+      kept: ByteRanges = ByteRanges(),
+      damaged: ByteRanges = ByteRanges()
+    ) -> FileCheck {
+      FileCheck(record: record, path: path, finding: finding, kept: kept, damaged: damaged)
+    }
+    guard let identity = FileIdentity(ofFileAt: path) else { return check(.missing) }
+    let pieces =
+      record.hasPieceDigests
+      ? try objects.read { tx in try tx.find(PieceDigests.self, key: record.id) } : nil
+    if let pieces, pieces.count > 0 {
+      let report: PieceReport
+      do {
+        report = try PieceReport(ofFileAt: path, pieces)
+      } catch {
+        throw RecordStoreError(.fileSystem, "reading \(path): \(error)")
+      }
+      let kept = report.correct.union(report.unknown)
+      // Bytes beyond the end are damage, too, but there is nothing to fetch for them.
+      let isCorrect = report.damaged.isEmpty && identity.size == pieces.byteCount
+      guard isCorrect else { return check(.damaged, kept: kept, damaged: report.damaged) }
+      return check(report.unknown.isEmpty ? .correct : .unknown, kept: kept)
+    }
+    let whole = ByteRanges(upTo: record.expected ?? identity.size)
+    guard let text = record.verifiedDigest ?? record.expectedDigest, let digest = try? Digest(text)
+    else { return check(.unknown, kept: whole) }
+    guard try Digest.ofFile(at: path, digest.algorithm) == digest else {
+      return check(.damaged, damaged: whole)
+    }
+    return check(.correct, kept: whole)
+  }
+
+  /// Queues a completed download again, so that an engine fetches only its damaged bytes.
+  ///
+  /// The other bytes are copied to the partial file, and synced, before the commit. The finished file
+  /// stays until the repaired one replaces it. After a kill the download is still complete, and the
+  /// partial file without use is deleted by the next call, or with the record.
+  ///
+  /// - Returns: The record; `nil` if it has changed since the check.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`, with `busy` if another process is using the
+  ///   partial file, or with `fileSystem`; `StoreError`.
+  package func repairFile(_ check: FileCheck) throws -> DownloadRecord? {
+    let layout = try roots().layout(of: check.record)
+    if check.finding != .missing {
+      try PartialCopy.make(layout.partialPath, from: layout.finalPath, copying: check.kept)
+    }
+    let identity = FileIdentity(ofFileAt: layout.finalPath)
+    let moment = now()
+    return try objects.write { tx in
+      guard var record = try tx.find(DownloadRecord.self, key: check.record.url),
+        record.id == check.record.id, record.generation == check.record.generation,
+        record.state == .completed
+      else { return nil }
+      record.repair(keeping: check.kept, replacing: identity, at: moment)
+      try tx.upsert(record)
+      return record
+    }
+  }
+}

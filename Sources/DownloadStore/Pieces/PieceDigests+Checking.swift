@@ -1,0 +1,170 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension PieceDigests {
+  /// What the digest of a piece says about its bytes.
+  package enum Finding: Sendable, Hashable {
+    /// They have the digest.
+    case correct
+    /// They have another digest.
+    case damaged
+    /// The piece has no digest.
+    case unknown
+  }
+
+  /// The algorithm of the digests that the engine records; see ``PieceHasher``.
+  ///
+  /// It detects damage by a disk, a file system or another program, and costs less than reading the
+  /// bytes. It proves nothing about a server.
+  static let recordedAlgorithm = "xxh64"
+
+  /// The largest number of pieces whose digests are recorded.
+  package static let recordedLimit: Int64 = 1024
+  /// The shortest piece whose digest is recorded, in bytes.
+  ///
+  /// A file of one piece has no digests.
+  package static let recordedLength: Int64 = 1 << 20
+
+  /// Creates an empty table for the digests that the engine records.
+  ///
+  /// The length of a piece is doubled until there are at most ``recordedLimit``, so the table has at
+  /// most 8 KiB. `nil` if the file has only one piece.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The size of the file.
+  ///   - shortest: The shortest length of a piece.
+  ///   - recordID: The id of the record.
+  package init?(
+    recordingFileOf byteCount: Int64,
+    inPiecesFrom shortest: Int64 = recordedLength,
+    recordID: String
+  ) {
+    guard byteCount > shortest else { return nil }
+    var pieceLength = shortest
+    while (byteCount - 1) / pieceLength + 1 > Self.recordedLimit { pieceLength *= 2 }
+    let count = Int((byteCount - 1) / pieceLength + 1)
+    self.init(
+      recordID: recordID,
+      byteCount: byteCount,
+      pieceLength: pieceLength,
+      algorithm: Self.recordedAlgorithm,
+      digests: Data(count: count * 8)
+    )
+  }
+
+  /// Creates the table of the digests that a publisher requires.
+  ///
+  /// `nil` if the digests are not those of all pieces, or have several algorithms.
+  package init?(requiring pieces: RequiredPieces, recordID: String) {
+    guard let algorithm = pieces.digests.first?.algorithm, pieces.pieceLength > 0,
+      pieces.byteCount > 0,
+      Int64(pieces.digests.count) == (pieces.byteCount - 1) / pieces.pieceLength + 1,
+      pieces.digests.allSatisfy({ $0.algorithm == algorithm })
+    else { return nil }
+    self.init(
+      recordID: recordID,
+      byteCount: pieces.byteCount,
+      pieceLength: pieces.pieceLength,
+      algorithm: algorithm.rawValue,
+      digests: pieces.digests.reduce(into: Data()) { $0 += $1.bytes }
+    )
+  }
+
+  /// Whether the publisher of the file requires the digests.
+  ///
+  /// Otherwise the engine has recorded them, and they say what the bytes on disk were.
+  package var isRequired: Bool { algorithm != Self.recordedAlgorithm }
+
+  /// The number of pieces; zero if the stored value contradicts itself.
+  package var count: Int {
+    guard byteCount > 0, pieceLength > 0, let length = digestLength else { return 0 }
+    let count = (byteCount - 1) / pieceLength + 1
+    return Int64(digests.count) == count * Int64(length) ? Int(count) : 0
+  }
+
+  /// The length of a digest in bytes; `nil` if the algorithm is unknown.
+  private var digestLength: Int? {
+    isRequired ? Digest.Algorithm(rawValue: algorithm).map { $0.digitCount / 2 } : 8
+  }
+
+  /// The bytes of a piece.
+  package func range(of piece: Int) -> Range<Int64> {
+    let start = Int64(piece) * pieceLength
+    return start..<min(byteCount, start + pieceLength)
+  }
+
+  /// The pieces that are completely in some ranges, in ascending order.
+  package func pieces(in ranges: ByteRanges) -> [Int] {
+    guard count > 0 else { return [] }
+    return ranges.ranges.flatMap { range in
+      let first = (range.lowerBound + pieceLength - 1) / pieceLength
+      let isAtEnd = range.upperBound >= byteCount
+      let after = isAtEnd ? Int64(count) : range.upperBound / pieceLength
+      return first < after ? Array(Int(first)..<Int(after)) : []
+    }
+  }
+
+  /// A hasher for one piece.
+  package var hasher: PieceHasher { PieceHasher(Digest.Algorithm(rawValue: algorithm)) }
+
+  /// Compares the digest of the bytes of a piece with the one that is required or recorded.
+  package func finding(_ digest: [UInt8], of piece: Int) -> Finding {
+    guard let slot = slot(of: piece), digests[slot].contains(where: { $0 != 0 }) else {
+      return .unknown
+    }
+    return digests[slot].elementsEqual(digest) ? .correct : .damaged
+  }
+
+  /// Records the digest of a piece, unless the publisher requires one.
+  package mutating func record(_ digest: [UInt8], of piece: Int) {
+    guard !isRequired, let slot = slot(of: piece), digest.count == slot.count else { return }
+    digests.replaceSubrange(slot, with: digest)
+  }
+
+  /// The position of the digest of a piece.
+  private func slot(of piece: Int) -> Range<Data.Index>? {
+    guard let length = digestLength, (0..<count).contains(piece) else { return nil }
+    let start = digests.startIndex + piece * length
+    return start..<start + length
+  }
+}
+
+/// The digests of the pieces of a file that its publisher requires, such as those of a Metalink
+/// document.
+///
+/// ```swift
+/// var request = DownloadRequest(url: "https://example.com/disk.img")
+/// request.pieces = RequiredPieces(byteCount: 5_000_000, pieceLength: 1 << 20, digests: digests)
+/// ```
+public struct RequiredPieces: Sendable, Hashable {
+  /// The size of the file in bytes.
+  public var byteCount: Int64
+  /// The length of each piece but the last one in bytes.
+  public var pieceLength: Int64
+  /// The digests in the order of the pieces, all with the same algorithm.
+  public var digests: [Digest]
+
+  /// Creates a value.
+  public init(byteCount: Int64, pieceLength: Int64, digests: [Digest]) {
+    self.byteCount = byteCount
+    self.pieceLength = pieceLength
+    self.digests = digests
+  }
+}
+
+extension Digest {
+  /// The bytes of the digest.
+  var bytes: [UInt8] {
+    let digits = Array(hexadecimal.utf8)
+    return stride(from: 0, to: digits.count - 1, by: 2).map {
+      Self.value(digits[$0]) << 4 | Self.value(digits[$0 + 1])
+    }
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8 {
+    digit < 58 ? digit - 48 : digit - 87
+  }
+}

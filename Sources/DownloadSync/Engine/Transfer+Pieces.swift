@@ -1,0 +1,46 @@
+internal import DownloadStore
+
+// The digests of pieces: compared with the required ones, or recorded, when a checkpoint has synced
+// the pieces.
+
+extension Transfer {
+  /// The pieces that a checkpoint has found damaged.
+  struct DamagedPieces: Sendable, Hashable {
+    /// Their bytes, which do not count any more.
+    var ranges: ByteRanges
+
+    /// The failure of the attempt.
+    var failure: DownloadFailure {
+      DownloadFailure(.pieceMismatch, "the bytes \(ranges) do not have the required digest")
+    }
+  }
+
+  /// Compares or records the digests of pieces that are synced and were not checked yet.
+  ///
+  /// Blocks while the pieces are read, usually from the page cache. The bytes of damaged pieces are
+  /// discarded.
+  ///
+  /// - Parameter synced: The bytes that are synced.
+  /// - Returns: The digests to commit, if they have changed, and the damaged pieces.
+  /// - Throws: The failure to read the file.
+  func checkPieces(
+    in synced: ByteRanges
+  ) throws(PartialFile.Failure) -> (digests: PieceDigests?, damaged: DamagedPieces?) {
+    guard let (table, entity) = pieces else { return (nil, nil) }
+    var checked = table
+    var damaged = ByteRanges()
+    for piece in table.due(in: synced) {
+      guard let digest = try file.digest(of: piece, table.digests) else { continue }
+      if checked.note(digest, of: piece) { damaged.insert(table.digests.range(of: piece)) }
+    }
+    let digests = checked.hasChanged ? checked.digests : nil
+    checked.noteStored()
+    // The server may have sent another version of the file in the meantime.
+    guard replacePieces(with: checked, ofEntity: entity) else { return (nil, nil) }
+    guard !damaged.isEmpty else { return (digests, nil) }
+    let pieces = DamagedPieces(ranges: damaged)
+    note(damage: pieces.failure)
+    for range in damaged.ranges { file.discard(range) }
+    return (digests, pieces)
+  }
+}

@@ -1,0 +1,142 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// The command `verify-file`.
+@Suite(.timeLimit(.minutes(10)))
+struct VerifyFileCommandTests: StoreSuite {
+  private static let body = Body.generated(byteCount: 3_500_000, seed: 5)
+
+  private let folder: TemporaryFolder
+  let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+    server.route("/a", Resource(Self.body))
+  }
+
+  private var file: String { folder.path("files/a") }
+
+  /// Downloads the file.
+  private func get(_ options: String...) async throws {
+    let arguments = ["--store", store, "get", server.url("/a"), "--quiet"]
+    let result = await dlstore(arguments + ["--output-folder", folder.path("files")] + options)
+    try #require(result.status == .done, "\(result.messages)")
+  }
+
+  private func verify(_ options: String...) async -> CommandResult {
+    await dlstore(["--store", store, "verify-file", server.url("/a")] + options)
+  }
+
+  private func overwrite(_ offset: UInt64) throws {
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    defer { try? handle.close() }
+    try handle.seek(toOffset: offset)
+    try handle.write(contentsOf: Data("damaged".utf8))
+  }
+
+  private var ranges: [String?] { server.requests.map { $0["Range"] } }
+
+  @Test func `an intact file is correct`() async throws {
+    try await get()
+    let result = await verify()
+    #expect(result.status == .done)
+    #expect(result.output == "\(file): correct\n")
+    #expect(await verify("--repair").status == .done)
+    #expect(ranges == [nil])
+  }
+
+  @Test func `damaged pieces are found, and only they are downloaded again`() async throws {
+    try await get()
+    try overwrite(1_500_000)
+    let found = await verify()
+    #expect(found.status == .damaged)
+    #expect(found.output == "\(file): damaged: 1048576 bytes, 1048576-2097151\n")
+    #expect(!Self.body.matches(file: file))
+    let repaired = await verify("--repair", "--quiet")
+    #expect(repaired.status == .done, "\(repaired.messages)")
+    #expect(Self.body.matches(file: file))
+    #expect(ranges == [nil, "bytes=1048576-2097151"])
+    #expect(server.requests.last?["If-Range"] == "\"1\"")
+    #expect(await verify().status == .done)
+  }
+
+  @Test func `the result is available as JSON`() async throws {
+    try await get()
+    try overwrite(0)
+    let result = await verify("--json")
+    #expect(result.status == .damaged)
+    let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+    #expect(json?["result"] as? String == "damaged")
+    #expect(json?["damagedBytes"] as? Int == 1_048_576)
+    #expect(json?["damaged"] as? [[Int]] == [[0, 1_048_575]])
+    #expect(json?["path"] as? String == file)
+  }
+
+  @Test func `a file that was truncated is repaired from its end`() async throws {
+    try await get()
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    try handle.truncate(atOffset: 2_500_000)
+    try handle.close()
+    #expect(await verify("--repair", "--quiet").status == .done)
+    #expect(Self.body.matches(file: file))
+    #expect(ranges == [nil, "bytes=2097152-"])
+  }
+
+  @Test func `a longer file is replaced without a request`() async throws {
+    try await get()
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data("more".utf8))
+    try handle.close()
+    let found = await verify()
+    #expect(found.output == "\(file): damaged: longer than the download\n")
+    #expect(await verify("--repair", "--quiet").status == .done)
+    #expect(Self.body.matches(file: file))
+    #expect(ranges == [nil])
+  }
+
+  @Test func `a missing file is downloaded again`() async throws {
+    try await get()
+    try FileManager.default.removeItem(atPath: file)
+    let found = await verify()
+    #expect(found.status == .damaged && found.output == "\(file): missing\n")
+    #expect(await verify("--repair", "--quiet").status == .done)
+    #expect(Self.body.matches(file: file))
+    #expect(ranges == [nil, nil])
+  }
+
+  @Test func `a short file is compared with the digest of the download`() async throws {
+    let text = Body.text("hello")
+    server.route("/a", Resource(text))
+    try await get("--checksum", "md5:5d41402abc4b2a76b9719d911017c592")
+    #expect(await verify().output == "\(file): correct\n")
+    try Data("jello".utf8).write(to: URL(filePath: file))
+    #expect(await verify().status == .damaged)
+    #expect(await verify("--repair", "--quiet").status == .done)
+    #expect(text.matches(file: file))
+  }
+
+  @Test func `a file of unknown contents makes the exit code 1`() async throws {
+    server.route("/a", Resource(.text("hello")))
+    try await get()
+    let result = await verify()
+    #expect(result.status == .failed)
+    #expect(result.output == "\(file): nothing is known about its contents\n")
+  }
+
+  @Test func `a download that is not complete has no finished file`() async throws {
+    _ = await dlstore("--store", store, "add", server.url("/a"))
+    let result = await verify()
+    #expect(result.status == .failed)
+    #expect(result.messages.contains("is not complete: its state is waiting"))
+  }
+}

@@ -1,0 +1,53 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+@Suite struct PieceTableTests {
+  private static let digest = [UInt8](repeating: 7, count: 20)
+
+  /// Required digests of three pieces of 10 bytes, all the same.
+  private func required() throws -> PieceDigests {
+    let digest = try Digest("sha1:" + String(repeating: "07", count: 20))
+    let pieces = RequiredPieces(
+      byteCount: 30,
+      pieceLength: 10,
+      digests: [digest, digest, digest]
+    )
+    return try #require(PieceDigests(requiring: pieces, recordID: "a"))
+  }
+
+  private func recorded() throws -> PieceDigests {
+    try #require(PieceDigests(recordingFileOf: 25, inPiecesFrom: 10, recordID: "a"))
+  }
+
+  @Test func `a piece is due once, when it is complete`() throws {
+    var table = PieceTable(try recorded(), committed: ByteRanges(upTo: 10))
+    #expect(table.due(in: ByteRanges(upTo: 19)) == [])
+    #expect(table.due(in: ByteRanges(upTo: 25)) == [1, 2])
+    let isDamaged = table.note([UInt8](repeating: 1, count: 8), of: 1)
+    #expect(!isDamaged && table.hasChanged)
+    #expect(table.due(in: ByteRanges(upTo: 25)) == [2])
+    table.noteStored()
+    #expect(!table.hasChanged)
+  }
+
+  @Test func `a recorded digest is that of the bytes on disk`() throws {
+    var table = PieceTable(try recorded(), committed: ByteRanges())
+    let digest = [UInt8](repeating: 9, count: 8)
+    _ = table.note(digest, of: 0)
+    #expect(table.digests.finding(digest, of: 0) == .correct)
+    #expect(table.digests.finding(digest, of: 1) == .unknown)
+  }
+
+  @Test func `a damaged piece stays due, so that it is checked when it arrives again`() throws {
+    var table = PieceTable(try required(), committed: ByteRanges())
+    let isDamaged = table.note([UInt8](repeating: 8, count: 20), of: 1)
+    #expect(isDamaged)
+    #expect(table.due(in: ByteRanges(upTo: 30)) == [0, 1, 2])
+    let isDamagedAgain = table.note(Self.digest, of: 1)
+    #expect(!isDamagedAgain)
+    #expect(table.due(in: ByteRanges(upTo: 30)) == [0, 2])
+    #expect(!table.hasChanged)
+  }
+}

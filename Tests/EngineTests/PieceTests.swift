@@ -1,0 +1,192 @@
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import TestTraits
+import Testing
+
+@testable import DownloadStore
+@testable import DownloadSync
+
+/// The digests of pieces: recorded and required ones.
+@Suite(.timeLimit(.minutes(10)))
+struct PieceTests {
+  private static let length: Int64 = 100_000
+  private static let size: Int64 = 1_050_000
+  private static let body = Body.generated(byteCount: size, seed: 77)
+
+  private let fixture: EngineFixture
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  @discardableResult
+  private func run(
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) async throws -> [DownloadEvent] {
+    try await fixture.run { options in
+      options.pieceLength = Self.length
+      change(&options)
+    }
+    .events
+  }
+
+  private func digests() throws -> PieceDigests? {
+    let id = try fixture.record("/a").id
+    return try fixture.store.objects.read { tx in try tx.find(PieceDigests.self, key: id) }
+  }
+
+  private func tableCount() throws -> Int {
+    try fixture.store.objects.read { tx in try tx.count(PieceDigests.all) }
+  }
+
+  private func cut(_ path: String, to size: UInt64) throws {
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.truncate(atOffset: size)
+    try handle.close()
+  }
+
+  /// The digests of the body's pieces, as a publisher would state them.
+  private static func required() -> RequiredPieces {
+    let digests = stride(from: 0, to: size, by: Int(length)).map { start in
+      var hasher = DigestHasher(.sha256)
+      hasher.update(body.bytes(at: start, count: Int(length)).span)
+      return hasher.digest
+    }
+    return RequiredPieces(byteCount: size, pieceLength: length, digests: digests)
+  }
+
+  private func expectComplete() throws {
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `the digests of all pieces of a finished file are recorded`() async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(try fixture.record("/a").hasPieceDigests)
+    let pieces = try #require(try digests())
+    #expect(pieces.count == 11 && !pieces.isRequired)
+    let report = try PieceReport(ofFileAt: fixture.file("a"), pieces)
+    #expect(report.correct == ByteRanges(upTo: Self.size))
+  }
+
+  @Test func `the digests of a file that was split are recorded`() async throws {
+    var resource = Resource(Self.body)
+    resource.faults = [.stallAfter(bytes: 50_000)]
+    fixture.idleTimeout = .seconds(15)
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await run { options in
+      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+    }
+    try expectComplete()
+    let report = try PieceReport(ofFileAt: fixture.file("a"), try #require(try digests()))
+    #expect(report.correct == ByteRanges(upTo: Self.size))
+  }
+
+  @Test func `a new version of a file replaces the digests`() async throws {
+    var resource = Resource(Self.body)
+    resource.faults = [.closeAfter(bytes: 500_000)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    #expect(try fixture.record("/a").received > 0)
+    let other = Body.generated(byteCount: Self.size, seed: 78)
+    var changed = Resource(other)
+    changed.etag = "\"2\""
+    fixture.server.route("/a", changed)
+    try fixture.add("/a")
+    try await run()
+    #expect(other.matches(file: fixture.file("a")))
+    let report = try PieceReport(ofFileAt: fixture.file("a"), try #require(try digests()))
+    #expect(report.correct == ByteRanges(upTo: Self.size))
+  }
+
+  /// Interrupts the download after some bytes, and returns the path of the partial file.
+  private func interrupt(after bytes: Int64) async throws -> String {
+    var resource = Resource(Self.body)
+    resource.faults = [.closeAfter(bytes: bytes)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    let record = try fixture.record("/a")
+    #expect(record.received > 0 && record.received <= bytes)
+    return try fixture.store.roots().layout(of: record).partialPath
+  }
+
+  @Test func `a partial file that was truncated keeps the pieces that are intact`() async throws {
+    let path = try await interrupt(after: 850_000)
+    try cut(path, to: 420_000)
+    // A changed byte in an intact length: its piece does not count either.
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.seek(toOffset: 150_000)
+    try handle.write(contentsOf: Data([UInt8](repeating: 0, count: 64)))
+    try handle.close()
+    try fixture.add("/a")
+    let events = try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=400000-1049999"])
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  @Test func `without an intact piece the download starts again`() async throws {
+    let path = try await interrupt(after: 850_000)
+    try cut(path, to: 50_000)
+    try fixture.add("/a")
+    let events = try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, nil])
+    #expect(events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  @Test(arguments: [1, 4])
+  func `only the piece with another digest is downloaded again`(connections: Int) async throws {
+    var resource = Resource(Self.body)
+    resource.faults = [.damage(at: 555_555)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a") { $0.pieces = Self.required() }
+    try await run { $0.split = SplitOptions(maximumConnections: connections) }
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, "bytes=500000-599999"])
+    let attempts = try fixture.record("/a").attempts
+    #expect(attempts.map(\.failure.code) == [.pieceMismatch])
+  }
+
+  @Test func `a server whose piece is always damaged fails the download`() async throws {
+    var resource = Resource(Self.body)
+    resource.faults = (0..<20).map { _ in .damage(at: 555_555) }
+    fixture.server.route("/a", resource)
+    try fixture.add("/a") { $0.pieces = Self.required() }
+    try await run { $0.retry = RetryPolicy(maximumAttempts: 3, base: .milliseconds(1)) }
+    let record = try fixture.record("/a")
+    #expect(record.state == .failedPermanent)
+    #expect(record.attempts.last?.failure.code == .pieceMismatch)
+    #expect(record.received == Self.size - Self.length)
+    #expect(fixture.ranges("/a").dropFirst().allSatisfy { $0 == "bytes=500000-599999" })
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
+  @Test func `a file of another size than its pieces is refused`() async throws {
+    fixture.server.route("/a", Resource(.generated(byteCount: Self.size + 1, seed: 77)))
+    try fixture.add("/a") { $0.pieces = Self.required() }
+    try await run()
+    let record = try fixture.record("/a")
+    #expect(record.state == .failedPermanent)
+    #expect(record.attempts.last?.failure.code == .digestMismatch)
+  }
+
+  @Test func `removing a download removes its digests`() async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    let record = try fixture.add("/a")
+    try await run()
+    #expect(try digests() != nil)
+    _ = try await fixture.store.remove(.matching([record.url]), withFile: true)
+    try await run()
+    #expect(try tableCount() == 0)
+  }
+}
