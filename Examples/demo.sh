@@ -34,7 +34,7 @@ received() {
 }
 
 step "dlstore run, killed with -9 once 60 MB of large.bin are checkpointed"
-"$bin/dlstore" run 2>.demo/first-run &
+"$bin/dlstore" run --connections 1 2>.demo/first-run &
 engine=$!
 while [ "$(received large.bin)" -lt 60000000 ]; do
   kill -0 $engine || { cat .demo/first-run; fail "the engine ended before the kill"; }
@@ -49,7 +49,7 @@ step "dlstore list, after the kill"
 "$bin/dlstore" list
 
 step "dlstore run --until-idle"
-"$bin/dlstore" run --until-idle
+"$bin/dlstore" run --connections 1 --until-idle
 "$bin/dlstore" list
 
 step "the second run requested only the missing bytes"

@@ -29,6 +29,8 @@
       for (index, name) in names.enumerated() {
         var resource = Resource(.generated(byteCount: 100 << 20, seed: UInt64(index)))
         resource.bytesPerSecond = 200_000
+        // Without an entity tag a file is not split, and several connections would be faster.
+        resource.etag = nil
         server.route("/\(name)", resource)
       }
       return server

@@ -14,7 +14,7 @@ struct TwoProcessTests {
   private let folder: TemporaryFolder
   private let store: String
   private let server: FaultServer
-  private let body = Body.generated(byteCount: 20_000_000, seed: 21)
+  private let body = Body.generated(byteCount: 12_000_000, seed: 21)
 
   init() throws {
     folder = try TemporaryFolder()

@@ -8,7 +8,7 @@ internal import DownloadStore
 ///
 /// ```swift
 /// var options = EngineOptions()
-/// options.split = SplitOptions(maximumConnections: 4)
+/// options.split = SplitOptions(maximumConnections: 8)
 /// ```
 public struct SplitOptions: Sendable, Hashable {
   /// The number of connections that a download may have at a time, unless its request has a number
@@ -27,9 +27,10 @@ public struct SplitOptions: Sendable, Hashable {
   /// Creates options.
   ///
   /// - Parameters:
-  ///   - maximumConnections: The number of connections that a download may have at a time.
+  ///   - maximumConnections: The number of connections that a download may have at a time; 1 to
+  ///     split no file.
   ///   - minimumLength: The length in bytes below which a range is not split; 8 MiB by default.
-  public init(maximumConnections: Int = 1, minimumLength: Int64 = 8 << 20) {
+  public init(maximumConnections: Int = 4, minimumLength: Int64 = 8 << 20) {
     self.maximumConnections = maximumConnections
     self.minimumLength = minimumLength
   }
