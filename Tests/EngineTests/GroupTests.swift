@@ -31,17 +31,23 @@ struct GroupTests {
       }
       Issue.record("the group has ended")
     }
-    tasks[0].receive([UInt8](repeating: 1, count: 40), of: 100)
+    tasks[0].receive([UInt8](repeating: 1, count: 40), of: 10_000)
     _ = tasks[1].sink.receive(ResponseHead(status: 200, fields: []))
     _ = tasks[1].sink.receive([UInt8](repeating: 2, count: 25).span)
     tasks[2].complete()
     // Bytes count before they are checkpointed.
     try await follow { $0.received == 65 && $0.running == 2 }
-    #expect(seen.last?.unknownTotals == 1 && seen.last?.expected == 100)
+    #expect(seen.last?.unknownTotals == 1 && seen.last?.expected == 10_000)
     #expect(seen.last?.fraction == nil)
-    _ = tasks[0].sink.receive([UInt8](repeating: 1, count: 20).span)
-    try await follow { ($0.bytesPerSecond ?? 0) > 0 }
-    _ = tasks[0].sink.receive([UInt8](repeating: 1, count: 40).span)
+    // A rate needs bytes between two measurements, whenever these are.
+    var received = 40
+    while (seen.last?.bytesPerSecond ?? 0) <= 0, received < 9_000 {
+      received += 1
+      _ = tasks[0].sink.receive([1].span)
+      try await follow { $0.received == received + 25 }
+    }
+    #expect((seen.last?.bytesPerSecond ?? 0) > 0)
+    _ = tasks[0].sink.receive([UInt8](repeating: 1, count: 10_000 - received).span)
     for task in tasks[..<2] { task.sink.finish(.completed) }
     while let next = try await changes.next() { seen.append(next) }
     _ = try await run.value
@@ -51,7 +57,7 @@ struct GroupTests {
     #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 <= $1 })
     #expect(shown.last == 1)
     let last = try #require(seen.last)
-    #expect(last.completed == 2 && last.received == 125 && last.fraction == 1)
+    #expect(last.completed == 2 && last.received == 10_025 && last.fraction == 1)
     #expect(last == (try fixture.store.group("models").progress()))
   }
 
