@@ -28,9 +28,31 @@ struct AddCommand: AsyncParsableCommand {
   @Flag(help: "Add the downloads paused: they start when resumed.")
   var paused = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Copy the bytes of a file that aria2 has begun, with its control file FILE.aria2; only with "
+        + "one URL.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var adopt: String?
+
+  func validate() throws {
+    guard adopt == nil || what.urls.count == 1 && what.inputFile == nil && what.metalink == nil
+    else { throw ValidationError("--adopt requires exactly one URL.") }
+  }
+
   func run() async throws {
     var source = try await RequestSource(what, client)
+    let partial = try adopt.map { try ForeignPartial(ofAria2: $0) }
     let store = try RecordStore(at: location.resolved())
+    if let partial {
+      var requests = try source.nextBatch()
+      transfer.apply(to: &requests)
+      requests[0].isPaused = paused
+      return try take(partial, for: requests[0], in: store)
+    }
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if paused { for index in requests.indices { requests[index].isPaused = true } }
@@ -38,5 +60,24 @@ struct AddCommand: AsyncParsableCommand {
       try Output.current.report(added.map(\.line).joined())
     }
     if !source.isComplete { throw CommandFailure(.failed) }
+  }
+
+  /// Adds a download with the bytes that aria2 has received.
+  private func take(
+    _ partial: ForeignPartial,
+    for request: DownloadRequest,
+    in store: RecordStore
+  ) throws {
+    let added = try store.add(request, adopting: partial)
+    try Output.current.report(added.line)
+    Output.current.say(
+      "copied \(partial.ranges.byteCount) of \(partial.byteCount) bytes; \(partial.path).aria2 is "
+        + "not needed any more"
+    )
+    guard added.record.expectedDigest == nil else { return }
+    Output.current.say(
+      "without --checksum the download continues only with --continue-unvalidated, because aria2 "
+        + "stores no entity tag; otherwise it starts from the first byte"
+    )
   }
 }

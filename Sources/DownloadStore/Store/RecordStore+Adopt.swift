@@ -1,0 +1,92 @@
+internal import ObjectStore
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The bytes of a download that another program has begun.
+package struct ForeignPartial: Sendable, Hashable {
+  /// The path of its file.
+  package var path: String
+  /// The size of the complete file.
+  package var byteCount: Int64
+  /// The bytes that the file has.
+  package var ranges: ByteRanges
+
+  /// Creates a value.
+  package init(path: String, byteCount: Int64, ranges: ByteRanges) {
+    self.path = path
+    self.byteCount = byteCount
+    self.ranges = ranges
+  }
+}
+
+extension RecordStore {
+  /// Adds a download with bytes that another program has received.
+  ///
+  /// The bytes are copied and synced before the record counts them. Until then the record is paused;
+  /// after a kill, the same call continues. The other program's file stays as it is. If it has the
+  /// name of the finished file, that replaces it.
+  ///
+  /// - Parameters:
+  ///   - request: The request; its URL is new, or has no bytes yet and no transfer.
+  ///   - partial: The bytes.
+  /// - Returns: The record.
+  /// - Throws: As ``add(_:)``; ``RecordStoreError`` with `busy` if the download has bytes or a
+  ///   transfer, or with `fileSystem`.
+  package func add(
+    _ request: DownloadRequest,
+    adopting partial: ForeignPartial
+  ) throws -> Added {
+    var paused = request
+    paused.isPaused = true
+    let addition = try Addition(request)
+    if let root = try roots().path(of: request.root),
+      let identity = FileIdentity(
+        ofFileAt: FileLayout.destination(
+          root: root,
+          folder: addition.folder,
+          filename: addition.filename
+        )
+      ), identity == FileIdentity(ofFileAt: partial.path)
+    {
+      paused.collision = .replace
+    }
+    let added = try addNow([paused])[0]
+    let record = added.record
+    guard record.state == .paused, record.received == 0 else {
+      throw RecordStoreError(
+        .busy,
+        "'\(Redaction.url(request.url))' is a known download, which is \(record.state.rawValue)"
+      )
+    }
+    let layout = try roots().layout(of: record)
+    do {
+      try FileManager.default.createDirectory(
+        atPath: layout.folderPath,
+        withIntermediateDirectories: true
+      )
+    } catch {
+      throw RecordStoreError(.fileSystem, "creating the folder \(layout.folderPath) failed")
+    }
+    try PartialCopy.make(layout.partialPath, from: partial.path, copying: partial.ranges)
+    let moment = now()
+    let adopted = try objects.write { tx -> DownloadRecord? in
+      guard var current = try tx.find(DownloadRecord.self, key: record.url), current == record
+      else { return nil }
+      current.adoptBytes(partial.ranges, of: partial.byteCount, at: moment)
+      if !request.isPaused { current = current.applying(.resume(immediately: false)) }
+      try tx.upsert(current)
+      return current
+    }
+    guard let adopted else {
+      throw RecordStoreError(
+        .busy,
+        "'\(Redaction.url(request.url))' was changed by another process at the same time"
+      )
+    }
+    return Added(record: adopted, isNew: added.isNew)
+  }
+}

@@ -1,0 +1,202 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// `add --adopt`, and the control files of aria2.
+@Suite(.timeLimit(.minutes(10)))
+struct AdoptTests: StoreSuite {
+  private static let size: Int64 = 4_000_000
+  private static let body = Body.generated(byteCount: size, seed: 31)
+
+  private let folder: TemporaryFolder
+  let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+    server.route("/a", Resource(Self.body))
+  }
+
+  /// The numbers of a control file of version 1.
+  private static func control(
+    version: UInt16 = 1,
+    pieceLength: UInt32 = 1_000_000,
+    byteCount: UInt64 = UInt64(size),
+    pieces: [UInt8],
+    open: [(index: UInt32, length: UInt32, blocks: [UInt8])] = []
+  ) -> [UInt8] {
+    func number<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+      let ordered = version == 0 ? number.littleEndian : number.bigEndian
+      return unsafe withUnsafeBytes(of: ordered) { unsafe Array($0) }
+    }
+    var bytes = [0, UInt8(version)] + number(UInt32(0)) + number(UInt32(0)) + number(pieceLength)
+    if version == 0 { bytes.replaceSubrange(0..<2, with: [0, 0]) }
+    bytes += number(byteCount) + number(UInt64(0)) + number(UInt32(pieces.count)) + pieces
+    bytes += number(UInt32(open.count))
+    for piece in open {
+      bytes += number(piece.index) + number(piece.length) + number(UInt32(piece.blocks.count))
+      bytes += piece.blocks
+    }
+    return bytes
+  }
+
+  /// Creates the files that aria2 leaves, with zeros where bytes are missing.
+  private func leave(_ control: [UInt8], _ ranges: ByteRanges) throws -> String {
+    var bytes = [UInt8](repeating: 0, count: Int(Self.size))
+    for range in ranges.ranges {
+      let part = Self.body.bytes(at: range.lowerBound, count: range.count)
+      bytes.replaceSubrange(Int(range.lowerBound)..<Int(range.upperBound), with: part)
+    }
+    let path = folder.path("files/a")
+    try FileManager.default.createDirectory(
+      atPath: folder.path("files"),
+      withIntermediateDirectories: true
+    )
+    try Data(bytes).write(to: URL(filePath: path))
+    try Data(control).write(to: URL(filePath: path + ".aria2"))
+    return path
+  }
+
+  private var digest: String {
+    get throws {
+      let path = folder.path("reference")
+      try Self.body.write(toFile: path)
+      return try Digest.ofFile(at: path).text
+    }
+  }
+
+  // MARK: The format
+
+  @Test(arguments: [0, 1] as [UInt16])
+  func `complete pieces and blocks count`(version: UInt16) throws {
+    let bytes = Self.control(
+      version: version,
+      pieces: [0b1001_0000],
+      open: [(1, 1_000_000, [0b0100_0000] + [UInt8](repeating: 0, count: 7))]
+    )
+    let file = try Aria2ControlFile(bytes)
+    #expect(file.byteCount == Self.size)
+    #expect(
+      file.ranges
+        == ByteRanges([0..<1_000_000, 1_016_384..<1_032_768, 3_000_000..<4_000_000])
+    )
+  }
+
+  @Test func `the last piece may be shorter`() throws {
+    let file = try Aria2ControlFile(
+      Self.control(pieceLength: 1_000, byteCount: 2_500, pieces: [0b0010_0000])
+    )
+    #expect(file.ranges == ByteRanges([2_000..<2_500]))
+  }
+
+  @Test(arguments: [
+    [], [0, 2], Array(control(pieces: [0]).dropLast()), control(pieces: []),
+    control(pieces: [0, 0]), control(pieceLength: 0, pieces: [0]),
+    control(byteCount: 0, pieces: []), control(byteCount: .max, pieces: [0]),
+    control(byteCount: UInt64(Int64.max), pieces: [0]),
+    control(pieces: [0], open: [(4, 1_000_000, [0])]),
+    [0, 1, 0, 0, 0, 1] + Array(control(pieces: [0]).dropFirst(6)),
+  ])
+  func `a damaged control file is refused`(bytes: [UInt8]) {
+    #expect(throws: Aria2ControlFile.Invalid.self) { try Aria2ControlFile(bytes) }
+  }
+
+  @Test func `a control file that aria2c 1.36 has written is read`() throws {
+    // Two of four pieces, and nine blocks of each of the others.
+    let bytes: [UInt8] = [
+      0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x00, 0x00, 0x3D, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x00, 0x01, 0xA0, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x10,
+      0x00, 0x00, 0x00, 0x00, 0x00, 0x08, 0xFF, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x03, 0x00, 0x0D, 0x09, 0x00, 0x00, 0x00, 0x00, 0x07, 0xFF, 0x80, 0x00, 0x00,
+      0x00, 0x00, 0x00,
+    ]
+    let file = try Aria2ControlFile(bytes)
+    #expect(file.byteCount == 4_000_000)
+    #expect(file.ranges == ByteRanges([0..<1_196_032, 2_097_152..<3_293_184]))
+  }
+
+  // MARK: The command
+
+  @Test func `only the missing bytes of an adopted file are requested`() async throws {
+    let ranges = ByteRanges([0..<1_000_000, 3_000_000..<4_000_000])
+    let path = try leave(Self.control(pieces: [0b1001_0000]), ranges)
+    let added = await dlstore([
+      "--store", store, "add", server.url("/a"), "--adopt", path, "--checksum", try digest,
+    ])
+    #expect(added.status == .done, "\(added.messages)")
+    #expect(added.messages.contains("copied 2000000 of 4000000 bytes"))
+    let records = try RecordStore(at: store)
+    let record = try records.record(matching: server.url("/a"))
+    #expect(record.committed == ranges && record.state == .waiting)
+    let run = await dlstore("--store", store, "run", "--until-idle", "--quiet")
+    let failures = try records.record(matching: server.url("/a")).attempts.map(\.failure)
+    #expect(run.status == .done, "\(run.messages) \(failures)")
+    #expect(server.requests.map { $0["Range"] } == ["bytes=1000000-2999999"])
+    #expect(Self.body.matches(file: "\(store)/files/a"))
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `the finished file replaces an adopted file of its name`() async throws {
+    let path = try leave(Self.control(pieces: [0b1100_0000]), ByteRanges(upTo: 2_000_000))
+    try RecordStore(at: store).setRoot(folder.path("files"))
+    let added = await dlstore([
+      "--store", store, "add", server.url("/a"), "--adopt", path, "--checksum", try digest,
+    ])
+    #expect(added.status == .done, "\(added.messages)")
+    #expect(await dlstore("--store", store, "run", "--until-idle", "--quiet").status == .done)
+    #expect(Self.body.matches(file: path))
+    #expect(server.requests.map { $0["Range"] } == ["bytes=2000000-"])
+  }
+
+  @Test func `an adopted file with other bytes than its digest fails`() async throws {
+    let path = try leave(Self.control(pieces: [0b1111_0000]), ByteRanges(upTo: 1_000_000))
+    let added = await dlstore([
+      "--store", store, "add", server.url("/a"), "--adopt", path, "--checksum", try digest,
+    ])
+    #expect(added.status == .done, "\(added.messages)")
+    let failed = await dlstore("--store", store, "run", "--until-idle", "--quiet")
+    #expect(failed.status == .failed)
+    #expect(server.requests.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: "\(store)/files/a"))
+  }
+
+  @Test func `a file that does not fit its control file is refused, and nothing is stored`()
+    async throws
+  {
+    let path = try leave(Self.control(pieces: [0b1111_0000]), ByteRanges())
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.truncate(atOffset: 100)
+    try handle.close()
+    let short = await dlstore("--store", store, "add", server.url("/a"), "--adopt", path)
+    #expect(short.status == .damaged)
+    try Data("x".utf8).write(to: URL(filePath: path + ".aria2"))
+    let invalid = await dlstore("--store", store, "add", server.url("/a"), "--adopt", path)
+    #expect(invalid.status == .damaged && invalid.messages.contains("control file"))
+    #expect(!FileManager.default.fileExists(atPath: "\(store)/data.mdb"))
+  }
+
+  @Test func `a known download with bytes adopts nothing`() async throws {
+    let path = try leave(Self.control(pieces: [0b1100_0000]), ByteRanges(upTo: 2_000_000))
+    let arguments = ["--store", store, "add", server.url("/a"), "--adopt", path]
+    let first = await dlstore(arguments)
+    #expect(first.status == .done && first.messages.contains("--continue-unvalidated"))
+    let second = await dlstore(arguments)
+    #expect(second.status == .failed && second.messages.contains("known download"))
+  }
+
+  @Test(arguments: [["--input-file", "x"], ["http://a/2"]])
+  func `adopting requires one URL`(arguments: [String]) async {
+    let result = await dlstore(
+      ["--store", store, "add", "http://a/1", "--adopt", "x"] + arguments
+    )
+    #expect(result.status == .usage)
+  }
+}
