@@ -107,6 +107,19 @@ struct PieceTests {
     #expect(report.correct == ByteRanges(upTo: Self.size))
   }
 
+  @Test func `a short new version of a file leaves no digests`() async throws {
+    _ = try await interrupt(after: 850_000)
+    let short = Body.text("short")
+    var changed = Resource(short)
+    changed.etag = "\"2\""
+    fixture.server.route("/a", changed)
+    try await fixture.store.restart(.matching([try fixture.record("/a").url]))
+    try await run()
+    #expect(short.matches(file: fixture.file("a")))
+    #expect(try !fixture.record("/a").hasPieceDigests)
+    #expect(try tableCount() == 0)
+  }
+
   /// Interrupts the download after some bytes, and returns the path of the partial file.
   private func interrupt(after bytes: Int64) async throws -> String {
     var resource = Resource(Self.body)

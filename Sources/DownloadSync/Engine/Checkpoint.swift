@@ -15,12 +15,18 @@ struct Checkpoint: Sendable {
   ///
   /// Blocks until the disk has finished.
   ///
+  /// - Parameters:
+  ///   - transfer: The transfer.
+  ///   - limit: The number of bytes to read for the digests of pieces.
   /// - Throws: The failure of the sync, or to read a piece. The bytes must not be committed then.
-  init(syncing transfer: Transfer) throws(PartialFile.Failure) {
+  init(
+    syncing transfer: Transfer,
+    checkingUpTo limit: Int64 = 1 << 30
+  ) throws(PartialFile.Failure) {
     key = transfer.key
     var synced = try transfer.synchronize()
     entity = transfer.entity
-    (digests, damaged) = try transfer.checkPieces(in: synced)
+    (digests, damaged) = try transfer.checkPieces(in: synced, upTo: limit)
     for range in damaged?.ranges.ranges ?? [] { synced.remove(range) }
     self.synced = synced
   }
@@ -28,6 +34,11 @@ struct Checkpoint: Sendable {
   /// Syncs the written bytes of a transfer, as a value.
   static func attempt(_ transfer: Transfer) -> Result<Self, PartialFile.Failure> {
     Result { () throws(PartialFile.Failure) in try Self(syncing: transfer) }
+  }
+
+  /// Syncs the written bytes of a transfer and checks all pieces that are complete, as a value.
+  static func attemptLast(_ transfer: Transfer) -> Result<Self, PartialFile.Failure> {
+    Result { () throws(PartialFile.Failure) in try Self(syncing: transfer, checkingUpTo: .max) }
   }
 }
 

@@ -147,6 +147,14 @@ extension DownloadEngine {
       record.rollBack(to: record.committed.prefixLength, at: moment)
     }
     record.start(keepingBytes: usesBytes, at: moment)
+    var pieces =
+      record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
+    if record.received == 0, pieces?.isRequired == false {
+      // Recorded digests are those of bytes that do not count any more.
+      try tx.delete(PieceDigests.self, key: record.id)
+      record.hasPieceDigests = false
+      pieces = nil
+    }
     try tx.upsert(record)
     let headers =
       record.hasHeaders
@@ -159,7 +167,7 @@ extension DownloadEngine {
       plan: plan,
       lostBytes: found.lostBytes,
       headers: headers ?? [],
-      pieces: record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
+      pieces: pieces
     )
   }
 

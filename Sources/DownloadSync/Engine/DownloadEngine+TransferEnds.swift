@@ -171,7 +171,7 @@ extension DownloadEngine {
   private func checkLastPieces(of download: ActiveTransfer) async throws -> DownloadFailure? {
     let transfer = download.transfer
     guard transfer.pieces?.table.digests.isRequired == true else { return nil }
-    switch try await environment.blocking({ Checkpoint.attempt(transfer) }) {
+    switch try await environment.blocking({ Checkpoint.attemptLast(transfer) }) {
     case .success(let checkpoint):
       try await commit([checkpoint])
       // A checkpoint may have discarded a damaged piece after its last byte had arrived.

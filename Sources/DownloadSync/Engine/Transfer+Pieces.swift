@@ -20,16 +20,23 @@ extension Transfer {
   /// Blocks while the pieces are read, usually from the page cache. The bytes of damaged pieces are
   /// discarded.
   ///
-  /// - Parameter synced: The bytes that are synced.
+  /// - Parameters:
+  ///   - synced: The bytes that are synced.
+  ///   - limit: The number of bytes to read; the rest is left to the next checkpoint. A file that an
+  ///     earlier version or another program has begun has many pieces without digests.
   /// - Returns: The digests to commit, if they have changed, and the damaged pieces.
   /// - Throws: The failure to read the file.
   func checkPieces(
-    in synced: ByteRanges
+    in synced: ByteRanges,
+    upTo limit: Int64
   ) throws(PartialFile.Failure) -> (digests: PieceDigests?, damaged: DamagedPieces?) {
     guard let (table, entity) = pieces else { return (nil, nil) }
     var checked = table
     var damaged = ByteRanges()
+    var byteCount: Int64 = 0
     for piece in table.due(in: synced) {
+      byteCount += Int64(table.digests.range(of: piece).count)
+      guard byteCount <= limit else { break }
       guard let digest = try file.digest(of: piece, table.digests) else { continue }
       if checked.note(digest, of: piece) { damaged.insert(table.digests.range(of: piece)) }
     }

@@ -124,11 +124,7 @@ final class Transfer: TaskSink {
         ),
         claim: PartClaim(from: offset, to: end),
         streamedDigest: streamedDigest,
-        // Recorded digests are those of the bytes on disk.
-        pieces: pieces.flatMap { pieces in
-          pieces.isRequired || !file.written.isEmpty
-            ? PieceTable(pieces, committed: file.written) : nil
-        },
+        pieces: pieces.map { PieceTable($0, committed: file.written) },
         isSplit: isSplit
       )
     )
