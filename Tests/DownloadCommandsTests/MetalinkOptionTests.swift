@@ -85,6 +85,35 @@ struct MetalinkOptionTests: StoreSuite {
     #expect(try String(contentsOfFile: folder.path("new/a.txt"), encoding: .utf8) == "hello")
   }
 
+  @Test func `only the damaged piece of a file is downloaded again`() async throws {
+    let body = Body.generated(byteCount: 2_500_000, seed: 12)
+    var resource = Resource(body)
+    resource.faults = [.damage(at: 1_500_000)]
+    server.route("/p", resource)
+    func digest(_ start: Int64, _ count: Int, _ algorithm: Digest.Algorithm) -> String {
+      var hasher = DigestHasher(algorithm)
+      hasher.update(body.bytes(at: start, count: count).span)
+      return hasher.digest.hexadecimal
+    }
+    let pieces = stride(from: 0 as Int64, to: 2_500_000, by: 1_000_000)
+      .map { "<hash>\(digest($0, 1_000_000, .sha1))</hash>" }
+    let path = try folder.makeFile(
+      "a.meta4",
+      document(
+        """
+        <file name="p"><size>2500000</size>
+        <hash type="sha-256">\(digest(0, 2_500_000, .sha256))</hash>
+        <pieces length="1000000" type="sha-1">\(pieces.joined())</pieces>
+        <url>\(server.url("/p"))</url></file>
+        """
+      )
+    )
+    let process = try DLStoreProcess(["get", "--metalink", path], store: store, in: folder.path)
+    #expect(try await process.status() == 0, "\(process.messages)")
+    #expect(body.matches(file: folder.path("p")))
+    #expect(server.requests.map { $0["Range"] } == [nil, "bytes=1000000-1999999"])
+  }
+
   @Test func `a file that cannot be used is reported with its line, and the others are stored`()
     async throws
   {
