@@ -34,6 +34,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     // Used only with the trait AsyncHTTPClient.
@@ -94,6 +95,7 @@ let package = Package(
       dependencies: [
         "DownloadStore", "ObjectStore", "ResumeData", "SystemInterface",
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
       ]
     ),
     .target(

@@ -43,6 +43,65 @@ struct ChecksumTests {
     #expect(try fixture.record("/a").verifiedDigest == expected.text)
   }
 
+  @Test(arguments: ["Repr-Digest", "Digest"])
+  func `a digest that the server states is verified and recorded`(name: String) async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 3_000_000, seed: 5)
+    let expected = digest(of: body, .sha256)
+    var resource = Resource(body)
+    resource.fields = [Self.field(name, expected)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await fixture.run()
+    let record = try fixture.record("/a")
+    #expect(record.verifiedDigest == expected.text && record.expectedDigest == nil)
+  }
+
+  @Test(arguments: [1, 4])
+  func `a file that differs from the stated digest is not accepted`(
+    connections: Int
+  ) async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 3_000_000, seed: 6)
+    var resource = Resource(body)
+    resource.fields = [
+      Self.field("Repr-Digest", digest(of: .generated(byteCount: 1, seed: 1), .sha512))
+    ]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await fixture.run { options in
+      options.retry = RetryPolicy(maximumAttempts: 2, base: .milliseconds(1), cap: .seconds(1))
+      options.split = SplitOptions(maximumConnections: connections, minimumLength: 100_000)
+    }
+    let record = try fixture.record("/a")
+    #expect(record.attempts.last?.failure.code == .digestMismatch)
+    #expect(record.state != .completed && record.received == 0)
+  }
+
+  @Test func `a stated digest is computed from the file if the transfer continues`() async throws {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 3_000_000, seed: 7)
+    let expected = digest(of: body, .sha512)
+    var resource = Resource(body, faults: .closeAfter(bytes: 1_000_000))
+    resource.fields = [Self.field("Repr-Digest", expected)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(fixture.server.requests.count == 2)
+    #expect(try fixture.record("/a").verifiedDigest == expected.text)
+  }
+
+  /// Returns a response field with a digest.
+  private static func field(_ name: String, _ digest: Digest) -> Field {
+    let digits = Array(digest.hexadecimal)
+    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+      UInt8(String(digits[$0...$0 + 1]), radix: 16)
+    }
+    let algorithm = digest.algorithm == .sha256 ? "sha-256" : "sha-512"
+    let value = Data(bytes).base64EncodedString()
+    return Field(name, name == "Digest" ? "\(algorithm)=\(value)" : "\(algorithm)=:\(value):")
+  }
+
   @Test func `a digest continues over a stop and a new engine`() async throws {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 3_000_000, seed: 3)

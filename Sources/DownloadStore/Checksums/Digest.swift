@@ -68,6 +68,19 @@ public struct Digest: Sendable, Hashable {
     self.init(algorithm, hexadecimal: digits)
   }
 
+  /// Creates a digest from its bytes; `nil` if their number is not that of the algorithm.
+  package init?(_ algorithm: Algorithm, bytes: some Collection<UInt8>) {
+    guard bytes.count * 2 == algorithm.digitCount else { return nil }
+    self.init(algorithm, hexadecimal: Self.hexadecimal(bytes))
+  }
+
+  /// Returns two digits in lower case for each byte.
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let alphabet = Array("0123456789abcdef".utf8)
+    let digits = bytes.flatMap { [alphabet[Int($0 >> 4)], alphabet[Int($0 & 15)]] }
+    return String(decoding: digits, as: UTF8.self)
+  }
+
   init(_ algorithm: Algorithm, hexadecimal: String) {
     self.algorithm = algorithm
     self.hexadecimal = hexadecimal

@@ -35,9 +35,6 @@ package struct DigestHasher: Sendable {
 }
 
 extension HashFunction {
-  fileprivate var hexadecimal: String {
-    let alphabet = Array("0123456789abcdef".utf8)
-    let digits = finalize().flatMap { [alphabet[Int($0 >> 4)], alphabet[Int($0 & 15)]] }
-    return String(decoding: digits, as: UTF8.self)
-  }
+  // `Digest` alone would be the type of this function's result.
+  fileprivate var hexadecimal: String { DownloadStore.Digest.hexadecimal(finalize()) }
 }

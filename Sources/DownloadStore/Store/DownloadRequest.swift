@@ -34,7 +34,11 @@ public struct DownloadRequest: Sendable, Hashable {
   public var tags: Set<String> = []
   /// The priority; higher starts first.
   public var priority: Int32 = 0
-  /// Other URLs of the same file, tried in order after ``url``.
+  /// Other URLs of the same file.
+  ///
+  /// After a failure they are tried in order. A file that is downloaded over several connections
+  /// also uses them at the same time, if a required digest or an equal strong entity tag shows that
+  /// they have the same file.
   public var mirrors: [String] = []
   /// The expected digest of the file.
   public var digest: Digest?

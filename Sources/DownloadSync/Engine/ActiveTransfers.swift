@@ -25,6 +25,16 @@ struct ActiveTransfer {
   /// The request of the first task before the interceptors, from which those of the others are
   /// derived.
   fileprivate(set) var request: TaskRequest?
+  /// The servers that its connections use.
+  fileprivate(set) var sources: ConnectionSources
+  /// The number of received bytes when a connection was replaced because all had stalled.
+  fileprivate(set) var replacedAt: Int64?
+  /// Whether the response has been asked for further servers.
+  fileprivate(set) var hasReadLinks = false
+  /// The header fields that the user gave; `nil` if there are none.
+  let headers: RequestHeaders?
+  /// Whether a connection has used another server than the first one.
+  fileprivate(set) var hasUsedMirrors = false
   /// The running tasks other than the first one, by number.
   fileprivate(set) var parts: [Int: ActivePart] = [:]
   /// The number of tasks that were started, except for the first one.
@@ -49,6 +59,7 @@ struct ActiveTransfer {
     committed: Int64,
     usesResumeData: Bool = false,
     isEnding: Bool = false,
+    headers: RequestHeaders? = nil,
     split: SplitOptions = SplitOptions()
   ) {
     self.record = record
@@ -61,6 +72,8 @@ struct ActiveTransfer {
     self.committed = committed
     self.usesResumeData = usesResumeData
     self.isEnding = isEnding
+    self.headers = headers
+    sources = ConnectionSources(first: record.source, of: record)
     ramp = ConnectionRamp(
       maximum: split.maximumConnections(of: record),
       gaps: transfer.missing?.ranges.count ?? 0,
@@ -82,9 +95,26 @@ struct ActiveTransfer {
     endingConnections.remove(number)
   }
 
-  /// The number of connections that it has or is about to open; one for a transfer that has only its
-  /// slot.
-  var connectionCount: Int { max(1, openCount) }
+  /// The number of connections that it has or is about to open to each other server than the first
+  /// one, by origin.
+  var mirrorConnections: [String: Int] {
+    parts.values.reduce(into: [:]) { counts, part in
+      if part.sink.origin != candidate.origin { counts[part.sink.origin, default: 0] += 1 }
+    }
+  }
+
+  /// The number of connections that it has or is about to open.
+  ///
+  /// A transfer always has one to its first server, or the right to open one.
+  var connectionCount: Int { max(1, ownCount) + mirrorConnections.values.reduce(0, +) }
+
+  /// The number of open connections to the first server.
+  fileprivate var ownCount: Int {
+    (task == nil ? 0 : 1) + parts.values.count { $0.sink.origin == candidate.origin }
+  }
+
+  /// The sources of the open connections, by index.
+  fileprivate var usedSources: [Int] { (task == nil ? [] : [0]) + parts.values.map(\.sink.source) }
 
   /// The number of running tasks that have received bytes.
   fileprivate var progressedCount: Int {
@@ -117,6 +147,7 @@ struct ActiveTransfer {
       started: started,
       isEnding: isEnding,
       connectionCount: connectionCount,
+      mirrorConnections: mirrorConnections,
       endingConnectionCount: endingConnections.count
     )
   }
@@ -129,6 +160,12 @@ struct ActivePart: Sendable {
   fileprivate(set) var task: TaskID?
   /// Runs the request interceptors; `nil` if there are none.
   fileprivate(set) var preparation: Task<Void, Never>?
+}
+
+/// Where more connections are open than allowed.
+enum ConnectionExcess: Sendable, Hashable {
+  case total
+  case origin(String)
 }
 
 /// Owns the active transfers of an engine, and the ended tasks that it has not acknowledged.
@@ -224,22 +261,58 @@ struct ActiveTransfers {
     transfers[url]?.task = task
   }
 
-  /// Whether another connection to an origin may be opened.
-  func haveFreeConnection(to origin: String, _ limits: ConcurrencyLimits) -> Bool {
-    count(ofConnections: nil) < limits.maximumRunning
-      && count(ofConnections: origin) < limits.maximumPerHost
+  /// Chooses the source of the next connection of a transfer.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the transfer.
+  ///   - usesMirrors: Whether a range of a mirror can be shown to belong to the same file.
+  ///   - limits: The limits, in total and per host.
+  /// - Returns: The index of the source, and the source; `nil` if there is no free connection.
+  func nextSource(
+    of url: String,
+    usesMirrors: Bool,
+    _ limits: ConcurrencyLimits
+  ) -> (index: Int, source: ConnectionSources.Source)? {
+    guard let transfer = transfers[url] else { return nil }
+    let isFull = count(ofConnections: nil) >= limits.maximumRunning
+    let index = transfer.sources.next(
+      beside: transfer.usedSources,
+      usesMirrors: usesMirrors
+    ) { origin in
+      // The connection to the first server counts even while it is not open.
+      if origin == transfer.candidate.origin, transfer.ownCount == 0 { return true }
+      return !isFull && count(ofConnections: origin) < limits.maximumPerHost
+    }
+    return index.map { ($0, transfer.sources.all[$0]) }
   }
 
-  /// Whether more connections to an origin are open than allowed.
-  func exceedsConnections(to origin: String, _ limits: ConcurrencyLimits) -> Bool {
-    count(ofConnections: nil) > limits.maximumRunning
-      || count(ofConnections: origin) > limits.maximumPerHost
+  /// Whether more connections of a transfer are open than allowed, in total or to an origin.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the transfer.
+  ///   - limits: The limits.
+  /// - Returns: `total`, or an origin to which too many connections are open; `nil` if there is none.
+  func excess(of url: String, _ limits: ConcurrencyLimits) -> ConnectionExcess? {
+    guard let transfer = transfers[url] else { return nil }
+    if count(ofConnections: nil) > limits.maximumRunning { return .total }
+    let origins = [transfer.candidate.origin] + transfer.mirrorConnections.keys.sorted()
+    return origins.first { count(ofConnections: $0) > limits.maximumPerHost }
+      .map(ConnectionExcess.origin)
   }
 
   private func count(ofConnections origin: String?) -> Int {
     transfers.values.reduce(0) { sum, transfer in
-      sum + (origin == nil || transfer.candidate.origin == origin ? transfer.connectionCount : 0)
+      sum + (origin.map { transfer.running.connectionCount(to: $0) } ?? transfer.connectionCount)
     }
+  }
+
+  /// Adds the servers that the first response lists to those of a transfer, once.
+  mutating func noteLinks(of url: String) {
+    guard let transfer = transfers[url], !transfer.hasReadLinks,
+      let head = transfer.transfer.head, let request = transfer.request
+    else { return }
+    transfers[url]?.hasReadLinks = true
+    transfers[url]?.sources.add(head.duplicates(of: request.url))
   }
 
   /// Returns the number of the next part of a transfer.
@@ -251,6 +324,7 @@ struct ActiveTransfers {
   /// Adds a part that is about to start.
   mutating func insert(_ part: TransferPart, of url: String) {
     transfers[url]?.parts[part.number] = ActivePart(sink: part)
+    if part.isOfMirror { transfers[url]?.hasUsedMirrors = true }
   }
 
   mutating func notePreparation(
@@ -275,6 +349,11 @@ struct ActiveTransfers {
     return transfers[key.url]?.parts.removeValue(forKey: number)
   }
 
+  /// Whether the engine has asked a task of a transfer to end, although the transfer continues.
+  func isEnding(_ number: Int, of key: TransferKey) -> Bool {
+    self[key]?.endingConnections.contains(number) ?? false
+  }
+
   /// Notes that the engine asks a task of a transfer to end.
   ///
   /// - Returns: Whether the caller is to cancel it: it exists, and is not ending already.
@@ -291,14 +370,21 @@ struct ActiveTransfers {
     transfers[key.url]?.outcome = outcome
   }
 
-  mutating func noteRefusal(of key: TransferKey) {
+  /// Notes that a server refused a connection of a transfer: a mirror gets none again, and the first
+  /// server not as many.
+  mutating func noteRefusal(ofSource source: Int, of key: TransferKey) {
     guard let transfer = self[key] else { return }
-    transfers[key.url]?.ramp.noteRefusal(running: transfer.openCount)
+    if source > 0 {
+      transfers[key.url]?.sources.refuse(source)
+    } else {
+      transfers[key.url]?.ramp.noteRefusal(running: transfer.openCount)
+    }
   }
 
   /// Notes the progress of the tasks of a transfer.
   ///
-  /// - Returns: The numbers of the tasks that have stalled, although another one makes progress.
+  /// - Returns: The numbers of the tasks to replace: those that have stalled although another one makes
+  ///   progress. If all have, one of them, once until bytes arrive again.
   mutating func notePace(
     of url: String,
     stallTime: Duration,
@@ -315,7 +401,13 @@ struct ActiveTransfers {
       transfers[url]?.paces[claim.number, default: ConnectionPace(at: start, now)]
         .note(start, at: now)
     }
-    return ConnectionPace.stalled(transfers[url]?.paces ?? [:], after: stallTime, at: now)
+    let paces = transfers[url]?.paces ?? [:]
+    let stalled = ConnectionPace.stalled(paces, after: stallTime, at: now)
+    guard !stalled.isEmpty, stalled.count == paces.count else { return stalled }
+    let received = transfer.transfer.received
+    guard transfer.transfer.isSplit, transfer.replacedAt != received else { return [] }
+    transfers[url]?.replacedAt = received
+    return Array(stalled.prefix(1))
   }
 
   /// Notes that the task of a transfer has ended.

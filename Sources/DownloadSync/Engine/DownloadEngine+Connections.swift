@@ -19,12 +19,15 @@ extension DownloadEngine {
     _ result: TransferResult
   ) async -> TransferResult? {
     var hasProgressed = true
+    var source = 0
+    let isReplaced = active.isEnding(number, of: key)
     if number == 0 {
       guard active.noteEnd(key) else { return nil }
       hasProgressed = active[key]?.transfer.hasProgressed ?? true
     } else {
       guard let part = active.noteEnd(ofPart: number, of: key) else { return nil }
       hasProgressed = part.sink.hasProgressed
+      source = part.sink.source
       if !hasProgressed { giveBack(part.sink.claim, of: key) }
     }
     guard let download = active[key] else { return nil }
@@ -37,7 +40,9 @@ extension DownloadEngine {
         result,
         hasProgressed: hasProgressed,
         others: others,
-        isComplete: isComplete
+        isComplete: isComplete,
+        isOfMirror: source > 0,
+        isReplaced: isReplaced
       )
       switch end {
       case .endAll(let result, let isSplittable):
@@ -45,9 +50,10 @@ extension DownloadEngine {
         active.noteOutcome(result, of: key)
         cancelTasks(of: download)
       case .leaveRest(let isRefused):
-        if isRefused { active.noteRefusal(of: key) }
+        if isRefused { active.noteRefusal(ofSource: source, of: key) }
         return nil
-      case .startNext:
+      case .startNext(let isRefused):
+        if isRefused { active.noteRefusal(ofSource: source, of: key) }
         if startConnection(of: key.url, minimumLength: nil) { return nil }
         active.noteOutcome(result, of: key)
       }
@@ -68,18 +74,23 @@ extension DownloadEngine {
       let now = environment.instant()
       let stalled = active.notePace(of: url, stallTime: options.split.stallTime, at: now)
       for number in stalled { endConnection(number, of: url) }
-      let origin = download.candidate.origin
       // The user may have lowered the limits, or the last connections have gained nothing.
-      if active.exceedsConnections(to: origin, queue.limits)
-        || active[url].map({ $0.openCount > $0.ramp.target }) ?? false
-      {
+      switch active.excess(of: url, queue.limits) {
+      case .total:
+        endLastConnection(of: url)
+        continue
+      case .origin(let origin):
+        endLastConnection(of: url, to: origin)
+        continue
+      case nil: break
+      }
+      if let download = active[url], download.openCount > download.ramp.target {
         endLastConnection(of: url)
         continue
       }
       let minimumLength = maySplit(download) ? options.split.minimumLength : nil
       while let download = active[url], download.openCount > 0,
         download.openCount < download.ramp.target,
-        active.haveFreeConnection(to: origin, queue.limits),
         startConnection(of: url, minimumLength: minimumLength)
       {}
     }
@@ -96,11 +107,10 @@ extension DownloadEngine {
   /// Whether the file of a transfer may be split.
   private func maySplit(_ download: ActiveTransfer) -> Bool {
     let entity = download.transfer.entity
-    let validator = Validator(entityTag: entity.entityTag, lastModified: entity.lastModified)
     return download.ramp.limit > 1 && !takesResumeData
       && !unsplittable.contains(download.record.id)
       && download.transfer.hasProgressed && entity.total != nil
-      && (validator?.isStrong == true || download.record.expectedDigest != nil)
+      && (entity.validator?.isStrong == true || download.transfer.hasRequiredDigest)
       // Several connections do not speed up what the user slows down.
       && download.record.bytesPerSecond == nil
       && download.transfer.file.written.ranges.count < ByteRanges.storedLimit / 2
@@ -111,11 +121,24 @@ extension DownloadEngine {
   /// - Parameters:
   ///   - url: The URL of the transfer.
   ///   - minimumLength: The shortest length of the halves of a range; `nil` to split no range.
-  /// - Returns: Whether there was something to fetch.
+  /// - Returns: Whether there was something to fetch, and a free connection.
   private func startConnection(of url: String, minimumLength: Int64?) -> Bool {
+    active.noteLinks(of: url)
     guard let download = active[url], var request = download.request,
       let total = download.transfer.entity.total, let missing = download.transfer.missing
     else { return false }
+    let mirrorProof =
+      unsplittable.contains(download.record.id) ? nil : download.transfer.mirrorProof
+    guard
+      let (index, source) = active.nextSource(
+        of: url,
+        usesMirrors: mirrorProof != nil,
+        queue.limits
+      )
+    else { return false }
+    let entity = download.transfer.entity
+    let ownProof = RangeProof.unchanged(entity.validator)
+    let proof = index == 0 ? ownProof : mirrorProof ?? ownProof
     let claims = download.claims(ofSize: total)
     let range: Range<Int64>
     switch ConnectionPlan.next(
@@ -138,16 +161,25 @@ extension DownloadEngine {
       active.nextPart(of: url),
       of: download.transfer,
       range: range,
+      source: index,
+      origin: source.origin,
+      proof: proof,
       now: now,
       inbox: inbox
     )
-    let entity = download.transfer.entity
+    if index > 0 {
+      request.url = source.url
+      request.headers = download.headers?.fields(of: download.record, sentTo: source.url) ?? []
+    }
     request.offset = range.lowerBound
     request.end = range.upperBound
-    request.validator =
-      Validator(entityTag: entity.entityTag, lastModified: entity.lastModified)?.ifRange
+    request.validator = proof.ifRange
     request.resumeData = nil
-    log("part", download.record, ["part": "\(part.number)", "range": "\(range)"])
+    log(
+      "part",
+      download.record,
+      ["part": "\(part.number)", "range": "\(range)", "origin": source.origin]
+    )
     active.insert(part, of: url)
     if let preparation = dispatcher.prepare(request, for: download.record, part: part.number) {
       active.notePreparation(preparation, ofPart: part.number, of: url)
@@ -180,6 +212,11 @@ extension DownloadEngine {
     }
   }
 
+  /// Uses the servers of a file one at a time from now on, because one of them may have another file.
+  func stopMixingServers(of download: ActiveTransfer) {
+    if download.hasUsedMirrors { unsplittable.insert(download.record.id) }
+  }
+
   /// Gives a range to the connection before it, whose response still has it.
   ///
   /// So a server that allows only one connection delivers the file in one response.
@@ -190,13 +227,18 @@ extension DownloadEngine {
     _ = download.parts.values.contains { $0.sink.takeBack(range) }
   }
 
-  /// Ends the connection that was added last; the others take over its rest.
+  /// Ends the connection that was added last, to a server or to any; the others take over its rest.
   ///
-  /// Does nothing if the transfer has only one.
-  func endLastConnection(of url: String) {
-    guard let download = active[url], download.openCount > 1, let last = download.parts.keys.max()
-    else { return }
-    endConnection(last, of: url)
+  /// Does nothing if the transfer has only one. The first server takes over the rest of a mirror.
+  func endLastConnection(of url: String, to origin: String? = nil) {
+    guard let download = active[url] else { return }
+    let parts = download.parts.values.map(\.sink)
+    let last = parts.filter { origin == nil || $0.origin == origin }
+      .max { $0.number < $1.number }
+    guard let last, download.openCount > 1 || last.origin != download.candidate.origin else {
+      return
+    }
+    endConnection(last.number, of: url)
   }
 
   /// Ends a connection whose rest others take over.

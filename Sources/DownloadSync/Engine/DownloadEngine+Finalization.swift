@@ -4,7 +4,7 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// Compares the digest of a complete file with the expected one, in the background.
+  /// Compares the digest of a complete file with the required or stated one, in the background.
   ///
   /// Bytes that were hashed while they arrived are not read again. The inbox receives the digest as
   /// `digestComputed`.
@@ -55,13 +55,20 @@ extension DownloadEngine {
 
   /// Fails a download whose file has the wrong digest, and drops its bytes.
   private func failCheck(_ download: ActiveTransfer, _ message: String) async throws {
+    stopMixingServers(of: download)
     active.remove(download.record.url)
+    // No single server is at fault if the bytes of several do not fit together.
+    let failure =
+      download.hasUsedMirrors
+      ? DownloadFailure(.entityChanged, "\(message); its ranges came from several servers")
+      : DownloadFailure(.digestMismatch, message)
     try await commitFailure(
       download.record,
-      DownloadFailure(.digestMismatch, message),
+      failure,
       retryAfter: nil,
       head: download.transfer.head,
-      dropsBytes: true
+      dropsBytes: true,
+      restartsFrom: download.hasUsedMirrors ? download.committed : nil
     )
   }
 

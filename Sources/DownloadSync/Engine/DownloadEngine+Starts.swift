@@ -12,7 +12,7 @@ extension DownloadEngine {
     var plan: TransferPlan
     /// The number of committed bytes that the plan drops.
     var lostBytes: Int64
-    var headers: [HeaderField] = []
+    var headers: RequestHeaders?
     /// The digests of the pieces that the store has.
     var pieces: PieceDigests?
   }
@@ -49,7 +49,7 @@ extension DownloadEngine {
       )
       // The preempted downloads are held until the user resumes them.
       try await stopTransfers(next.preempted, areHeld: true)
-      for url in next.narrowed { endLastConnection(of: url) }
+      for (url, origin) in next.narrowed { endLastConnection(of: url, to: origin) }
       let chosen = next.starting
       guard !chosen.isEmpty else {
         guard let need = next.need else { return }
@@ -156,17 +156,14 @@ extension DownloadEngine {
       pieces = nil
     }
     try tx.upsert(record)
-    let headers =
-      record.hasHeaders
-      ? try tx.find(RequestHeaders.self, key: record.id)?.fields(of: record, sentTo: record.source)
-      : nil
+    let headers = record.hasHeaders ? try tx.find(RequestHeaders.self, key: record.id) : nil
     return Start(
       record: record,
       layout: found.layout,
       candidate: candidate,
       plan: plan,
       lostBytes: found.lostBytes,
-      headers: headers ?? [],
+      headers: headers,
       pieces: pieces
     )
   }
@@ -208,6 +205,7 @@ extension DownloadEngine {
         startedAt: environment.instant(),
         committed: record.received,
         usesResumeData: start.plan.source == .resumeData,
+        headers: start.headers,
         split: options.split
       )
     )
@@ -225,8 +223,9 @@ extension DownloadEngine {
       recordID: record.id,
       offset: offset,
       end: end,
-      validator: !kept.isEmpty ? Validator(of: record)?.ifRange : nil,
-      headers: start.headers,
+      validator: kept.isEmpty || record.isIdentifiedByDigest(with: start.pieces)
+        ? nil : Validator(of: record)?.ifRange,
+      headers: start.headers?.fields(of: record, sentTo: record.source) ?? [],
       resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground

@@ -29,7 +29,7 @@ extension DownloadEngine {
       }
       if let failure = try await checkLastPieces(of: download) {
         try await settle(download, record, .failed(failure, retryAfter: nil))
-      } else if let expected = record.expectedDigest {
+      } else if let expected = record.expectedDigest ?? download.transfer.entity.digest?.text {
         try await check(download, expected)
       } else {
         complete.append(CompleteTransfer(download: download))
@@ -126,6 +126,7 @@ extension DownloadEngine {
         restartsFrom: download.committed
       )
     case .failed(let failure, let retryAfter):
+      if failure.code == .pieceMismatch { stopMixingServers(of: download) }
       active.remove(download.record.url)
       // An empty partial file carries no state.
       if download.transfer.file.fileIdentity?.size == 0 {

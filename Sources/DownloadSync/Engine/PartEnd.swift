@@ -10,10 +10,12 @@ enum PartEnd: Sendable, Hashable {
   case endAll(TransferResult, isSplittable: Bool)
   /// Other connections are running; they take over the rest.
   ///
-  /// - `isRefused`: Whether the server is not to get as many connections again.
+  /// - `isRefused`: Whether the server is not to get as many connections again, or the mirror none.
   case leaveRest(isRefused: Bool)
   /// No connection is running, and some bytes are missing: start the next one.
-  case startNext
+  ///
+  /// - `isRefused`: Whether the mirror is not to be used again.
+  case startNext(isRefused: Bool)
 
   /// Decides.
   ///
@@ -22,12 +24,26 @@ enum PartEnd: Sendable, Hashable {
   ///   - hasProgressed: Whether the connection has received bytes.
   ///   - others: The number of the other running connections.
   ///   - isComplete: Whether all bytes of the file are written.
-  init(_ result: TransferResult, hasProgressed: Bool, others: Int, isComplete: Bool) {
+  ///   - isOfMirror: Whether the connection is one to another server than the first one.
+  ///   - isReplaced: Whether the engine has ended the connection, and the transfer is to continue.
+  init(
+    _ result: TransferResult,
+    hasProgressed: Bool,
+    others: Int,
+    isComplete: Bool,
+    isOfMirror: Bool = false,
+    isReplaced: Bool = false
+  ) {
     switch result {
     case _ where isComplete && !result.isFailure:
       self = .endAll(.complete, isSplittable: true)
     case .complete:
-      self = others > 0 ? .leaveRest(isRefused: false) : .startNext
+      self = others > 0 ? .leaveRest(isRefused: false) : .startNext(isRefused: false)
+    case .cancelled where isReplaced:
+      self = others > 0 ? .leaveRest(isRefused: false) : .startNext(isRefused: false)
+    case .failed(let failure, _) where isOfMirror && !failure.code.isLocal:
+      let isRefused = !hasProgressed || !failure.isOfTransfer
+      self = others > 0 ? .leaveRest(isRefused: isRefused) : .startNext(isRefused: isRefused)
     case .startOver:
       self = .endAll(result, isSplittable: false)
     case .cancelled:

@@ -51,3 +51,13 @@ extension Transfer {
     return (digests, pieces)
   }
 }
+
+extension DownloadRecord {
+  /// Whether a required digest shows which file the bytes on disk belong to, and not a validator.
+  ///
+  /// Mirrors state entity tags of their own, so a validator of one says nothing about another. The
+  /// digests of the file's pieces, if there are any, may be required ones.
+  func isIdentifiedByDigest(with pieces: PieceDigests?) -> Bool {
+    !mirrors.isEmpty && (expectedDigest != nil || pieces?.isRequired == true)
+  }
+}

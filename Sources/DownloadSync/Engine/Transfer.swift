@@ -30,6 +30,11 @@ final class Transfer: TaskSink {
     var total: Int64?
     var entityTag: String?
     var lastModified: String?
+    /// The digest that the server states.
+    var digest: Digest?
+
+    /// The validator; `nil` if the server has stated none.
+    var validator: Validator? { Validator(entityTag: entityTag, lastModified: lastModified) }
   }
 
   private struct State {
@@ -64,6 +69,7 @@ final class Transfer: TaskSink {
   private let offset: Int64
   private let usesResumeData: Bool
   private let validator: Validator?
+  private let expectedDigest: Digest?
   private let checkpointBytes: Int64
   private let preallocation: Preallocation
   private let pieceLength: Int64
@@ -98,14 +104,14 @@ final class Transfer: TaskSink {
     self.file = file
     limiter = RateLimiter(bytesPerSecond: Self.limit(of: record))
     let isSplit = file.written != ByteRanges(upTo: offset)
+    expectedDigest = record.expectedDigest.flatMap { try? Digest($0) }
     let streamedDigest =
       isSplit
       ? nil
-      : record.expectedDigest.flatMap { try? Digest($0) }
-        .map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
+      : expectedDigest.map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
     self.usesResumeData = usesResumeData
-    validator = Validator(of: record)
+    validator = record.isIdentifiedByDigest(with: pieces) ? nil : Validator(of: record)
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
     self.pieceLength = pieceLength
@@ -134,6 +140,22 @@ final class Transfer: TaskSink {
   var head: ResponseHead? { state.withLock { $0.head } }
   /// The entity, as far as it is known.
   var entity: Entity { state.withLock { $0.entity } }
+  /// The digest of the whole file: the required one, otherwise the one that the server states.
+  var knownDigest: Digest? { expectedDigest ?? entity.digest }
+  /// Whether the file, or each of its pieces, must have a digest that does not come from the server.
+  var hasRequiredDigest: Bool {
+    expectedDigest != nil || state.withLock { $0.pieces?.digests.isRequired ?? false }
+  }
+  /// What shows that ranges of other servers belong to the file; `nil` if nothing does.
+  ///
+  /// A digest that the server states is not stored, so a later process could not compare it.
+  var mirrorProof: RangeProof? {
+    if hasRequiredDigest { return .digest }
+    guard let validator = entity.validator, validator.isStrong, let tag = validator.entityTag else {
+      return nil
+    }
+    return .entityTag(tag)
+  }
 
   /// The number of bytes received, in the partial file or held by a background transport.
   var received: Int64 { max(file.byteCount, state.withLock { $0.held }) }
@@ -394,7 +416,8 @@ final class Transfer: TaskSink {
       state.entity = Entity(
         total: total,
         entityTag: head["ETag"] ?? known.entityTag,
-        lastModified: head["Last-Modified"] ?? known.lastModified
+        lastModified: head["Last-Modified"] ?? known.lastModified,
+        digest: head.statedDigest ?? known.digest
       )
     }
   }
@@ -422,10 +445,16 @@ final class Transfer: TaskSink {
     }
   }
 
-  /// Prepares the digests of the pieces, reserves the space of the file, and commits the file name
-  /// that the response suggests, before the first byte of the body.
+  /// Prepares the digests, reserves the space of the file, and commits the file name that the
+  /// response suggests, before the first byte of the body.
   private func prepare(_ head: ResponseHead, total: Int64?) -> BodyDisposition {
     if let total, let problem = preparePieces(ofSize: total) { return end(problem) }
+    state.withLock { state in
+      guard state.streamedDigest == nil, !state.isSplit, let digest = state.entity.digest else {
+        return
+      }
+      state.streamedDigest = StreamedDigest(of: file, digest.algorithm, startWork: startWork)
+    }
     do throws(PartialFile.Failure) {
       if let total { try file.reserve(total, preallocation) }
     } catch {

@@ -18,6 +18,11 @@ final class TransferPart: TaskSink {
   /// The number of the connection; above zero.
   let number: Int
   let transfer: Transfer
+  /// The index of its URL in the transfer's ``ConnectionSources``.
+  let source: Int
+  /// Scheme, host and port of its URL.
+  let origin: String
+  private let proof: RangeProof
   private let range: Range<Int64>
   private let now: @Sendable () -> Date
   private let inbox: EngineInbox
@@ -30,17 +35,25 @@ final class TransferPart: TaskSink {
     _ number: Int,
     of transfer: Transfer,
     range: Range<Int64>,
+    source: Int = 0,
+    origin: String = "",
+    proof: RangeProof,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox
   ) {
     self.number = number
     self.transfer = transfer
+    self.source = source
+    self.origin = origin
+    self.proof = proof
     self.range = range
     self.now = now
     self.inbox = inbox
     state = Mutex(State(claim: PartClaim(from: range.lowerBound, to: range.upperBound)))
   }
 
+  /// Whether its URL is another one than that of the first connection.
+  var isOfMirror: Bool { proof.isOfMirror }
   /// The range that is left to this part.
   var claim: PartClaim { state.withLock { $0.claim } }
   /// Whether the part has received bytes.
@@ -63,7 +76,8 @@ final class TransferPart: TaskSink {
         refusing: head,
         ofRange: range,
         total: entity.total,
-        validator: Validator(entityTag: entity.entityTag, lastModified: entity.lastModified),
+        digest: transfer.knownDigest,
+        proof: proof,
         now: now()
       )
     else { return .proceed }

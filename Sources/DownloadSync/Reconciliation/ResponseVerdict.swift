@@ -195,13 +195,15 @@ extension TransferResult {
   ///   - head: The status and fields of the response.
   ///   - range: The requested range.
   ///   - total: The size of the whole file in bytes.
-  ///   - validator: The validator of the bytes on disk.
+  ///   - digest: The digest of the whole file, if it is known.
+  ///   - proof: What shows that the range belongs to the same file.
   ///   - now: The current time, to which a `Retry-After` date is compared.
   init?(
     refusing head: ResponseHead,
     ofRange range: Range<Int64>,
     total: Int64?,
-    validator: Validator?,
+    digest: Digest? = nil,
+    proof: RangeProof,
     now: Date
   ) {
     guard head.status == 200 || head.status == 206 else {
@@ -212,8 +214,14 @@ extension TransferResult {
       return
     }
     let other = head.contentRange?.total ?? (head.status == 200 ? head.contentLength : nil)
-    if head.contradicts(validator) || (other != nil && total != nil && other != total) {
-      self = .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
+    if proof.isContradicted(by: head) || (other != nil && total != nil && other != total)
+      || head.contradicts(digest)
+    {
+      // A mirror that has another file says nothing about the bytes on disk.
+      self =
+        proof.isOfMirror
+        ? .failed(DownloadFailure(.entityChanged, "the mirror has another file"), retryAfter: nil)
+        : .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
       return
     }
     guard head.contentCoding == nil, !head.hasInvalidLength,
@@ -240,6 +248,12 @@ extension ResponseHead {
   fileprivate func contradicts(_ validator: Validator?) -> Bool {
     validator?.isContradicted(byEntityTag: self["ETag"], lastModified: self["Last-Modified"])
       ?? false
+  }
+
+  /// Whether the response states another digest of the whole file.
+  fileprivate func contradicts(_ digest: Digest?) -> Bool {
+    guard let digest, let statedDigest else { return false }
+    return statedDigest.algorithm == digest.algorithm && statedDigest != digest
   }
 }
 

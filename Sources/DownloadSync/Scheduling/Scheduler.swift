@@ -34,8 +34,22 @@ struct Scheduler: Sendable {
     var isEnding = false
     /// The number of its connections; those that were asked to end count until they have ended.
     var connectionCount = 1
+    /// Those of them to other servers than the candidate's, by origin.
+    var mirrorConnections: [String: Int] = [:]
     /// The number of connections that were asked to end, although the download continues.
     var endingConnectionCount = 0
+
+    /// The number of its connections to a server.
+    func connectionCount(to origin: String) -> Int {
+      guard origin == candidate.origin else { return mirrorConnections[origin, default: 0] }
+      return connectionCount - mirrorConnections.values.reduce(0, +)
+    }
+
+    /// The number of its connections, to a server or to all, that it can do without.
+    fileprivate func spareCount(to origin: String?) -> Int {
+      guard let origin else { return connectionCount - 1 }
+      return connectionCount(to: origin) - (origin == candidate.origin ? 1 : 0)
+    }
   }
 
   /// One decision.
@@ -46,7 +60,9 @@ struct Scheduler: Sendable {
     /// download takes its slot when it has ended.
     case preempt(url: String)
     /// A slot is free, but no connection: end one of the running download with this URL.
-    case endConnection(url: String)
+    ///
+    /// - `origin`: The server of the connection; `nil` for any.
+    case endConnection(url: String, origin: String?)
     /// A slot is free, but no connection, and one is about to end.
     case awaitConnection
   }
@@ -145,20 +161,19 @@ private struct Slots {
   ///
   /// Additional connections of a download are within the limits, and give way to other downloads.
   func stepToFreeConnection(for candidate: Scheduler.Candidate) -> Scheduler.Step? {
-    let sameOrigin = running.filter { $0.candidate.origin == candidate.origin }
-    let isHostFull = Self.count(of: sameOrigin) >= limits.maximumPerHost
-    guard isHostFull || Self.count(of: running) >= limits.maximumRunning else { return nil }
+    let sameOrigin = running.filter { $0.connectionCount(to: candidate.origin) > 0 }
+    let hostCount = sameOrigin.reduce(0) { $0 + $1.connectionCount(to: candidate.origin) }
+    let isHostFull = hostCount >= limits.maximumPerHost
+    let count = running.reduce(0) { $0 + $1.connectionCount }
+    guard isHostFull || count >= limits.maximumRunning else { return nil }
     let others = isHostFull ? sameOrigin : running
     if others.contains(where: { $0.isEnding || $0.endingConnectionCount > 0 }) {
       return .awaitConnection
     }
-    let widest = others.filter { $0.connectionCount > 1 }
+    let origin = isHostFull ? candidate.origin : nil
+    let widest = others.filter { $0.spareCount(to: origin) > 0 }
       .max { ($0.connectionCount, $0.started) < ($1.connectionCount, $1.started) }
-    return widest.map { .endConnection(url: $0.candidate.url) }
-  }
-
-  private static func count(of running: [Scheduler.Running]) -> Int {
-    running.reduce(0) { $0 + $1.connectionCount }
+    return widest.map { .endConnection(url: $0.candidate.url, origin: origin) }
   }
 
   /// The download that has run longest of those that the candidate may preempt.

@@ -14,8 +14,8 @@ struct StartQueue {
     var starting: [Scheduler.Candidate] = []
     /// The URLs of the transfers that are preempted.
     var preempted: [String] = []
-    /// The URLs of the transfers that give a connection away.
-    var narrowed: [String] = []
+    /// The URLs of the transfers that give a connection away, and its server; `nil` for any.
+    var narrowed: [(url: String, origin: String?)] = []
     /// The downloads to read from the store before others start; `nil` if none are needed.
     var need: Backlog.Need?
   }
@@ -276,8 +276,8 @@ struct StartQueue {
         where running[index].candidate.url.utf8.elementsEqual(url.utf8) {
           running[index].isEnding = true
         }
-      case .endConnection(let url):
-        starts.narrowed.append(url)
+      case .endConnection(let url, let origin):
+        starts.narrowed.append((url, origin))
         return starts
       case .awaitConnection:
         return starts

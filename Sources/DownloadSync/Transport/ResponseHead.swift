@@ -27,6 +27,14 @@ public struct ResponseHead: Sendable, Hashable {
     let name = name.lowercased()
     return fields.first { $0.name.lowercased() == name }?.value
   }
+
+  /// The value of a field that is a list, and that may be spread over several lines (RFC 9110, 5.3);
+  /// `nil` if there is none.
+  func list(_ name: String) -> String? {
+    let name = name.lowercased()
+    let values = fields.filter { $0.name.lowercased() == name }.map(\.value)
+    return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
 }
 
 extension ResponseHead {
@@ -87,11 +95,10 @@ extension ResponseHead {
   /// The request accepts only `identity`, because byte offsets have no meaning in an encoded body.
   /// A list of codings may be spread over several fields (RFC 9110, 5.3).
   var contentCoding: String? {
-    let values = fields.filter { $0.name.lowercased() == "content-encoding" }.map(\.value)
-    let codings = values.joined(separator: ",").split(separator: ",")
-      .map { $0.trimmingCharacters(in: .whitespaces) }
+    let values = list("Content-Encoding") ?? ""
+    let codings = values.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let isForeign = codings.contains { !$0.isEmpty && $0.lowercased() != "identity" }
-    return isForeign ? values.joined(separator: ", ") : nil
+    return isForeign ? values : nil
   }
 
   /// Returns the delay that the server requests in `Retry-After` (RFC 9110, 10.2.3), from zero to

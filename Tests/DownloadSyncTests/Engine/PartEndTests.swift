@@ -8,9 +8,18 @@ import Testing
     _ result: TransferResult,
     hasProgressed: Bool = true,
     others: Int = 1,
-    isComplete: Bool = false
+    isComplete: Bool = false,
+    isOfMirror: Bool = false,
+    isReplaced: Bool = false
   ) -> PartEnd {
-    PartEnd(result, hasProgressed: hasProgressed, others: others, isComplete: isComplete)
+    PartEnd(
+      result,
+      hasProgressed: hasProgressed,
+      others: others,
+      isComplete: isComplete,
+      isOfMirror: isOfMirror,
+      isReplaced: isReplaced
+    )
   }
 
   private func failure(_ code: DownloadFailure.Code) -> TransferResult {
@@ -19,7 +28,7 @@ import Testing
 
   @Test func `the end of a part leaves the rest to the others, or starts the next one`() {
     #expect(end(.complete) == .leaveRest(isRefused: false))
-    #expect(end(.complete, others: 0) == .startNext)
+    #expect(end(.complete, others: 0) == .startNext(isRefused: false))
     #expect(end(.cancelled) == .leaveRest(isRefused: false))
     #expect(end(.cancelled, others: 0) == .endAll(.cancelled, isSplittable: true))
   }
@@ -47,6 +56,28 @@ import Testing
     default:
       #expect(end(result) == .endAll(result, isSplittable: false))
     }
+  }
+
+  @Test(arguments: DownloadFailure.Code.allCases)
+  func `a failure of a mirror leaves its rest to the other servers`(code: DownloadFailure.Code) {
+    let result = failure(code)
+    let isOfConnection = end(result) == .leaveRest(isRefused: false)
+    guard !code.isLocal || isOfConnection else {
+      #expect(end(result, isOfMirror: true) == end(result))
+      return
+    }
+    if !code.isLocal {
+      #expect(end(result, isOfMirror: true) == .leaveRest(isRefused: !isOfConnection))
+      #expect(end(result, hasProgressed: false, isOfMirror: true) == .leaveRest(isRefused: true))
+      #expect(
+        end(result, others: 0, isOfMirror: true) == .startNext(isRefused: !isOfConnection)
+      )
+    }
+  }
+
+  @Test func `the rest of a connection that the engine ends is fetched by another one`() {
+    #expect(end(.cancelled, isReplaced: true) == .leaveRest(isRefused: false))
+    #expect(end(.cancelled, others: 0, isReplaced: true) == .startNext(isRefused: false))
   }
 
   @Test func `another version of the file ends all connections`() {

@@ -15,12 +15,20 @@ import Testing
   }
 
   /// Returns the part 10..<20 of a file of 30 bytes.
-  private func part() throws -> TransferPart {
+  private func part(_ proof: RangeProof? = nil, digest: String? = nil) throws -> TransferPart {
     var record = DownloadRecord.sample()
     record.expected = 30
     record.entityTag = "\"1\""
+    record.expectedDigest = digest
     let transfer = try Transfer.sample(record, path: folder.path("part"), inbox: inbox)
-    return TransferPart(1, of: transfer, range: 10..<20, now: { Date() }, inbox: inbox)
+    return TransferPart(
+      1,
+      of: transfer,
+      range: 10..<20,
+      proof: proof ?? .unchanged(transfer.entity.validator),
+      now: { Date() },
+      inbox: inbox
+    )
   }
 
   private func head(
@@ -95,6 +103,51 @@ import Testing
   }
 
   private struct MissingFailure: Error {}
+
+  @Test func `a mirror with the same entity tag, or any with a digest, delivers its range`() throws
+  {
+    for (proof, tag) in [
+      (RangeProof.entityTag("\"1\""), "\"1\""), (.digest, "\"1\""), (.digest, "\"other\""),
+    ] {
+      let part = try part(proof)
+      #expect(part.isOfMirror)
+      #expect(part.receive(head(tag: tag)) == .proceed)
+      #expect(part.receive(bytes(10).span) == .proceed)
+      part.finish(.completed)
+      #expect(result() == .complete)
+    }
+  }
+
+  @Test func `a mirror that has another file fails alone`() throws {
+    let digest = "sha256:" + String(repeating: "0", count: 64)
+    let stated = HeaderField(
+      name: "Repr-Digest",
+      value: "sha-256=:\(Data(repeating: 1, count: 32).base64EncodedString()):"
+    )
+    let cases: [(RangeProof, ResponseHead)] = [
+      (.entityTag("\"1\""), head(tag: "\"2\"")),
+      (.entityTag("\"1\""), head(tag: "W/\"1\"")),
+      (
+        .entityTag("\"1\""),
+        ResponseHead(
+          status: 206,
+          fields: [
+            HeaderField(name: "Content-Range", value: "bytes 10-19/30")
+          ]
+        )
+      ),
+      (.digest, head(range: "bytes 10-19/31")),
+      (.digest, head(206, range: "bytes 10-19/30", tag: "\"1\"", [stated])),
+    ]
+    for (proof, head) in cases {
+      let part = try part(proof, digest: digest)
+      #expect(part.receive(head) == .cancel)
+      part.finish(.cancelled)
+      guard case .failed(let failure, _) = result() else { throw MissingFailure() }
+      #expect(failure.code == .entityChanged)
+      #expect(part.transfer.file.written.isEmpty)
+    }
+  }
 
   @Test(
     arguments: [

@@ -54,7 +54,7 @@ import Testing
       case .preempt(let url):
         let index = running.firstIndex { $0.candidate.url == url }
         running[index ?? 0].isEnding = true
-      case .endConnection(let url):
+      case .endConnection(let url, _):
         let index = running.firstIndex { $0.candidate.url == url }
         running[index ?? 0].endingConnectionCount += 1
       case .awaitConnection:
@@ -74,7 +74,7 @@ import Testing
       switch $0 {
       case .start(let candidate): candidate.url
       case .preempt(let url): "room by \(url)"
-      case .endConnection(let url): "connection of \(url)"
+      case .endConnection(let url, _): "connection of \(url)"
       case .awaitConnection: "wait"
       }
     }
@@ -207,6 +207,7 @@ import Testing
     _ name: String,
     host: String = "h",
     connections: Int,
+    mirrors: [String: Int] = [:],
     ending: Int = 0,
     started: Int = 0
   ) -> Scheduler.Running {
@@ -214,6 +215,7 @@ import Testing
       candidate: candidate(name, host: host),
       started: started,
       connectionCount: connections,
+      mirrorConnections: mirrors,
       endingConnectionCount: ending
     )
   }
@@ -237,12 +239,12 @@ import Testing
     let (two, three) = (running("two", connections: 2), running("three", connections: 3))
     #expect(step(limits, new, two, three) == .start(new))
     let four = running("four", connections: 4)
-    #expect(step(limits, new, two, four) == .endConnection(url: "four"))
+    #expect(step(limits, new, two, four) == .endConnection(url: "four", origin: new.origin))
     let ending = running("four", connections: 4, ending: 1)
     #expect(step(limits, new, two, ending) == .awaitConnection)
     let early = running("early", connections: 3, started: 1)
     let late = running("late", connections: 3, started: 2)
-    #expect(step(limits, new, early, late) == .endConnection(url: "late"))
+    #expect(step(limits, new, early, late) == .endConnection(url: "late", origin: new.origin))
   }
 
   @Test func `a full host gives a connection to that host away`() {
@@ -250,9 +252,22 @@ import Testing
     let limits = ConcurrencyLimits(maximumRunning: 9, maximumPerHost: 3)
     let other = running("other", host: "x", connections: 4)
     let same = running("same", connections: 3)
-    #expect(step(limits, new, other, same) == .endConnection(url: "same"))
+    #expect(step(limits, new, other, same) == .endConnection(url: "same", origin: new.origin))
     let elsewhere = candidate("y", host: "y")
     #expect(step(limits, elsewhere, other, same) == .start(elsewhere))
+  }
+
+  @Test func `a waiting download gets the connection that another one has to its host as a mirror`()
+  {
+    let new = candidate("new")
+    let limits = ConcurrencyLimits(maximumRunning: 9, maximumPerHost: 3)
+    let own = running("own", connections: 1)
+    let mirrored = running("mirrored", host: "x", connections: 3, mirrors: [new.origin: 2])
+    #expect(step(limits, new, own, mirrored) == .endConnection(url: "mirrored", origin: new.origin))
+    let less = running("mirrored", host: "x", connections: 2, mirrors: [new.origin: 1])
+    #expect(step(limits, new, own, less) == .start(new))
+    let elsewhere = candidate("x", host: "x")
+    #expect(step(limits, elsewhere, own, mirrored) == .start(elsewhere))
   }
 
   @Test func `a download waits for a transfer that ends, rather than for another connection`() {

@@ -93,12 +93,14 @@ import Testing
       active.nextPart(of: url),
       of: wide.transfer,
       range: 10..<20,
+      origin: wide.candidate.origin,
+      proof: .unchanged(nil),
       now: { Date() },
       inbox: EngineInbox()
     )
     active.insert(part, of: url)
     func taken() -> StartQueue.Starts { queue.takeStarts(beside: active, at: now) { _ in nil } }
-    #expect(taken().narrowed == [url])
+    #expect(taken().narrowed.map(\.url) == [url])
     let endings = [active.noteEnding(1, of: url), active.noteEnding(1, of: url)]
     #expect(endings == [true, false])
     let waiting = taken()

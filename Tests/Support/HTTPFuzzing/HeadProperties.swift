@@ -13,6 +13,14 @@ enum HeadProperties {
   /// - Throws: `FuzzViolation`.
   static func check(_ head: ResponseHead) throws {
     if let name = head.suggestedFilename { try checkName(name) }
+    if let digest = head.statedDigest, (try? Digest(digest.text)) != digest {
+      throw FuzzViolation("\(digest.text) is not a digest")
+    }
+    for url in head.duplicates(of: "https://example.com/dir/file") {
+      guard url.hasPrefix("https://"), (try? RecordIdentity.validate(url)) != nil else {
+        throw FuzzViolation("\(url.debugDescription) is not a mirror of an encrypted file")
+      }
+    }
     for offset in offsets {
       for expected in [nil, 5, Int64.max] where expected.map({ $0 >= offset }) ?? true {
         for validator in [nil, Validator(entityTag: "\"1\"", lastModified: nil)] {

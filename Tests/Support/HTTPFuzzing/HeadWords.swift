@@ -28,6 +28,8 @@ enum HeadWords {
     "\u{0665}", "",
   ]
 
+  private static let sha256 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
   private static let locations = [
     "/other", "other", "?x", "#f", "//example.com/x", "//example.org/x", "http://example.com/x",
     "https://example.com:443/x", "https://example.com:8443/x", "https://EXAMPLE.com/x",
@@ -84,10 +86,18 @@ enum HeadWords {
     "Set-Cookie": ["a=b", "a=b; Domain=example.org"],
     "Refresh": ["0; url=https://example.org/"],
     "Content-MD5": ["AAAA"],
-    "Digest": ["sha-256=AAAA"],
-    "Repr-Digest": ["sha-256=:AAAA:"],
+    "Digest": ["sha-256=AAAA", "SHA-256=\(sha256)", "md5=AAAA, sha-256=\(sha256)"],
+    "Repr-Digest": [
+      "sha-256=:AAAA:", "sha-256=:\(sha256):", "sha-512=:\(sha256):, sha-256=:\(sha256):",
+      "sha-256=\"\(sha256)\"", "sha-256=:\(sha256)", "sha-256=(:\(sha256):)", "a=?1;b=:AA:",
+    ],
     "Trailer": ["ETag"],
-    "Link": ["<https://example.org/>; rel=duplicate"],
+    "Link":
+      locations.map { "<\($0)>; rel=duplicate" } + [
+        "<https://example.org/>; rel=\"duplicate\"; pri=1, </x>; rel=duplicate; pri=-1",
+        "<https://example.org/; rel=duplicate", "<>; rel=duplicate", "; rel=duplicate",
+        "<x>;rel=\"",
+      ],
     "Alt-Svc": ["h3=\":443\""],
     "X": ["", " ", "\t", "a\u{0}b", "\u{e4}"],
   ]

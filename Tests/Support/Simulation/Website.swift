@@ -8,6 +8,8 @@ struct Website: Sendable {
     var urls: [String]
     /// The URL that serves the same versions, and that some downloads have as a mirror.
     var mirror: String
+    /// The entity tag of the mirror, if it has one of its own.
+    var mirrorTag: String?
     /// Every version that was served, the newest last.
     var versions: [SimulatedResource]
     /// The URLs that still serve an older version, with the version's index.
@@ -34,12 +36,14 @@ struct Website: Sendable {
         resource.entityTag = "\"1\""
         resource.lastModified = Self.date(1)
       }
+      let hasDigest = chance.happens(0.3)
       pages.append(
         Page(
           urls: [url, "\(url)?again"],
           mirror: "https://mirror.test/file\(index)",
+          mirrorTag: hasDigest && index % 2 == 0 ? "\"mirror\"" : nil,
           versions: [resource],
-          hasDigest: chance.happens(0.3)
+          hasDigest: hasDigest
         )
       )
     }
@@ -92,14 +96,21 @@ struct Website: Sendable {
 extension Website.Page {
   /// Returns the version that a URL of the page serves.
   func version(at url: String) -> SimulatedResource? {
-    outdated[url].map { versions[$0] } ?? versions.last
+    var version = outdated[url].map { versions[$0] } ?? versions.last
+    if url == mirror, let mirrorTag { version?.entityTag = mirrorTag }
+    return version
+  }
+
+  /// Returns whether a server of the page states a tag for a version.
+  private func states(_ tag: String?, for version: SimulatedResource) -> Bool {
+    tag == nil || version.entityTag == tag || mirrorTag == tag
   }
 
   /// Returns whether the bytes of a file are those of one version with the given tag, as far as they
   /// are counted.
   func serves(_ bytes: [UInt8], in counted: ByteRanges, entityTag: String?) -> Bool {
     versions.contains { version in
-      (entityTag == nil || version.entityTag == entityTag)
+      states(entityTag, for: version)
         && counted.ranges.allSatisfy { range in
           version.body.matches(
             bytes[Int(range.lowerBound)..<Int(range.upperBound)],
@@ -112,7 +123,7 @@ extension Website.Page {
   /// Returns whether the bytes are a whole version with the given tag.
   func serves(all bytes: [UInt8], entityTag: String?) -> Bool {
     versions.contains { version in
-      (entityTag == nil || version.entityTag == entityTag)
+      states(entityTag, for: version)
         && Int64(bytes.count) == version.body.byteCount && version.body.matches(bytes)
     }
   }

@@ -1,0 +1,201 @@
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import TestTraits
+import Testing
+
+@testable import DownloadStore
+@testable import DownloadSync
+
+/// Downloads of one file over connections to several servers.
+@Suite(.timeLimit(.minutes(10)))
+struct MirrorTests {
+  private static let size: Int64 = 4_000_000
+  private static let body = Body.generated(byteCount: size, seed: 19)
+  private static let other = Body.generated(byteCount: size, seed: 20)
+
+  private let fixture: EngineFixture
+  private let mirror: FaultServer
+
+  init() throws {
+    fixture = try EngineFixture()
+    mirror = try FaultServer()
+    // The first connection stalls, so that others fetch most of the file.
+    fixture.server.route("/a", Self.stalling(Self.body))
+  }
+
+  private static func stalling(_ body: Body, tag: String? = "\"1\"") -> Resource {
+    var resource = Resource(body, etag: tag)
+    resource.faults = [.stallAfter(bytes: 100_000)]
+    return resource
+  }
+
+  private static func digest(_ bytes: Range<Int64> = 0..<size) -> Digest {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: bytes.lowerBound, count: bytes.count).span)
+    return hasher.digest
+  }
+
+  private static var pieces: RequiredPieces {
+    let digests = stride(from: 0, to: size, by: 500_000).map { digest($0..<$0 + 500_000) }
+    return RequiredPieces(byteCount: size, pieceLength: 500_000, digests: digests)
+  }
+
+  private func run(
+    perHost: Int = 8,
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) async throws {
+    try await fixture.run { options in
+      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: perHost)
+      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+      options.split.stallTime = .milliseconds(100)
+      change(&options)
+    }
+  }
+
+  private func add(_ change: (inout DownloadRequest) -> Void = { _ in }) throws {
+    let url = mirror.url("/b")
+    try fixture.add("/a") {
+      $0.mirrors = [url]
+      change(&$0)
+    }
+  }
+
+  private func expectComplete() throws {
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a mirror with the same entity tag serves ranges`() async throws {
+    mirror.route("/b", Resource(Self.body))
+    try add()
+    try await run()
+    try expectComplete()
+    #expect(!mirror.requests.isEmpty)
+    for request in mirror.requests {
+      #expect(request["If-Range"] == "\"1\"" && request["Range"]?.hasSuffix("-") == false)
+    }
+  }
+
+  @Test func `with a required digest, the entity tag of a mirror may be another one`() async throws
+  {
+    mirror.route("/b", Resource(Self.body, etag: "\"b\""))
+    try add { $0.digest = Self.digest() }
+    try await run()
+    try expectComplete()
+    #expect(!mirror.requests.isEmpty)
+    #expect(mirror.requests.allSatisfy { $0["If-Range"] == nil })
+  }
+
+  @Test(
+    arguments: [
+      (Resource(body, etag: "\"2\""), "another entity tag"), (Resource(body, etag: nil), "no tag"),
+      (Resource(Body.generated(byteCount: size + 1, seed: 19)), "another size"),
+    ]
+  )
+  func `a mirror that does not prove to have the same file serves nothing`(
+    resource: Resource,
+    reason: String
+  ) async throws {
+    mirror.route("/b", resource)
+    try add()
+    try await run()
+    try expectComplete()
+    #expect((1...2).contains(mirror.requests.count))
+  }
+
+  @Test(arguments: [nil, "W/\"1\""] as [String?])
+  func `without a strong entity tag and a digest, no mirror is asked`(tag: String?) async throws {
+    fixture.server.route("/a", Resource(Self.body, etag: tag))
+    mirror.route("/b", Resource(Self.body, etag: tag))
+    try add()
+    try await run()
+    try expectComplete()
+    #expect(mirror.requests.isEmpty)
+  }
+
+  @Test(arguments: [404, 429, 503])
+  func `a mirror that refuses is not asked again`(status: Int) async throws {
+    var resource = Resource(Self.body)
+    resource.status = status
+    mirror.route("/b", resource)
+    try add()
+    try await run()
+    try expectComplete()
+    // Two connections may be opened before the first one is answered.
+    #expect((1...2).contains(mirror.requests.count))
+  }
+
+  @Test func `a mirror with other bytes costs an attempt, and then the servers are not mixed`()
+    async throws
+  {
+    mirror.route("/b", Resource(Self.other))
+    try add { $0.digest = Self.digest() }
+    try await run()
+    try expectComplete()
+    let attempts = try fixture.record("/a").attempts
+    #expect(attempts.first?.failure.code == .entityChanged)
+    #expect(mirror.requests.last.map { $0["Range"] } == .some(nil))
+  }
+
+  @Test func `with digests of pieces, a mirror with other bytes costs its pieces`() async throws {
+    mirror.route("/b", Resource(Self.other))
+    try add { $0.pieces = Self.pieces }
+    try await run { $0.checkpointBytes = 500_000 }
+    try expectComplete()
+    let attempts = try fixture.record("/a").attempts
+    #expect(attempts.contains { $0.failure.code == .pieceMismatch })
+    #expect(!attempts.contains { $0.failure.code == .digestMismatch })
+  }
+
+  @Test func `after a failure, a mirror continues where the first server stopped`() async throws {
+    var resource = Resource(Self.body)
+    resource.faults = [.closeAfter(bytes: 2_000_000)]
+    fixture.server.route("/a", resource)
+    mirror.route("/b", Resource(Self.body, etag: "\"b\""))
+    try add { $0.digest = Self.digest() }
+    try await run { $0.split.maximumConnections = 1 }
+    try expectComplete()
+    #expect(mirror.requests.count == 1)
+    #expect(mirror.requests.first?["If-Range"] == nil)
+    #expect(mirror.requests.first?["Range"] != nil)
+  }
+
+  @Test func `credentials are not sent to a mirror`() async throws {
+    mirror.route("/b", Resource(Self.body))
+    try add {
+      $0.headers = [
+        HeaderField(name: "Authorization", value: "Basic abc"), HeaderField(name: "X", value: "y"),
+      ]
+    }
+    try await run()
+    try expectComplete()
+    #expect(!mirror.requests.isEmpty)
+    for request in mirror.requests {
+      #expect(request["Authorization"] == nil && request["X"] == "y")
+    }
+    #expect(fixture.server.requests.allSatisfy { $0["Authorization"] == "Basic abc" })
+  }
+
+  @Test func `the limit per host leaves mirrors to the other connections`() async throws {
+    mirror.route("/b", Resource(Self.body))
+    try add()
+    try await run(perHost: 1)
+    try expectComplete()
+    #expect(!mirror.requests.isEmpty)
+  }
+
+  @Test func `a response lists mirrors`() async throws {
+    var resource = Self.stalling(Self.body)
+    resource.fields = [Field("Link", "<\(mirror.url("/b"))>; rel=duplicate; pri=1")]
+    fixture.server.route("/a", resource)
+    mirror.route("/b", Resource(Self.body))
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(!mirror.requests.isEmpty)
+    #expect(try fixture.record("/a").mirrors.isEmpty)
+  }
+}
