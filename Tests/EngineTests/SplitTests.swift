@@ -129,6 +129,14 @@ struct SplitTests {
     #expect(fixture.ranges("/a") == [nil])
   }
 
+  @Test func `connections that stall are replaced, also the last one`() async throws {
+    fixture.server.route("/a", stalling(.stallAfter(bytes: 0), .stallAfter(bytes: 50_000)))
+    fixture.idleTimeout = .seconds(600)
+    try fixture.add("/a")
+    try expectComplete(try await run(connections: 2) { $0.split.stallTime = .milliseconds(50) })
+    #expect(try fixture.record("/a").attempts.isEmpty)
+  }
+
   @Test func `a digest is computed from the complete file`() async throws {
     fixture.server.route("/a", stalling())
     let bytes = Self.body.bytes(at: 0, count: Int(Self.size))

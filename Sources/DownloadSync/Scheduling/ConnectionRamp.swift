@@ -1,8 +1,8 @@
 /// Decides how many connections a download may have.
 ///
-/// Starts with one, and doubles their number while the last doubling has raised the total rate by
-/// more than a tenth; one that has not is taken back. A download that continues with gaps had several
-/// connections before: it starts with one for each gap. Pure.
+/// Starts with one, continues with four, and doubles their number while the last step has raised the
+/// total rate by more than a tenth; one that has not is taken back. A download that continues with
+/// gaps had several connections before: it starts with one for each gap. Pure.
 struct ConnectionRamp: Sendable, Hashable {
   private struct Window: Sendable, Hashable {
     var start: ContinuousClock.Instant
@@ -20,6 +20,12 @@ struct ConnectionRamp: Sendable, Hashable {
   ///
   /// Servers that limit the rate send in bursts, often once per second, so a single window says little.
   private static let windowCount = 6
+
+  /// The number of connections after the first one.
+  ///
+  /// Servers that limit the rate send the bytes of the first second at once, so the first moments of
+  /// a second connection are only as fast as those of the first one were.
+  private static let secondStep = 4
 
   /// The number of connections that the download may have.
   private(set) var target: Int
@@ -79,7 +85,7 @@ struct ConnectionRamp: Sendable, Hashable {
     if rate > (previous?.rate ?? 0) * 1.1 {
       previous = Level(connections: target, rate: rate)
       isSettled = target >= maximum
-      target = min(maximum, target * 2)
+      target = min(maximum, target == 1 ? Self.secondStep : target * 2)
       windowsLeft = Self.windowCount
       return
     }
@@ -128,13 +134,12 @@ struct ConnectionPace: Sendable, Hashable {
     progressed = now
   }
 
-  /// Returns the numbers of the connections without progress, if another one has had some since.
+  /// Returns the numbers of the connections that have made no progress for a time.
   static func stalled(
     _ paces: [Int: Self],
     after time: Duration,
     at now: ContinuousClock.Instant
   ) -> [Int] {
-    let stalled = paces.filter { $0.value.progressed.duration(to: now) >= time }.keys.sorted()
-    return stalled.count == paces.count ? [] : stalled
+    paces.filter { $0.value.progressed.duration(to: now) >= time }.keys.sorted()
   }
 }

@@ -19,8 +19,8 @@ public struct SplitOptions: Sendable, Hashable {
   /// The length in bytes below which a range is not split.
   public var minimumLength: Int64
 
-  /// The time for which the rate is measured before connections are added.
-  package var measuringTime = Duration.milliseconds(200)
+  /// The shortest time for which the rate is measured before connections are added.
+  package var measuringTime = Duration.milliseconds(100)
   /// The time after which a connection without progress is replaced, if another one has progress.
   package var stallTime = Duration.seconds(10)
 

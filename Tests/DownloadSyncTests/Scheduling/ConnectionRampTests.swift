@@ -16,15 +16,17 @@ import Testing
     }
   }
 
-  @Test func `the number doubles while the total rate grows, up to the maximum`() {
-    var ramp = ConnectionRamp(maximum: 6, measuringTime: .seconds(1))
-    #expect(targets(&ramp, rates: [100, 200, 400, 600, 600]) == [2, 4, 6, 6, 6])
+  @Test func `four follow one, and double while the total rate grows, up to the maximum`() {
+    var ramp = ConnectionRamp(maximum: 12, measuringTime: .seconds(1))
+    #expect(targets(&ramp, rates: [100, 400, 800, 1_200, 1_200]) == [4, 8, 12, 12, 12])
+    var narrow = ConnectionRamp(maximum: 3, measuringTime: .seconds(1))
+    #expect(targets(&narrow, rates: [100, 300, 300]) == [3, 3, 3])
   }
 
   @Test func `a doubling that raises the rate by a tenth or less is taken back`() {
     var ramp = ConnectionRamp(maximum: 8, measuringTime: .seconds(1))
     let rates: [Int64] = [100, 200, 220, 220, 210, 220, 199, 220, 900]
-    #expect(targets(&ramp, rates: rates) == [2, 4, 4, 4, 4, 4, 4, 2, 2])
+    #expect(targets(&ramp, rates: rates) == [4, 8, 8, 8, 8, 8, 8, 4, 4])
   }
 
   @Test func `the last doubling is taken back, too`() {
@@ -35,7 +37,7 @@ import Testing
 
   @Test func `a server that sends in bursts gets more connections`() {
     var ramp = ConnectionRamp(maximum: 8, measuringTime: .seconds(1))
-    #expect(targets(&ramp, rates: [200, 0, 400, 0, 0, 800]) == [2, 2, 4, 4, 4, 8])
+    #expect(targets(&ramp, rates: [200, 0, 400, 0, 0, 800]) == [4, 4, 8, 8, 8, 8])
   }
 
   @Test func `a new limit is measured again`() {
@@ -67,11 +69,11 @@ import Testing
   }
 
   @Test func `the rate is not measured while a connection is missing`() {
-    var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
+    var ramp = ConnectionRamp(maximum: 8, measuringTime: .seconds(1))
     _ = targets(&ramp, rates: [100])
     ramp.note(100, running: 1, at: begin.advanced(by: .seconds(2)))
     ramp.note(900, running: 1, at: begin.advanced(by: .seconds(4)))
-    #expect(ramp.target == 2)
+    #expect(ramp.target == 4)
   }
 
   @Test func `a refusal leaves as many connections as are running`() {
@@ -84,10 +86,10 @@ import Testing
     #expect(ramp.target == 1)
   }
 
-  @Test func `a connection has stalled if another one has had progress since`() {
+  @Test func `a connection has stalled if it has made no progress for a time`() {
     let later = begin.advanced(by: .seconds(10))
     var paces = [0: ConnectionPace(at: 0, begin), 1: ConnectionPace(at: 50, begin)]
-    #expect(ConnectionPace.stalled(paces, after: .seconds(10), at: later) == [])
+    #expect(ConnectionPace.stalled(paces, after: .seconds(10), at: later) == [0, 1])
     paces[1]?.note(51, at: begin.advanced(by: .seconds(5)))
     #expect(ConnectionPace.stalled(paces, after: .seconds(10), at: later) == [0])
     paces[0]?.note(0, at: later)
