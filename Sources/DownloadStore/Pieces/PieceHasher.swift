@@ -6,39 +6,33 @@ internal import ObjectStore
 /// little-endian, so that a piece of any length is read block by block.
 package struct PieceHasher: Sendable {
   /// The length of a block in bytes; the last block of a piece may be shorter.
-  package static let blockLength = 1 << 20
+  ///
+  /// A block fits into the processor's cache between its read and its hash.
+  package static let blockLength = 1 << 16
 
-  private enum State {
-    case recorded([UInt8])
-    case required(DigestHasher)
-  }
-
-  private var state: State
+  /// The digest that a publisher requires; `nil` for the recorded one.
+  private var required: DigestHasher?
+  /// The hashes of the blocks, for the recorded digest.
+  private var hashes: [UInt8] = []
 
   /// Creates a hasher.
   ///
   /// - Parameter algorithm: The algorithm that a publisher has chosen; `nil` for the recorded one.
   init(_ algorithm: Digest.Algorithm?) {
-    state = algorithm.map { .required(DigestHasher($0)) } ?? .recorded([])
+    required = algorithm.map { DigestHasher($0) }
   }
 
   /// Adds the next block.
   package mutating func update(_ block: Span<UInt8>) {
-    switch state {
-    case .recorded(let hashes): state = .recorded(hashes + Self.xxh64(block))
-    case .required(var hasher):
-      hasher.update(block)
-      state = .required(hasher)
+    if required != nil {
+      required?.update(block)
+    } else {
+      hashes += Self.xxh64(block)
     }
   }
 
   /// The digest of the blocks.
-  package var digest: [UInt8] {
-    switch state {
-    case .recorded(let hashes): Self.xxh64(hashes.span)
-    case .required(let hasher): hasher.digest.bytes
-    }
-  }
+  package var digest: [UInt8] { required?.digest.bytes ?? Self.xxh64(hashes.span) }
 
   private static func xxh64(_ bytes: Span<UInt8>) -> [UInt8] {
     let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
