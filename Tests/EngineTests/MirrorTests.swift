@@ -50,7 +50,7 @@ struct MirrorTests {
       options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: perHost)
       options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
       options.split.measuringTime = .zero
-      options.split.stallTime = .milliseconds(100)
+      options.split.stallTime = .seconds(1)
       change(&options)
     }
   }

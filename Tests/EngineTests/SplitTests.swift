@@ -133,7 +133,7 @@ struct SplitTests {
     fixture.server.route("/a", stalling(.stallAfter(bytes: 0), .stallAfter(bytes: 50_000)))
     fixture.idleTimeout = .seconds(600)
     try fixture.add("/a")
-    try expectComplete(try await run(connections: 2) { $0.split.stallTime = .milliseconds(50) })
+    try expectComplete(try await run(connections: 2) { $0.split.stallTime = .milliseconds(500) })
     #expect(try fixture.record("/a").attempts.isEmpty)
   }
 

@@ -60,7 +60,8 @@ struct ActiveTransfer {
     usesResumeData: Bool = false,
     isEnding: Bool = false,
     headers: RequestHeaders? = nil,
-    split: SplitOptions = SplitOptions()
+    split: SplitOptions = SplitOptions(),
+    splitRateLimit: Int64? = nil
   ) {
     self.record = record
     self.layout = layout
@@ -77,7 +78,8 @@ struct ActiveTransfer {
     ramp = ConnectionRamp(
       maximum: split.maximumConnections(of: record),
       gaps: transfer.missing?.ranges.count ?? 0,
-      measuringTime: split.measuringTime
+      measuringTime: split.measuringTime,
+      rateLimit: splitRateLimit
     )
   }
 

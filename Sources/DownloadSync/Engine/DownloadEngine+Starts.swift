@@ -206,7 +206,8 @@ extension DownloadEngine {
         committed: record.received,
         usesResumeData: start.plan.source == .resumeData,
         headers: start.headers,
-        split: options.split
+        split: options.split,
+        splitRateLimit: transport.splitRateLimit
       )
     )
     log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])

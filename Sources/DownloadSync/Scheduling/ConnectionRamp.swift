@@ -34,6 +34,8 @@ struct ConnectionRamp: Sendable, Hashable {
   /// The largest number of connections, as far as the server has shown.
   private var maximum: Int
   private let measuringTime: Duration
+  /// The rate in bytes per second with which one connection stays alone; `nil` if there is none.
+  private let rateLimit: Int64?
   private var window: Window?
   /// The number of windows since the number of connections changed.
   private var windowsLeft = Self.windowCount
@@ -47,11 +49,13 @@ struct ConnectionRamp: Sendable, Hashable {
   ///   - gaps: The number of gaps in the file.
   ///   - measuringTime: The length of a window in which the rate is measured; zero to add connections
   ///     without measuring.
-  init(maximum: Int, gaps: Int = 0, measuringTime: Duration) {
+  ///   - rateLimit: The rate in bytes per second from which on one connection stays alone.
+  init(maximum: Int, gaps: Int = 0, measuringTime: Duration, rateLimit: Int64? = nil) {
     limit = max(1, maximum)
     self.maximum = limit
     target = max(1, min(limit, gaps))
     self.measuringTime = measuringTime
+    self.rateLimit = rateLimit
   }
 
   /// Notes the number of received bytes.
@@ -76,8 +80,11 @@ struct ConnectionRamp: Sendable, Hashable {
     }
     let time = window.start.duration(to: now)
     guard time >= measuringTime else { return }
+    let rate = Double(byteCount - window.byteCount) / (time / .seconds(1))
+    // The window continues, so that a burst at its beginning loses its weight.
+    if target == 1, let rateLimit, rate >= Double(rateLimit) { return }
     self.window = nil
-    note(Double(byteCount - window.byteCount) / (time / .seconds(1)))
+    note(rate)
   }
 
   /// Notes the rate of a window in bytes per second.

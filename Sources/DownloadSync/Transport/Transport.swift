@@ -35,6 +35,17 @@ public protocol Transport: Sendable {
 
   /// The tasks whose sinks have not received the outcome yet.
   func liveTasks() async -> [TaskSnapshot]
+
+  /// The rate of a single connection, in bytes per second, from which on a file is not split; `nil` to
+  /// split files at any rate.
+  ///
+  /// For transports on which several connections at a high rate cost more than they gain.
+  var splitRateLimit: Int64? { get }
+}
+
+extension Transport {
+  /// Splits files at any rate.
+  public var splitRateLimit: Int64? { nil }
 }
 
 /// Receives the events of one task.

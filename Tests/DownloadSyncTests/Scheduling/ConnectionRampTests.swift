@@ -63,6 +63,19 @@ import Testing
     #expect(ConnectionRamp(maximum: 1, gaps: gaps, measuringTime: .seconds(1)).target == 1)
   }
 
+  @Test func `a connection with the limiting rate stays alone, but not after a burst`() {
+    var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1), rateLimit: 100)
+    func target(_ byteCount: Int64, at second: Int) -> Int {
+      ramp.note(byteCount, running: ramp.target, at: begin.advanced(by: .seconds(second)))
+      return ramp.target
+    }
+    #expect([target(0, at: 0), target(250, at: 1), target(300, at: 2)] == [1, 1, 1])
+    #expect(target(301, at: 3) == 1)
+    #expect(target(350, at: 4) == 4)
+    var slow = ConnectionRamp(maximum: 4, measuringTime: .seconds(1), rateLimit: 100)
+    #expect(targets(&slow, rates: [99]) == [4])
+  }
+
   @Test func `a connection without bytes adds none`() {
     var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
     #expect(targets(&ramp, rates: [0]) == [1])
