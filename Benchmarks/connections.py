@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import threading
 
@@ -26,7 +27,9 @@ DELAY = 0.04
 # What a connection has in flight: with the delay in both directions, 12.5 MB/s.
 WINDOW = 500_000
 
-# As in transfers.TARGETS. "bytes" are those that the server sent, compared with the file's size.
+PIECE = 1 << 20
+
+# As in transfers.TARGETS.
 TARGETS = {
     "limited": [
         ("dlstore, 8 connections", "seconds", "aria2c -x8", 1.15),
@@ -36,10 +39,17 @@ TARGETS = {
     "unlimited": [
         ("dlstore, 4 connections", "seconds", "dlstore, 1 connection", 1.05),
         ("dlstore, 4 connections", "seconds", "aria2c -x1", 1.0),
+        ("dlstore, 4 connections", "seconds", "curl", 1.05),
+        ("dlstore, 4 connections", "processor", "curl", 1.3),
     ],
+    "damaged": [("dlstore verify-file --repair", "sent", None, PIECE)],
     "memory": [("dlstore, 16 connections", "memory", None, 64 * MB)],
 }
 transfers.TARGETS = TARGETS
+FILES = {
+    "limited": "200M.bin", "delayed": "500M.bin", "unlimited": "1G.bin", "damaged": "1G.bin",
+    "memory": "200M.bin",
+}
 
 
 class Nginx(transfers.Nginx):
@@ -169,42 +179,73 @@ class Work(transfers.Work):
                 command = [
                     self.tool, "get", "--store", self.fresh("store"), "--output-folder", out, url,
                 ]
+                if "URLSession" in program:
+                    command += ["--transport", "urlsession"]
                 count = number.split()[0]
                 command += [
                     "--connections", count, "--per-host", count, "--max-concurrent", count,
                 ]
             server.take_bytes()
             samples[title] = self.run([name], out, command)
-            samples[title]["bytes"] = server.take_bytes() / self.sizes[name]
+            samples[title]["sent"] = server.take_bytes()
             # The largest files are removed already.
             if os.path.exists(os.path.join(out, name)):
                 os.remove(os.path.join(out, name))
         return samples
 
     def limited(self, server):
-        name = self.file("200M.bin")
+        name = self.file(FILES["limited"])
         return self.get(
             name, server.url(f"limited/{name}"), server,
-            ["aria2c -x8", "dlstore, 8 connections", "dlstore, 4 connections", "dlstore, 1 connection"],
+            [
+                "aria2c -x8", "dlstore, 8 connections", "dlstore over URLSession, 8 connections",
+                "dlstore, 4 connections", "dlstore, 1 connection",
+            ],
         )
 
     def delayed(self, server):
-        name = self.file("500M.bin")
+        name = self.file(FILES["delayed"])
         proxy = DelayingProxy(server.port)
         return self.get(
             name, proxy.url(name), server,
-            ["aria2c -x8", "dlstore, 8 connections", "dlstore, 4 connections"],
+            [
+                "aria2c -x8", "dlstore, 8 connections", "dlstore over URLSession, 8 connections",
+                "dlstore, 4 connections",
+            ],
         )
 
     def unlimited(self, server):
-        name = self.file("1G.bin")
+        name = self.file(FILES["unlimited"])
         return self.get(
             name, server.url(name), server,
-            ["curl", "aria2c -x1", "dlstore, 4 connections", "dlstore, 1 connection"],
+            [
+                "curl", "aria2c -x1", "dlstore, 4 connections", "dlstore, 1 connection",
+                "dlstore over URLSession, 4 connections", "dlstore over URLSession, 1 connection",
+            ],
         )
 
+    def damaged(self, server):
+        """Downloads a file, damages one byte of it, and repairs it."""
+        name = self.file(FILES["damaged"])
+        out, store = self.fresh("out"), self.fresh("store")
+        path = os.path.join(out, name)
+        subprocess.check_call(
+            [self.tool, "get", "--quiet", "--store", store, "--output-folder", out, server.url(name)]
+        )
+        with open(path, "r+b") as file:
+            offset = self.sizes[name] // 2
+            file.seek(offset)
+            byte = file.read(1)[0]
+            file.seek(offset)
+            file.write(bytes([byte ^ 1]))
+        server.take_bytes()
+        command = [self.tool, "verify-file", "--repair", "--store", store, server.url(name)]
+        sample = self.run([name], out, command)
+        sample["sent"] = server.take_bytes()
+        return {"dlstore verify-file --repair": sample}
+
     def memory(self, server):
-        name = self.file("200M.bin")
+        name = self.file(FILES["memory"])
         return self.get(name, server.url(f"limited/{name}"), server, ["dlstore, 16 connections"])
 
 
@@ -224,6 +265,7 @@ def main():
         "limited": "200 MB, 2 MB/s per connection",
         "delayed": "500 MB, 80 ms and 12.5 MB/s per connection",
         "unlimited": "1 GiB, without a limit",
+        "damaged": "1 GiB with one wrong byte",
         "memory": "200 MB over 16 connections of 2 MB/s",
     }
     work = Work(arguments)
@@ -234,8 +276,9 @@ def main():
                 rounds = [getattr(work, key)(server) for _ in range(arguments.rounds)]
                 result = transfers.summary(titles[key], key, rounds)
                 for name, figures in result["contenders"].items():
+                    size = work.sizes[FILES[key]]
                     figures["bytes"] = round(
-                        statistics.median(one[name]["bytes"] for one in rounds), 4
+                        statistics.median(one[name]["sent"] for one in rounds) / size, 4
                     )
                 results.append(result)
     finally:

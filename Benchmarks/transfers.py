@@ -48,7 +48,9 @@ TARGETS = {
     "one": [],
     "list": [],
 }
-NAMES = {"seconds": "time", "processor": "processor time", "memory": "memory"}
+NAMES = {
+    "seconds": "time", "processor": "processor time", "memory": "memory", "sent": "bytes sent",
+}
 
 
 def free_port():
@@ -304,6 +306,8 @@ def summary(title, key, rounds):
             "memory": max(one["memory"] for one in samples),
             "samples": [round(one["seconds"], 4) for one in samples],
         }
+        if "sent" in samples[0]:
+            contenders[name]["sent"] = max(one["sent"] for one in samples)
     targets = []
     for name, measured, reference, limit in TARGETS[key]:
         value = contenders[name][measured]

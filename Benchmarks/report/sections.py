@@ -112,7 +112,9 @@ def connections(result):
 
 def missed_target(workload, target):
     """Returns a row about a missed target of transfers.py."""
-    names = {"seconds": "time", "processor": "processor time", "memory": "memory"}
+    names = {
+        "seconds": "time", "processor": "processor time", "memory": "memory", "sent": "bytes sent",
+    }
     what = f"{workload['title']}, {target['contender']}: {names[target['measured']]}"
     if target["reference"]:
         bound, value = (f"{target[key]:.2f}" for key in ("at most", "value"))
