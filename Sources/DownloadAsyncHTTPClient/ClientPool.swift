@@ -38,6 +38,9 @@
     // Held to look a client up or to create one, which connects to nothing.
     private let clients = Mutex<[Route: HTTPClient]>([:])
 
+    // Created with the pool: without a free descriptor for a loop, NIO ends the process.
+    private let eventLoops = MultiThreadedEventLoopGroup.singleton
+
     init(configuration: HTTPClient.Configuration, proxies: ProxySettings) {
       self.configuration = configuration
       self.proxies = proxies
@@ -56,7 +59,7 @@
           configuration.http1_1ConnectionDebugInitializer = AbsoluteForm.add(toConnection:)
         }
         let client = HTTPClient(
-          eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+          eventLoopGroup: eventLoops,
           configuration: configuration
         )
         clients[route] = client
