@@ -27,17 +27,28 @@ package struct PieceHasher: Sendable {
     if required != nil {
       required?.update(block)
     } else {
-      hashes += Self.xxh64(block)
+      update(withHash: Self.hash(ofBlock: block))
     }
   }
 
-  /// The digest of the blocks.
-  package var digest: [UInt8] { required?.digest.bytes ?? Self.xxh64(hashes.span) }
+  /// Adds the next block of a recorded digest by its hash.
+  package mutating func update(withHash hash: UInt64) {
+    hashes += Self.bytes(hash)
+  }
 
-  private static func xxh64(_ bytes: Span<UInt8>) -> [UInt8] {
+  /// The digest of the blocks.
+  package var digest: [UInt8] {
+    required?.digest.bytes ?? Self.bytes(Self.hash(ofBlock: hashes.span))
+  }
+
+  /// Returns the hash of a block of a recorded digest.
+  package static func hash(ofBlock bytes: Span<UInt8>) -> UInt64 {
     let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
     // A digest of zeros means that there is none.
-    let stored = max(hash, 1)
-    return (0..<8).map { UInt8(truncatingIfNeeded: stored >> ($0 * 8)) }
+    return max(hash, 1)
+  }
+
+  private static func bytes(_ hash: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
   }
 }

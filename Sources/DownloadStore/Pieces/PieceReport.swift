@@ -41,10 +41,16 @@ extension PieceDigests {
   ///
   /// Blocks until the disk has finished.
   ///
+  /// - Parameters:
+  ///   - piece: The number of the piece.
+  ///   - descriptor: The file.
+  ///   - known: The hashes of blocks that need not be read, by offset; only for recorded digests.
+  /// - Returns: The digest.
   /// - Throws: ``FileReadError``.
   package func digest(
     of piece: Int,
-    inFile descriptor: Int32
+    inFile descriptor: Int32,
+    known: [Int64: UInt64] = [:]
   ) throws(FileReadError) -> [UInt8]? {
     let range = range(of: piece)
     var hasher = hasher
@@ -55,6 +61,11 @@ extension PieceDigests {
     var start = range.lowerBound
     while start < range.upperBound {
       let length = Int(min(Int64(buffer.count), range.upperBound - start))
+      if let hash = known[start] {
+        hasher.update(withHash: hash)
+        start += Int64(length)
+        continue
+      }
       guard try Self.fill(&buffer, length, from: start, of: descriptor) else { return nil }
       hasher.update(buffer.span.extracting(first: length))
       start += Int64(length)

@@ -233,10 +233,14 @@ final class PartialFile: Sendable, ProcessLock {
 
   /// Returns the digest of a piece of the written bytes; `nil` if the file ends before the piece.
   ///
-  /// Blocks until the disk has finished.
-  func digest(of piece: Int, _ pieces: PieceDigests) throws(Failure) -> [UInt8]? {
+  /// Blocks until the disk has finished. Blocks with known hashes, by offset, are not read.
+  func digest(
+    of piece: Int,
+    _ pieces: PieceDigests,
+    known: [Int64: UInt64] = [:]
+  ) throws(Failure) -> [UInt8]? {
     do throws(FileReadError) {
-      return try pieces.digest(of: piece, inFile: descriptor)
+      return try pieces.digest(of: piece, inFile: descriptor, known: known)
     } catch {
       throw Failure(code: error.code, operation: "reading \(path)")
     }

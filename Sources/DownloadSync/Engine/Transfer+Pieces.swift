@@ -17,7 +17,8 @@ extension Transfer {
 
   /// Compares or records the digests of pieces that are synced and were not checked yet.
   ///
-  /// Blocks while the pieces are read, usually from the page cache. The bytes of damaged pieces are
+  /// Blocks while the pieces are read, usually from the page cache. Of pieces whose digests are
+  /// recorded, only blocks that did not arrive as a whole are read. The bytes of damaged pieces are
   /// discarded.
   ///
   /// - Parameters:
@@ -37,7 +38,8 @@ extension Transfer {
     for piece in table.due(in: synced) {
       byteCount += Int64(table.digests.range(of: piece).count)
       guard byteCount <= limit else { break }
-      guard let digest = try file.digest(of: piece, table.digests) else { continue }
+      let known = takeBlocks(of: table.digests.range(of: piece))
+      guard let digest = try file.digest(of: piece, table.digests, known: known) else { continue }
       if checked.note(digest, of: piece) { damaged.insert(table.digests.range(of: piece)) }
     }
     let digests = checked.hasChanged ? checked.digests : nil

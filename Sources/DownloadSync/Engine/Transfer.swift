@@ -47,6 +47,8 @@ final class Transfer: TaskSink {
     var streamedDigest: StreamedDigest?
     /// The digests of the pieces; `nil` until the size is known, or if the file has one piece.
     var pieces: PieceTable?
+    /// The blocks of pieces whose digests are to be recorded.
+    var blocks: BlockHashes?
     /// The number of times that the file has received another version, or none of its bytes.
     var entityCount = 0
     /// The failure that the last damaged piece causes.
@@ -288,10 +290,16 @@ final class Transfer: TaskSink {
 
   /// Writes bytes of any connection; returns the failure.
   func write(_ bytes: Span<UInt8>, at offset: Int64) -> DownloadFailure? {
+    let layout = state.withLock { $0.blocks?.layout }
     do {
       try file.write(bytes, at: offset)
     } catch {
       return error.asDownloadFailure
+    }
+    if let layout {
+      // The bytes are still in the processor's cache.
+      let change = BlockHashes.Change(bytes, at: offset, layout)
+      state.withLock { $0.blocks?.apply(change) }
     }
     // Bytes that a running sync covers need no other one.
     let isLong = file.writtenSinceSync >= checkpointBytes
@@ -383,6 +391,11 @@ final class Transfer: TaskSink {
     state.withLock { state in state.pieces.map { ($0, state.entityCount) } }
   }
 
+  /// Removes and returns the hashes of the blocks of a piece that arrived as a whole.
+  func takeBlocks(of piece: Range<Int64>) -> [Int64: UInt64] {
+    state.withLock { $0.blocks?.take(piece) ?? [:] }
+  }
+
   /// Replaces the digests of the pieces, and returns whether they belong to the current entity.
   func replacePieces(with table: PieceTable, ofEntity entity: Int) -> Bool {
     state.withLock { state in
@@ -440,6 +453,10 @@ final class Transfer: TaskSink {
           recordID: key.recordID
         )
         .map { PieceTable($0, committed: ByteRanges()) }
+      }
+      let recorded = state.pieces?.digests
+      state.blocks = recorded.flatMap { digests in
+        digests.isRequired || digests.count == 0 ? nil : BlockHashes(BlockHashes.Layout(digests))
       }
       return nil
     }
