@@ -25,6 +25,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COUNTS = ROOT / "Benchmarks/instructions.json"
 TOLERANCE = 0.03
 
+# Operations whose counts depend on the build. The runtime looks up the metadata of generic types in
+# tables that are hashed by address, and an address changes with any code: builds of the same
+# ObjectStore took 531,000 or 551,000 instructions.
+TOLERANCES = {"change of one record under an observed result of 9,000": 0.05}
+
 # A fixed environment, because it determines hashes, thread pools and the contents of the stack.
 # The programs and stores are in a folder whose path always has the same length.
 ENVIRONMENT = {
@@ -139,10 +144,11 @@ def compare(accepted, counts):
             problems.append(f"{name}: is {text}")
         else:
             change = new / old - 1
+            tolerance = TOLERANCES.get(name, TOLERANCE)
             text = f"{change:+.2%}"
-            if change > TOLERANCE:
+            if change > tolerance:
                 problems.append(f"{name}: {text} instructions, a regression")
-            elif change < -TOLERANCE:
+            elif change < -tolerance:
                 problems.append(f"{name}: {text} instructions, so the accepted count is too high")
         print(f"{old or '-':>13} {new or '-':>13} {text:>9}  {name}")
     return problems
