@@ -164,11 +164,11 @@
       fetches[task]?.end(.cancelled)
     }
 
-    /// 400 MB/s.
+    /// 200 MB/s.
     ///
     /// The client, and not the server, limits a connection that is so fast. On a local connection
     /// four of them took 18 % longer than one for 1 GiB, and 35 % more processor time.
-    public var splitRateLimit: Int64? { 400_000_000 }
+    public var splitRateLimit: Int64? { 200_000_000 }
 
     /// The tasks whose sinks have not received `finish` yet, in the order of their start.
     public func liveTasks() async -> [TaskSnapshot] {
