@@ -158,27 +158,35 @@ struct HandleTests {
 
   @Test(.requirements("ZY3", "FK20", "SC7"))
   func `progress begins with the stored byte count and ends with the complete size`() async throws {
-    let fixture = try EngineFixture()
-    let size: Int64 = 4_000_000
-    var resource = Resource(.generated(byteCount: size, seed: 2))
-    // Slow enough to observe the transfer on a busy machine.
-    resource.bytesPerSecond = 300_000
-    fixture.server.route("/a", resource)
-    try fixture.add("/a")
+    let fixture = try ManualFixture()
+    try fixture.add("a")
     let engine = try fixture.engine()
-    let handle = engine.handle(forURL: fixture.server.url("/a"))
-    let progress = engine.progress(of: .download(handle), every: .milliseconds(20))
+    let handle = engine.handle(forURL: fixture.url("a"))
+    let progress = engine.progress(of: .download(handle), every: .milliseconds(1))
     var changes = progress.makeAsyncIterator()
     let first = await changes.next()
     #expect(first?.received == 0 && first?.isLive == false && first?.state == .waiting)
     let run = Task { try await engine.run(until: .idle) }
+    try await fixture.started(1)
+    let task = fixture.transport.started[0]
+    let size = 1_000_000
+    task.receive([1], of: size)
+    // A speed needs bytes between two measurements, whenever these are.
+    var sent = 1
     var seen: [DownloadProgress] = []
+    while (seen.last?.bytesPerSecond ?? 0) <= 0, sent < size / 2, let next = await changes.next() {
+      seen.append(next)
+      sent += 1
+      _ = task.sink.receive([1].span)
+    }
+    #expect(seen.contains { ($0.bytesPerSecond ?? 0) > 0 && $0.estimate.remaining != nil })
+    #expect(seen.contains { $0.isLive && ($0.estimate.fraction ?? 0) > 0 && $0.received < size })
+    _ = task.sink.receive([UInt8](repeating: 1, count: size - sent).span)
+    task.sink.finish(.completed)
     while let next = await changes.next() { seen.append(next) }
     _ = try await run.value
     #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.received <= $1.received })
-    #expect(seen.contains { $0.isLive && ($0.estimate.fraction ?? 0) > 0 && $0.received < size })
-    #expect(seen.contains { ($0.bytesPerSecond ?? 0) > 0 && $0.estimate.remaining != nil })
-    #expect(seen.last?.received == size)
+    #expect(seen.last?.received == Int64(size))
     #expect(seen.last?.state == .completed)
     #expect(seen.last?.estimate.percentage == 100)
     // The progress of a complete download has one element.

@@ -18,12 +18,6 @@ struct TransferCommandTests {
     fixture = try EngineFixture()
   }
 
-  private func slow(_ path: String, etag: String? = "\"1\"") {
-    var resource = Resource(body, etag: etag)
-    resource.bytesPerSecond = 400_000
-    fixture.server.route(path, resource)
-  }
-
   /// Routes a file whose transfers stall after a megabyte, so that they run until a command ends them,
   /// however busy this machine is.
   private func stalling(_ path: String) {
@@ -31,6 +25,16 @@ struct TransferCommandTests {
       path,
       Resource(body, faults: .stallAfter(bytes: 1_000_000), then: .repeatLast)
     )
+  }
+
+  /// Routes a file whose transfers are slow until the gate is opened.
+  private func slow(_ path: String, etag: String = "\"1\"") -> RateGate {
+    var resource = Resource(body, etag: etag)
+    resource.bytesPerSecond = 100_000
+    let gate = RateGate()
+    resource.rateGate = gate
+    fixture.server.route(path, resource)
+    return gate
   }
 
   private func fast(_ path: String) {
@@ -127,7 +131,7 @@ struct TransferCommandTests {
   }
 
   @Test func `a pause followed immediately by a resume leaves one running transfer`() async throws {
-    slow("/a")
+    let gate = slow("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 1)
@@ -136,6 +140,7 @@ struct TransferCommandTests {
         try await engine.store.resume(.all)
       }
       fast("/a")
+      gate.open()
       try await engine.store.pause(.all)
       try await engine.store.resume(.all)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
@@ -183,12 +188,13 @@ struct TransferCommandTests {
     fixture.server.route("/a", Resource(.text("old"), etag: "\"1\""))
     try await running { engine in
       _ = try await engine.download(DownloadRequest(url: url("/a"))).value()
-      slow("/a", etag: "\"2\"")
+      let gate = slow("/a", etag: "\"2\"")
       try await engine.store.restart(.matching(url("/a")))
       try await received(engine, 100_000)
       #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "old")
       try await engine.store.pause(.all)
       fast("/a")
+      gate.open()
       try await engine.store.resume(.all)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
@@ -229,7 +235,7 @@ struct TransferCommandTests {
   }
 
   @Test func `a download renamed during its transfer completes under the new name`() async throws {
-    slow("/a")
+    let gate = slow("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 100_000)
@@ -238,6 +244,7 @@ struct TransferCommandTests {
       try await engine.store.update(matching: url("/a"), with: update)
       try await engine.store.pause(.all)
       fast("/a")
+      gate.open()
       try await engine.store.resume(.all)
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
@@ -344,7 +351,7 @@ struct TransferCommandTests {
   // MARK: Progress
 
   @Test(.requirements("FK23")) func `the progress sequence ends with the run`() async throws {
-    slow("/a")
+    stalling("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       var last: Int64 = 0

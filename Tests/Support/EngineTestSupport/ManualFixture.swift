@@ -61,6 +61,8 @@ package struct ManualFixture {
   ) throws -> DownloadEngine {
     var options = EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
     options.queueBounds = bounds
+    // A test finds the task of a download by its name.
+    options.split.maximumConnections = 1
     return try DownloadEngine(store: store, transport: transport, options: options)
   }
 

@@ -104,6 +104,7 @@ struct Connection {
       guard socket.send(chunked ? size + bytes + [13, 10] : bytes) else { return false }
       sent += Int64(bytes.count)
       bodyBytesSent += Int64(bytes.count)
+      if reply.rateGate?.isOpen == true { continue }
       guard keepToSpeed(reply.bytesPerSecond, sent: sent, since: start) else { return false }
     }
 

@@ -23,6 +23,7 @@ struct Reply {
   var range: Range<Int64>
   var framing = Resource.Framing.contentLength
   var bytesPerSecond: Int64?
+  var rateGate: RateGate?
   var ending = Ending.whole
   var substitute: Substitute?
   /// The connection is reset once it has carried this many body bytes.
@@ -44,6 +45,7 @@ struct Reply {
     }
     framing = resource.framing
     bytesPerSecond = resource.bytesPerSecond
+    rateGate = resource.rateGate
     if let etag = resource.etag { fields.append(Field("ETag", etag)) }
     if let lastModified = resource.lastModified {
       fields.append(Field("Last-Modified", lastModified))

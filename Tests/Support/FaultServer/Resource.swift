@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// The content and behavior of the server at one path.
 public struct Resource: Sendable {
   /// How the end of a body is marked.
@@ -46,6 +48,8 @@ public struct Resource: Sendable {
   public var framing = Framing.contentLength
   /// The rate of one connection in bytes per second; unlimited if `nil`.
   public var bytesPerSecond: Int64?
+  /// Ends the limit of the rate, also of replies that have begun; `nil` to keep it.
+  public var rateGate: RateGate?
   /// Additional response fields, in order, after the server's own.
   public var fields: [Field] = []
   /// A status to send instead of 200 or 206.
@@ -98,6 +102,20 @@ public struct Resource: Sendable {
     guard afterFaults == .repeatLast, let last = faults.last else { return .none }
     return last
   }
+}
+
+/// Ends the limit of a rate when the test has seen what it needs.
+public final class RateGate: Sendable {
+  private let isOpened = Atomic(false)
+
+  /// Creates a closed gate: the limit holds.
+  public init() {}
+
+  /// Whether the limit has ended.
+  var isOpen: Bool { isOpened.load(ordering: .relaxed) }
+
+  /// Ends the limit.
+  public func open() { isOpened.store(true, ordering: .relaxed) }
 }
 
 /// Bytes sent unchanged instead of a reply.
