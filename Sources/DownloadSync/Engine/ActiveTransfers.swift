@@ -123,8 +123,18 @@ struct ActiveTransfer {
     (task != nil && transfer.hasProgressed ? 1 : 0) + parts.values.count { $0.sink.hasProgressed }
   }
 
-  /// The ranges of the running tasks, for a file of the given size.
-  func claims(ofSize total: Int64) -> [ConnectionPlan.Claim] {
+  /// The ranges of the running tasks and the missing bytes; `nil` if the size is unknown.
+  ///
+  /// The ranges are read first, because tasks write meanwhile: a byte that is written in between is
+  /// in a range and not missing. In the other order it would be missing and in no range, and so be
+  /// fetched again.
+  var openRanges: (claims: [ConnectionPlan.Claim], missing: ByteRanges)? {
+    guard let total = transfer.entity.total else { return nil }
+    let claims = claims(ofSize: total)
+    return transfer.missing.map { (claims, $0) }
+  }
+
+  fileprivate func claims(ofSize total: Int64) -> [ConnectionPlan.Claim] {
     let first = task == nil ? [] : [(0, transfer.claim)]
     return (first + parts.map { ($0.key, $0.value.sink.claim) }).map { number, claim in
       let end = max(claim.reserved, claim.end ?? total)

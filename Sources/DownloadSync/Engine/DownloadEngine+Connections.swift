@@ -125,7 +125,7 @@ extension DownloadEngine {
   private func startConnection(of url: String, minimumLength: Int64?) -> Bool {
     active.noteLinks(of: url)
     guard let download = active[url], var request = download.request,
-      let total = download.transfer.entity.total, let missing = download.transfer.missing
+      let (claims, missing) = download.openRanges
     else { return false }
     let mirrorProof =
       unsplittable.contains(download.record.id) ? nil : download.transfer.mirrorProof
@@ -139,7 +139,6 @@ extension DownloadEngine {
     let entity = download.transfer.entity
     let ownProof = RangeProof.unchanged(entity.validator)
     let proof = index == 0 ? ownProof : mirrorProof ?? ownProof
-    let claims = download.claims(ofSize: total)
     let range: Range<Int64>
     switch ConnectionPlan.next(
       missing: missing,

@@ -94,6 +94,27 @@ import Testing
     #expect(active.ordered.map(\.candidate.isSuspect) == [false, false])
   }
 
+  @Test func `bytes that are being written belong to their task or are not missing`() async throws {
+    var record = DownloadRecord.sample(url: url)
+    let chunk = [UInt8](repeating: 1, count: 64)
+    let chunkCount = 16_000
+    record.expected = Int64(chunk.count * chunkCount)
+    let download = try ActiveTransfer.sample(record, in: folder.path, task: 1)
+    let transfer = download.transfer
+    async let writes: Void = {
+      for _ in 0..<chunkCount { _ = transfer.receive(chunk.span) }
+    }()
+    var free = ByteRanges()
+    while free.isEmpty, transfer.missing?.isEmpty == false {
+      let (claims, missing) = try #require(download.openRanges)
+      free = missing
+      for claim in claims { free.remove(claim.range) }
+      await Task.yield()
+    }
+    #expect(free.isEmpty)
+    await writes
+  }
+
   @Test func `a slot is free below both limits`() throws {
     let active = try transfers(1, 2)
     let origin = try #require(active[url]?.candidate.origin)
