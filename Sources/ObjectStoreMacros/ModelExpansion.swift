@@ -110,6 +110,7 @@ struct ModelExpansion {
       ]
       if let id = field.id.argument { arguments.append("id: \(id)") }
       if field.isOptional { arguments.append("isOptional: true") }
+      if field.fallback != nil { arguments.append("hasDefault: true") }
       if compositeKey == nil, field.markers[.primaryKey] != nil {
         arguments.append("isPrimaryKey: true")
       }

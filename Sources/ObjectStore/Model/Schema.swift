@@ -100,6 +100,11 @@ public struct ModelSchema: Sendable, Hashable {
     fields.firstIndex { $0.isPrimaryKey } ?? 0
   }
 
+  /// The ids of the fields of each index, most significant first.
+  package var indexedFields: [(ids: [UInt32], isUnique: Bool)] {
+    indexes.map { ($0.parts.map(\.fieldID), $0.isUnique) }
+  }
+
   /// Whether the model has hot fields, which are stored apart from the others.
   package var hasHotFields: Bool {
     fields.contains { $0.isHot }
@@ -118,6 +123,10 @@ public struct FieldSchema: Sendable, Hashable {
   public let type: FieldType
   /// Whether the field may be `nil`.
   public let isOptional: Bool
+  /// Whether the model has a value for objects without one, such as those older than the field.
+  ///
+  /// The store does not use it; it decides whether adding the field is safe.
+  public let hasDefault: Bool
   /// Whether the field is the primary key.
   public let isPrimaryKey: Bool
   /// Whether the store maintains an index on the field.
@@ -152,6 +161,7 @@ public struct FieldSchema: Sendable, Hashable {
   ///     can be reordered, added and removed freely. To rename a field, pass the id of the old
   ///     name.
   ///   - isOptional: Whether the field may be `nil`.
+  ///   - hasDefault: Whether ``Model/init(from:)`` has a value for objects without one.
   ///   - isPrimaryKey: Whether the field is the primary key.
   ///   - isIndexed: Whether the store maintains an index on the field.
   ///   - isUnique: Whether the store rejects two objects with the same value.
@@ -170,6 +180,7 @@ public struct FieldSchema: Sendable, Hashable {
     _ type: Value.Type,
     id: UInt32? = nil,
     isOptional: Bool = false,
+    hasDefault: Bool = false,
     isPrimaryKey: Bool = false,
     isIndexed: Bool = false,
     isUnique: Bool = false,
@@ -201,6 +212,7 @@ public struct FieldSchema: Sendable, Hashable {
     self.name = name
     self.type = Value.fieldType
     self.isOptional = isOptional
+    self.hasDefault = hasDefault
     self.isPrimaryKey = isPrimaryKey
     self.isIndexed = isIndexed
     self.isUnique = isUnique

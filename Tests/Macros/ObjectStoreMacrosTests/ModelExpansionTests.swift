@@ -75,14 +75,14 @@ import Testing
             name: "Download",
             fields: [
               FieldSchema("url", String.self, isPrimaryKey: true),
-              FieldSchema("tags", Set<String>.self, isIndexed: true),
-              FieldSchema("received", Int64.self, isHot: true, isColumnar: true),
+              FieldSchema("tags", Set<String>.self, hasDefault: true, isIndexed: true),
+              FieldSchema("received", Int64.self, hasDefault: true, isHot: true, isColumnar: true),
               FieldSchema("created", Date.self),
               FieldSchema("blob", Data.self, isOptional: true),
-              FieldSchema("priority", Int.self, isOptional: true),
+              FieldSchema("priority", Int.self, isOptional: true, hasDefault: true),
               FieldSchema("note", String.self, id: 7, isOptional: true),
-              FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts")),
-              FieldSchema("history", [Download.Step].self),
+              FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts"), hasDefault: true),
+              FieldSchema("history", [Download.Step].self, hasDefault: true),
             ]
           )
 
@@ -291,7 +291,7 @@ import Testing
             fields: [
               FieldSchema("primaryKey", Int.self, isPrimaryKey: true),
               FieldSchema("record", Data.self),
-              FieldSchema("default", String.self),
+              FieldSchema("default", String.self, hasDefault: true),
             ]
           )
 

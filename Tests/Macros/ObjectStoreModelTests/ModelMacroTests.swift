@@ -10,15 +10,20 @@ import Testing
           name: "Download",
           fields: [
             FieldSchema("url", String.self, isPrimaryKey: true),
-            FieldSchema("state", Download.State.self, isIndexed: true),
-            FieldSchema("tags", Set<String>.self, isIndexed: true),
-            FieldSchema("received", Int64.self, isHot: true, isColumnar: true),
+            FieldSchema("state", Download.State.self, hasDefault: true, isIndexed: true),
+            FieldSchema("tags", Set<String>.self, hasDefault: true, isIndexed: true),
+            FieldSchema("received", Int64.self, hasDefault: true, isHot: true, isColumnar: true),
             FieldSchema("created", Date.self),
             FieldSchema("blob", Data.self, isOptional: true),
-            FieldSchema("priority", Int.self, isOptional: true, isIndexed: true),
+            FieldSchema("priority", Int.self, isOptional: true, hasDefault: true, isIndexed: true),
             FieldSchema("note", String.self, id: 7, isOptional: true),
-            FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts")),
-            FieldSchema("history", [Download.State].self),
+            FieldSchema(
+              "attemptCount",
+              Int.self,
+              id: FieldSchema.id(forName: "attempts"),
+              hasDefault: true
+            ),
+            FieldSchema("history", [Download.State].self, hasDefault: true),
           ]
         )
     )
@@ -51,8 +56,8 @@ import Testing
           fields: [
             FieldSchema("primaryKey", UUID.self, isPrimaryKey: true),
             FieldSchema("record", Data.self),
-            FieldSchema("default", String.self),
-            FieldSchema("draft", String.self),
+            FieldSchema("default", String.self, hasDefault: true),
+            FieldSchema("draft", String.self, hasDefault: true),
           ]
         )
     )
@@ -80,7 +85,7 @@ import Testing
           name: "Book",
           fields: [
             FieldSchema("isbn", String.self, isPrimaryKey: true),
-            FieldSchema("binding", Library.Binding.self),
+            FieldSchema("binding", Library.Binding.self, hasDefault: true),
             FieldSchema("previous", [Library.Binding].self, isOptional: true),
           ]
         )
