@@ -133,8 +133,8 @@ models: deps ## Expands the record templates again, after a change of a template
 	DLSTORE_RECORD_MODELS=1 .ci/test ObjectStoreMacrosTests.RecordTemplateTests
 	$(SWIFT) format --in-place Sources/DownloadStore/Records/*.swift
 
-schema: deps ## Writes Migrations/schema.lock.json from the models
-	DLSTORE_RECORD_SCHEMA=1 .ci/test MigrationsTests.SchemaLockTests
+schema: deps ## Writes Migrations/schema.lock.json from the models; COMMAND=check and release
+	$(SWIFT) run --traits AsyncHTTPClient download-schema $(or $(COMMAND),accept)
 
 rules: deps ## Writes the rule table in docs/reconciliation.md from the code
 	DLSTORE_RULE_TABLE=1 .ci/test DownloadCommandsTests.RuleTableTests

@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
     .library(name: "ResumeData", targets: ["ResumeData"]),
+    .library(name: "ObjectStoreMigration", targets: ["ObjectStoreMigration"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadMetalink", targets: ["DownloadMetalink"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
@@ -71,8 +72,11 @@ let package = Package(
     ),
     .target(name: "ObjectStoreModel", dependencies: ["ObjectStore", "ObjectStoreMacros"]),
     .target(
+      name: "ObjectStoreMigration",
+      dependencies: ["ObjectStore", .product(name: "Crypto", package: "swift-crypto")]
+    ),
+    .target(
       name: "Migrations",
-      dependencies: ["ObjectStore"],
       path: "Migrations",
       exclude: ["README.md", "Schemas", "schema.lock.json"]
     ),
@@ -254,15 +258,23 @@ let package = Package(
         "TestSupport", "TestTraits",
       ]
     ),
-    // The schema against its lock file and the frozen schemas of released versions.
+    // The files of a schema, the rules of its changes, and their verdicts on real stores.
+    .testTarget(
+      name: "ObjectStoreMigrationTests",
+      dependencies: ["ObjectStore", "ObjectStoreMigration", "TestSupport"]
+    ),
+    // The schema of the records against its lock file and its releases.
     .testTarget(
       name: "MigrationsTests",
       dependencies: [
-        "DownloadStore", "Migrations", "ObjectStore",
-        "TestSupport",
-        .product(name: "Crypto", package: "swift-crypto"),
-      ],
-      exclude: ["released.sha256"]
+        "DownloadStore", "Migrations", "ObjectStore", "ObjectStoreMigration", "TestSupport",
+      ]
+    ),
+    // Checks and records the schema of the records: make schema.
+    .executableTarget(
+      name: "download-schema",
+      dependencies: ["DownloadStore", "Migrations", "ObjectStoreMigration"],
+      path: "Tests/Support/download-schema"
     ),
     // The file format, with an independent reader in Python.
     .testTarget(

@@ -1,11 +1,8 @@
 /// The history of the download schema.
-///
-/// This module depends on no type of the application, so that a released step never changes its
-/// effect.
 package enum DownloadMigrations {
-  /// The schema version that this code writes: the number of the newest file in `Schemas/`.
+  /// The schema version of the records.
+  ///
+  /// Programs with a lower one open a store of this version read-only. So it is raised only for a
+  /// change that they must not write beside.
   package static let currentVersion: UInt32 = 2
-
-  /// By model name, the ids of dropped fields, which must never be reused.
-  package static let retiredIDs: [String: [UInt32]] = [:]
 }
