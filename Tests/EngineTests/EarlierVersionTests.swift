@@ -143,7 +143,7 @@ struct EarlierVersionTests {
     options.pieceLength = 500_000
     let engine = try DownloadEngine(
       store: store,
-      transport: TransportUnderTest.make(idleTimeout: .seconds(15)),
+      transport: TransportUnderTest.make(idleTimeout: .seconds(300)),
       options: options
     )
     #expect(try await engine.run(until: .idle) == RunSummary(completed: 1, failed: 0))

@@ -77,7 +77,6 @@ struct PieceTests {
   @Test func `the digests of a file that was split are recorded`() async throws {
     var resource = Resource(Self.body)
     resource.faults = [.stallAfter(bytes: 50_000)]
-    fixture.idleTimeout = .seconds(15)
     fixture.server.route("/a", resource)
     try fixture.add("/a")
     try await run { options in

@@ -107,7 +107,7 @@ struct RefusalTests {
   ])
   func `a misbehaving server does not affect other downloads`(_ fault: Fault) async throws {
     let fixture = try EngineFixture()
-    fixture.idleTimeout = .seconds(2)
+    fixture.idleTimeout = .seconds(10)
     fixture.server.route("/wild", Resource(.text("x"), faults: fault, then: .repeatLast))
     fixture.server.route("/good", Resource(Self.body))
     try fixture.add("/wild")

@@ -121,7 +121,7 @@ struct ResumeTests {
   ])
   func `a broken body without a length is resumed`(_ fault: Fault) async throws {
     let fixture = try EngineFixture()
-    fixture.idleTimeout = .seconds(1)
+    fixture.idleTimeout = .seconds(5)
     var resource = Resource(Self.body, faults: fault)
     resource.framing = .chunked
     fixture.server.route("/a", resource)

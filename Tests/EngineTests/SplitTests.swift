@@ -28,10 +28,11 @@ struct SplitTests {
 
   /// Returns a resource whose first connection stalls, so that others fetch most of the file however
   /// slow this machine is.
+  ///
+  /// Only the engine ends that connection, and not before it has added others.
   private func stalling(_ faults: Fault...) -> Resource {
     var resource = Resource(Self.body)
     resource.faults = [.stallAfter(bytes: 100_000)] + faults
-    fixture.idleTimeout = .seconds(15)
     return resource
   }
 
@@ -169,9 +170,24 @@ struct SplitTests {
     ] as [Fault]
   )
   func `a fault of the second connection mixes no bytes`(fault: Fault) async throws {
-    fixture.server.route("/a", stalling(fault))
+    let server = fixture.server
+    // The first connection lasts until the second one has begun.
+    var resource = slow(50_000)
+    resource.faults = [.none, fault]
+    let gate = RateGate()
+    resource.rateGate = gate
+    server.route("/a", resource)
     try fixture.add("/a")
-    try expectComplete(try await run())
+    let engine = try fixture.engine { options in
+      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
+      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+      options.split.stallTime = .seconds(300)
+    }
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the second request") { server.requests.count > 1 }
+    gate.open()
+    try expectComplete(try await run.value)
     #expect(!parts.isEmpty)
   }
 
