@@ -49,33 +49,17 @@ struct AnyNote<Version: NoteSchema>: Model {
   }
 }
 
-/// A note with a text.
-struct Note: Model {
-  struct Columns: Sendable {}
-  static let columns = Columns()
+enum TextSchema: NoteSchema {
   static let schema = ModelSchema(
     name: "Note",
     fields: [
       FieldSchema("id", String.self, isPrimaryKey: true), FieldSchema("text", String.self),
     ]
   )
-
-  var id: String
-  var text: String
-  var primaryKey: String { id }
-
-  init(id: String, text: String) { (self.id, self.text) = (id, text) }
-
-  init(from record: borrowing RecordView) throws(RecordError) {
-    id = try record.value(at: 0)
-    text = try record.value(at: 1)
-  }
-
-  func encode(to record: inout RecordEncoder) {
-    record.encode(id)
-    record.encode(text)
-  }
 }
+
+/// A note with a text.
+typealias Note = AnyNote<TextSchema>
 
 enum IndexedSchema: NoteSchema {
   static let schema = ModelSchema(
@@ -87,4 +71,5 @@ enum IndexedSchema: NoteSchema {
   )
 }
 
+/// The same with an index.
 typealias IndexedNote = AnyNote<IndexedSchema>

@@ -27,7 +27,7 @@ import Testing
   private let mood = FieldSchema("mood", String.self, isOptional: true)
 
   private func problems(_ schema: SchemaDescription) throws -> [String] {
-    try folder.examine(schema).report.problems
+    try folder.check(schema).problems
   }
 
   private func digests() throws -> String {
@@ -144,7 +144,7 @@ import Testing
     _ = try folder.release(raised)
     #expect(try folder.releases().last?.schema.retiredIDs(of: "Note") == [text.id])
     let again = schema(version: 2, mood, FieldSchema("text", String.self, isOptional: true))
-    #expect(try folder.examine(again).report.changes.map(\.rule) == [.retiredIDReused])
+    #expect(try folder.check(again).changes.map(\.rule) == [.retiredIDReused])
     #expect(throws: SchemaError.self) { try folder.accept(again) }
   }
 
@@ -156,7 +156,7 @@ import Testing
     try folder.accept(none)
     _ = try folder.release(none)
     #expect(try problems(none).isEmpty)
-    let again = try folder.examine(schema(mood)).report
+    let again = try folder.check(schema(mood))
     #expect(again.changes.map(\.rule) == [.retiredIDReused, .modelAdded])
     #expect(again.verdict == .refused)
   }
@@ -204,7 +204,7 @@ import Testing
     _ = tool.run(["release"])
     let store = try Store(at: temporary.path("store"), models: [Note.self])
     try store.write { tx in
-      for id in ["a", "b"] { try tx.insert(Note(id: id, text: "x")) }
+      for id in ["a", "b"] { try tx.insert(Note(id: id, ["text": "x"])) }
     }
     let later = SchemaCommand(models: [IndexedNote.self], version: 1, folder: folder.path)
     let (status, output) = later.run(["check", "--store", temporary.path("store")])

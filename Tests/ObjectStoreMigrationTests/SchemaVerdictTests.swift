@@ -90,7 +90,7 @@ import Testing
   }
   enum ByKey: NoteSchema { static let schema = note([text, mood, kind], layout: .byKey) }
 
-  /// The values that an older and a newer program saw in one store.
+  /// The success of an older and a newer program with one store.
   struct Outcome: Equatable, Sendable {
     /// Whether the newer program can open the store for writing.
     var opens = false

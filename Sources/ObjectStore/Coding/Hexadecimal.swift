@@ -1,9 +1,9 @@
 /// Hexadecimal encoding and decoding of bytes, two digits per byte.
-enum Hexadecimal {
+package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
   /// Encodes bytes with lowercase digits.
-  static func encode(_ bytes: some Collection<UInt8>) -> String {
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count * 2)
     for byte in bytes {

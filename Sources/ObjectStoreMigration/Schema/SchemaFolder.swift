@@ -51,8 +51,17 @@ public struct SchemaFolder: Sendable, Hashable {
     version: UInt32,
     objectCounts: [String: Int] = [:]
   ) throws -> SchemaReport {
-    let current = SchemaDescription(of: models, version: version)
-    return try examine(current, objectCounts: objectCounts).report
+    try check(SchemaDescription(of: models, version: version), objectCounts: objectCounts)
+  }
+
+  func check(
+    _ current: SchemaDescription,
+    objectCounts: [String: Int] = [:]
+  ) throws -> SchemaReport {
+    let found = try examine(current, objectCounts: objectCounts)
+    var report = found.report
+    if !found.isCurrent { report.problems.append(Self.outdated) }
+    return report
   }
 
   /// Throws unless the models are those of the files, and may be released.
@@ -88,16 +97,13 @@ public struct SchemaFolder: Sendable, Hashable {
 
   @discardableResult
   func accept(_ current: SchemaDescription) throws -> SchemaReport {
-    var (report, locked, isCurrent) = try examine(current)
-    guard !isCurrent else {
-      guard report.problems.isEmpty else { throw SchemaError(report: report) }
-      return report
+    let found = try examine(current)
+    guard found.report.problems.isEmpty else { throw SchemaError(report: found.report) }
+    if !found.isCurrent {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try Self.write(try Self.encode(found.locked), to: lockPath)
     }
-    report.problems.removeAll { $0 == Self.outdated }
-    guard report.problems.isEmpty else { throw SchemaError(report: report) }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    try Self.write(try Self.encode(locked), to: lockPath)
-    return report
+    return found.report
   }
 
   /// Records the schema of a release, which never changes after that.
@@ -112,12 +118,14 @@ public struct SchemaFolder: Sendable, Hashable {
   }
 
   func release(_ current: SchemaDescription) throws -> Int {
-    let (report, locked, _) = try examine(current)
-    guard report.problems.isEmpty else { throw SchemaError(report: report) }
-    let chain = try readChain()
-    if let newest = chain.releases.last, newest.schema == locked { return chain.releases.count }
+    let found = try examine(current)
+    guard found.isCurrent, found.report.problems.isEmpty else {
+      throw SchemaError(report: try check(current))
+    }
+    let chain = found.chain
+    if chain.releases.last?.schema == found.locked { return chain.releases.count }
     let number = chain.releases.count + 1
-    let release = SchemaRelease(previous: chain.digests.last, schema: locked)
+    let release = SchemaRelease(previous: chain.digests.last, schema: found.locked)
     let bytes = try Self.encode(release)
     try FileManager.default.createDirectory(atPath: releasesPath, withIntermediateDirectories: true)
     try Self.write(bytes, to: releasePath(number))
@@ -131,13 +139,22 @@ public struct SchemaFolder: Sendable, Hashable {
 
   private static let outdated = "the lock file does not describe the models: accept the change"
 
+  /// A schema beside the files.
+  private struct Examination {
+    var chain: Chain
+    /// The differences from the newest release; without the lock file.
+    var report: SchemaReport
+    /// The schema with its retired ids.
+    var locked: SchemaDescription
+    /// Whether the lock file has that schema.
+    var isCurrent: Bool
+  }
+
   /// Compares a schema with the files.
-  ///
-  /// Returns the report, the schema with its retired ids, and whether the lock file has it.
-  func examine(
+  private func examine(
     _ current: SchemaDescription,
     objectCounts: [String: Int] = [:]
-  ) throws -> (report: SchemaReport, locked: SchemaDescription, isCurrent: Bool) {
+  ) throws -> Examination {
     let chain = try readChain()
     var report = SchemaReport(changes: [], problems: chain.problems, release: nil)
     var locked = current
@@ -153,9 +170,12 @@ public struct SchemaFolder: Sendable, Hashable {
       locked = current.retiring(newest)
       report.problems += Self.problems(of: report.changes, after: newest.version)
     }
-    let isCurrent = try readLock() == locked
-    if !isCurrent { report.problems.append(Self.outdated) }
-    return (report, locked, isCurrent)
+    return Examination(
+      chain: chain,
+      report: report,
+      locked: locked,
+      isCurrent: try readLock() == locked
+    )
   }
 
   private static func problems(of changes: [SchemaChange], after version: UInt32) -> [String] {
@@ -245,11 +265,7 @@ public struct SchemaFolder: Sendable, Hashable {
   }
 
   private static func digest(of bytes: Data) -> String {
-    SHA256.hash(data: bytes).map { byte in
-      let digits = String(byte, radix: 16)
-      return byte < 16 ? "0" + digits : digits
-    }
-    .joined()
+    Hexadecimal.encode(Array(SHA256.hash(data: bytes)))
   }
 }
 
