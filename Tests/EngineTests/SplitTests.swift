@@ -44,12 +44,21 @@ struct SplitTests {
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     try await fixture.run { options in
-      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: perHost)
-      options.split = SplitOptions(maximumConnections: connections, minimumLength: 100_000)
-      options.split.measuringTime = .zero
+      Self.split(&options, connections, perHost: perHost)
       change(&options)
     }
     .summary
+  }
+
+  /// Lets an engine add connections without measuring.
+  private static func split(
+    _ options: inout EngineOptions,
+    _ connections: Int = 4,
+    perHost: Int = 8
+  ) {
+    options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: perHost)
+    options.split = SplitOptions(maximumConnections: connections, minimumLength: 100_000)
+    options.split.measuringTime = .zero
   }
 
   private func expectComplete(_ summary: RunSummary) throws {
@@ -106,11 +115,7 @@ struct SplitTests {
     fixture.server.route("/a", stalling())
     // The number of connections is the record's, not the engine's.
     try fixture.add("/a") { $0.connections = 4 }
-    let engine = try fixture.engine { options in
-      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
-      options.split = SplitOptions(maximumConnections: 1, minimumLength: 100_000)
-      options.split.measuringTime = .zero
-    }
+    let engine = try fixture.engine { Self.split(&$0, 1) }
     let run = Task { try await engine.run(until: .stopped) }
     let handle = engine.handle(forURL: fixture.server.url("/a"))
     let split = try #require(
@@ -179,9 +184,7 @@ struct SplitTests {
     server.route("/a", resource)
     try fixture.add("/a")
     let engine = try fixture.engine { options in
-      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
-      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
-      options.split.measuringTime = .zero
+      Self.split(&options)
       options.split.stallTime = .seconds(300)
     }
     let run = Task { try await engine.run(until: .idle) }
@@ -260,11 +263,7 @@ struct SplitTests {
   @Test func `a stopped download with gaps keeps all of its bytes`() async throws {
     fixture.server.route("/a", stalling())
     try fixture.add("/a")
-    let engine = try fixture.engine { options in
-      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
-      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
-      options.split.measuringTime = .zero
-    }
+    let engine = try fixture.engine { Self.split(&$0) }
     let run = Task { try await engine.run(until: .stopped) }
     try await waitUntil("ranges in the record") { try fixture.record("/a").ranges != nil }
     engine.stop()

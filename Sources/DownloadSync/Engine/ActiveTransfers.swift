@@ -125,15 +125,16 @@ struct ActiveTransfer {
 
   /// The ranges of the running tasks and the missing bytes; `nil` if the size is unknown.
   ///
-  /// The ranges are read first, because tasks write meanwhile: a byte that is written in between is
-  /// in a range and not missing. In the other order it would be missing and in no range, and so be
-  /// fetched again.
+  /// The ranges are read first, because the tasks write at the same time: a byte that is written
+  /// between the two reads is in a range and not missing. In the other order it would be missing and
+  /// in no range, so another connection would fetch it again.
   var openRanges: (claims: [ConnectionPlan.Claim], missing: ByteRanges)? {
     guard let total = transfer.entity.total else { return nil }
     let claims = claims(ofSize: total)
     return transfer.missing.map { (claims, $0) }
   }
 
+  /// The ranges of the running tasks, for a file of the given size.
   fileprivate func claims(ofSize total: Int64) -> [ConnectionPlan.Claim] {
     let first = task == nil ? [] : [(0, transfer.claim)]
     return (first + parts.map { ($0.key, $0.value.sink.claim) }).map { number, claim in
