@@ -14,7 +14,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-scale bench-engine instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-engine instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -147,6 +147,9 @@ bench-commit: deps ## Compares one durable commit with raw C, and with commits t
 	cd Benchmarks && $(SWIFT) run -c release bench 20000 --rows commit,tasks --repetitions 3 \
 	  --contenders "ObjectStore,C hsplit,GRDB statements" --json .build/commit.json
 	Benchmarks/performance.py --take commit Benchmarks/.build/commit.json
+
+bench-migrations: deps ## Measures what changes of a schema cost, beside GRDB's migrations; N=100000 for a quick run
+	cd Benchmarks && $(SWIFT) run -c release migrations $(or $(N),1000000)
 
 bench-scale: deps release ## Measures the tool with up to a million downloads; N=10000000 for more; needs nginx
 	cd Benchmarks && $(SWIFT) build -c release --product bench

@@ -26,6 +26,14 @@ let package = Package(
       ]
     ),
     .executableTarget(
+      name: "migrations",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "ObjectStore", package: "dlstore"),
+      ]
+    ),
+    .executableTarget(
       name: "engine-cost",
       dependencies: [
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -209,7 +209,7 @@ import Testing
     let later = SchemaCommand(models: [IndexedNote.self], version: 1, folder: folder.path)
     let (status, output) = later.run(["check", "--store", temporary.path("store")])
     #expect(status == 1)
-    #expect(output.contains("Note(text): rebuilds: the first new program builds the index of 2"))
+    #expect(output.contains("Note(text): rebuilds: new programs build the index of 2 objects"))
     #expect(later.run(["check", "--store", temporary.path("none")]).status == 1)
   }
 

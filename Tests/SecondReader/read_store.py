@@ -614,6 +614,21 @@ class Model:
                 if field in self.types and parse_type(self.types[field][0]) != kind:
                     raise Damage(f"an index of {name} has another type for {self.names[field]}")
             self.indexes[index_id] = index
+        # The ids from which on entries of an index may be missing.
+        self.builds = {}
+        prefix = f"build/{name}/"
+        for key, data in store.description.items():
+            if not key.startswith(prefix):
+                continue
+            index_id = int(key.removeprefix(prefix))
+            reader = Bytes(data)
+            if reader.number("B") != CODING_VERSION:
+                raise TooNew("a build of an index has a later coding")
+            self.builds[index_id] = reader.number("Q")
+            reader.number("Q")
+            if index_id in self.indexes:
+                raise Damage(f"index {index_id} is complete and is being built")
+            self.indexes[index_id] = Index(index_id, reader.take(reader.left))
         floor = store.description.get(f"floor/{name}")
         if floor is not None and len(floor) < 8:
             raise Damage(f"floor/{name} is truncated")
@@ -750,7 +765,8 @@ class Model:
             if any(found.values()):
                 store.report(f"{table}: an entry has a value")
             for key in sorted(expected - found.keys()):
-                store.report(f"{table}: the entry {key.hex()} is missing")
+                if struct.unpack(">Q", key[-8:])[0] < self.builds.get(field, 1 << 64):
+                    store.report(f"{table}: the entry {key.hex()} is missing")
             for key in sorted(found.keys() - expected):
                 store.report(f"{table}: the entry {key.hex()} belongs to no record")
         for table in store.tables:

@@ -46,31 +46,31 @@ extension Sample: Model {
     ]
   )
 
-  static func fields(isColumnar: Bool) -> [FieldSchema] {
+  static func fields(isColumnar: Bool, isIndexed: Bool = true) -> [FieldSchema] {
     [
-      FieldSchema("key", UUID.self, isPrimaryKey: true, isIndexed: true),
-      FieldSchema("truth", Bool.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("int8", Int8.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("int16", Int16.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("int32", Int32.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("int64", Int64.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("uint8", UInt8.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("uint16", UInt16.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("uint32", UInt32.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("uint64", UInt64.self, isUnique: true, isColumnar: isColumnar),
-      FieldSchema("float", Float.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("double", Double.self, isIndexed: true, isHot: true, isColumnar: isColumnar),
-      FieldSchema("date", Date.self, isIndexed: true, isColumnar: isColumnar),
-      FieldSchema("text", String.self, id: 7, isOptional: true, isIndexed: true),
-      FieldSchema("data", Data.self, isIndexed: true),
-      FieldSchema("list", [String].self, isOptional: true, isIndexed: true, isHot: true),
-      FieldSchema("set", Set<String>.self, isIndexed: true),
-      FieldSchema("numbers", Set<Int16>.self, isIndexed: true),
+      FieldSchema("key", UUID.self, isPrimaryKey: true, isIndexed: isIndexed),
+      FieldSchema("truth", Bool.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int8", Int8.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int16", Int16.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int32", Int32.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int64", Int64.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint8", UInt8.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint16", UInt16.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint32", UInt32.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint64", UInt64.self, isUnique: isIndexed, isColumnar: isColumnar),
+      FieldSchema("float", Float.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("double", Double.self, isIndexed: isIndexed, isHot: true, isColumnar: isColumnar),
+      FieldSchema("date", Date.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("text", String.self, id: 7, isOptional: true, isIndexed: isIndexed),
+      FieldSchema("data", Data.self, isIndexed: isIndexed),
+      FieldSchema("list", [String].self, isOptional: true, isIndexed: isIndexed, isHot: true),
+      FieldSchema("set", Set<String>.self, isIndexed: isIndexed),
+      FieldSchema("numbers", Set<Int16>.self, isIndexed: isIndexed),
       FieldSchema("amounts", [String: Int64].self),
       FieldSchema("words", [Int16: [String]].self),
       FieldSchema("table", [[UInt8]].self),
       FieldSchema("header", HeaderField.self, isOptional: true),
-      FieldSchema("price", Decimal.self, isIndexed: true),
+      FieldSchema("price", Decimal.self, isIndexed: isIndexed),
     ]
   }
 

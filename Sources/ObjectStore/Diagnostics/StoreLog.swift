@@ -96,6 +96,23 @@ final class StoreLog: Sendable {
     )
   }
 
+  /// Logs that an index is complete that was built in the background.
+  func didBuildIndex(_ build: IndexBuild) {
+    logger.debug(
+      "built an index in the background",
+      metadata: [
+        "model": "\(build.model)",
+        "fields": "\(build.index.parts.map(\.fieldID))",
+        "objects": "\(build.objectCount)",
+      ]
+    )
+  }
+
+  /// Logs that the indexes will only be built when the store is opened again.
+  func didFailToBuildIndexes(_ error: any Error) {
+    logger.warning("failed to build indexes in the background", metadata: ["error": "\(error)"])
+  }
+
   // MARK: Writing
 
   /// Logs a resize of the map and cleared reader slots, which beginning a write can cause.

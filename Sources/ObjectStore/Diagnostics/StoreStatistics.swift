@@ -193,7 +193,7 @@ extension StoreStatistics.Model {
     primaryKeys = StoreStatistics.Table(try transaction.statistics(of: tables.keys), pageSize)
     objects = records.entries
     indexes = [:]
-    for index in tables.indexes {
+    for index in tables.maintainedIndexes {
       let statistics = try transaction.statistics(of: index.database)
       indexes[index.description.id] = StoreStatistics.Table(statistics, pageSize)
     }

@@ -229,6 +229,7 @@ extension StoredSchema.Entry {
       hot: tables.hot,
       keys: tables.keys,
       indexes: tables.indexes.map { ($0.description, $0.database) },
+      buildingIndexes: tables.buildingIndexes.map { ($0.description, $0.database) },
       columns: tables.columns.map { ($0.description, $0.database) },
       layouts: layouts,
       hashSeed: tables.hashSeed

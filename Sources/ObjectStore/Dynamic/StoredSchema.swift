@@ -96,21 +96,14 @@ struct StoredSchema {
       let hot = try transaction.openDatabase(tableNames.hot, keys: .integers),
       let keys = try transaction.openDatabase(tableNames.keys, keys: .integers)
     else { throw StoreError(.damaged, "a table of \(name) is missing") }
-    var indexes: [(IndexDescription, Database)] = []
-    for index in try metadata.indexes(of: name, in: transaction) {
-      let table = tableNames.index(index.id)
-      guard let database = try transaction.openDatabase(table) else {
-        throw StoreError(.damaged, "the index table \(table) is missing")
-      }
-      indexes.append((index, database))
-    }
     let tables = ModelTables(
       name,
       own: own,
       records: records,
       hot: hot,
       keys: keys,
-      indexes: indexes,
+      indexes: try metadata.openIndexes(of: name, tableNames, in: transaction),
+      buildingIndexes: try metadata.openBuildingIndexes(of: name, tableNames, in: transaction),
       columns: try metadata.openColumns(of: name, in: transaction),
       layouts: layouts,
       hashSeed: seed
@@ -253,8 +246,7 @@ struct StoredSchemaWriter {
         hashSeed: seed
       )
       try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
-      let key = MetadataKey.index(name, index.id)
-      try metadata.set(index.encoded, for: key, in: &transaction)
+      try IndexBuild(model: name, index: index).complete(metadata, in: &transaction)
     }
     let existingColumns = try metadata.columns(of: name, in: transaction)
     // A model that is stored by key has no columns, also if the addition is of one that has.

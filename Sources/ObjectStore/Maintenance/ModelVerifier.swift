@@ -11,6 +11,8 @@ struct ModelVerifier {
   private let tables: ModelTables
   private let reader: ModelReader
   private let references: [EnforcedReference]
+  /// The indexes that are being built, by their ids.
+  private let builds: [UInt32: IndexBuild]
 
   private var counts = VerificationReport.ModelCounts()
   /// Objects whose records cannot be read.
@@ -25,14 +27,16 @@ struct ModelVerifier {
   init(
     _ transaction: TransactionReference,
     _ entry: StoredSchema.Entry,
-    _ references: [EnforcedReference]
+    _ references: [EnforcedReference],
+    _ builds: [IndexBuild]
   ) {
     unsafe self.references = references
+    unsafe self.builds = Dictionary(uniqueKeysWithValues: builds.map { ($0.index.id, $0) })
     unsafe self.transaction = unsafe transaction
     unsafe self.entry = entry
     unsafe tables = entry.tables
     unsafe reader = unsafe ModelReader(transaction: transaction, tables: entry.tables)
-    unsafe foundEntries = Array(repeating: 0, count: entry.tables.indexes.count)
+    unsafe foundEntries = Array(repeating: 0, count: entry.tables.maintainedIndexes.count)
     unsafe columns = unsafe entry.tables.columns.map { unsafe ColumnVerifier($0, transaction) }
   }
 
@@ -57,7 +61,9 @@ struct ModelVerifier {
     }
     unsafe try verifyHotTable(&report)
     unsafe try verifyKeysTable(&report)
-    for number in unsafe tables.indexes.indices { unsafe try verifyIndex(number, &report) }
+    for number in unsafe tables.maintainedIndexes.indices {
+      unsafe try verifyIndex(number, &report)
+    }
     unsafe try verifyColumns(&report)
     unsafe report.models[tables.name] = counts
     unsafe try progress(counts.objects, report.problemCount)
@@ -103,7 +109,7 @@ struct ModelVerifier {
       unsafe counts.validObjects += 1
       do {
         unsafe try verifyKey(of: record, id, &report)
-        for number in unsafe tables.indexes.indices {
+        for number in unsafe tables.maintainedIndexes.indices {
           unsafe try verifyEntries(of: record, id, number, &report)
         }
         unsafe try verifyReferences(of: record, id, &report)
@@ -230,20 +236,20 @@ struct ModelVerifier {
     _ number: Int,
     _ report: inout VerificationReport
   ) throws {
-    let index = unsafe tables.indexes[number]
+    let index = unsafe tables.maintainedIndexes[number]
     var keys = KeyList()
     try keys.append(record, id, in: index)
     for key in 0..<keys.count {
       if unsafe try transaction.value(for: keys[key], in: index.database) != nil {
         unsafe foundEntries[number] += 1
-      } else {
+      } else if unsafe id < builds[index.description.id]?.next ?? .max {
         unsafe note(.index, "its entry in index \(index.description.id) is missing", id, &report)
       }
     }
   }
 
   private mutating func verifyIndex(_ number: Int, _ report: inout VerificationReport) throws {
-    let index = unsafe tables.indexes[number]
+    let index = unsafe tables.maintainedIndexes[number]
     let count = unsafe try transaction.count(of: index.database)
     unsafe counts.indexEntries += count
     let hasStrays = unsafe count != foundEntries[number]

@@ -93,10 +93,13 @@ extension Store {
       let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
       guard epoch == schema.epoch else { continue }
       var count = 0
-      for index in entry.tables.indexes {
+      for index in entry.tables.maintainedIndexes {
         try transaction.removeAll(in: index.database)
         try IndexBuilder(tables: entry.tables, index: index).run(in: &transaction)
         count += try transaction.count(of: index.database)
+      }
+      for build in try schema.metadata.indexBuilds(of: model, in: transaction) {
+        try build.complete(schema.metadata, in: &transaction)
       }
       for column in entry.tables.columns {
         try transaction.removeAll(in: column.database)

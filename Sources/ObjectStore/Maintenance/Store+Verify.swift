@@ -282,7 +282,8 @@ struct StoreVerifier {
     }
     for entry in unsafe schema.models {
       let fields = references.fields[entry.tables.name] ?? []
-      var model = unsafe ModelVerifier(transaction, entry, fields)
+      let builds = unsafe try schema.metadata.indexBuilds(of: entry.tables.name, in: transaction)
+      var model = unsafe ModelVerifier(transaction, entry, fields, builds)
       unsafe try verifyDescription(of: entry, &report)
       let before = done
       unsafe try model.run(&report) { objects, problems in
@@ -315,7 +316,7 @@ struct StoreVerifier {
         )
       }
     }
-    for index in entry.tables.indexes {
+    for index in entry.tables.maintainedIndexes {
       let description = index.description
       let expected = IndexDescription(parts: description.parts, isUnique: description.isUnique)
       if expected.id != description.id {

@@ -140,6 +140,38 @@ struct Metadata: Sendable {
     return descriptions
   }
 
+  /// Opens the tables of a model's indexes.
+  func openIndexes(
+    of model: String,
+    _ names: ModelTableNames,
+    in transaction: borrowing ReadTransaction
+  ) throws -> [(IndexDescription, Database)] {
+    try indexes(of: model, in: transaction)
+      .map { try openIndex($0, names, in: transaction) }
+  }
+
+  /// Opens the tables of the indexes of a model that are being built.
+  func openBuildingIndexes(
+    of model: String,
+    _ names: ModelTableNames,
+    in transaction: borrowing ReadTransaction
+  ) throws -> [(IndexDescription, Database)] {
+    try indexBuilds(of: model, in: transaction)
+      .map { try openIndex($0.index, names, in: transaction) }
+  }
+
+  private func openIndex(
+    _ index: IndexDescription,
+    _ names: ModelTableNames,
+    in transaction: borrowing ReadTransaction
+  ) throws -> (IndexDescription, Database) {
+    let name = names.index(index.id)
+    guard let database = try transaction.openDatabase(name) else {
+      throw StoreError(.damaged, "the table of the index \(name) is missing")
+    }
+    return (index, database)
+  }
+
   /// Describes a column in the store and creates its table, which the caller fills.
   func addColumn(
     _ column: ColumnDescription,
@@ -264,6 +296,9 @@ enum MetadataKey {
   static func floor(_ model: String) -> String { "floor/\(model)" }
   /// A conversion of the model to another storage layout; see ``LayoutConversion/encoded``.
   static func conversion(_ model: String) -> String { "conversion/\(model)" }
+  /// An index of a model that is being built; see ``IndexBuild/encoded``.
+  static func indexBuild(_ model: String, _ id: UInt32) -> String { "\(indexBuilds)\(model)/\(id)" }
+  static let indexBuilds = "build/"
   /// The last number assigned as a primary key: UInt64.
   static func counter(_ model: String) -> String { "counter/\(model)" }
 

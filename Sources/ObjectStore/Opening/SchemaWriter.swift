@@ -103,8 +103,25 @@ struct SchemaWriter {
     }
     var built: [BuiltIndex] = []
     let existing = try metadata.indexes(of: schema.name, in: transaction)
+    let builds = try metadata.indexBuilds(of: schema.name, in: transaction)
+    let objectCount = try transaction.count(of: records)
     for index in schema.indexes
     where !(dropsIndexes ? existing.contains(index) : index.isCovered(by: existing)) {
+      if let build = builds.first(where: { $0.index.id == index.id }) {
+        if build.index == index { continue }
+        try build.cancel(metadata, in: &transaction)
+      }
+      if !index.isUnique, existing.contains(where: { $0.id == index.id && $0.parts == index.parts })
+      {
+        // A unique index has the same entries.
+        let key = MetadataKey.index(schema.name, index.id)
+        try metadata.set(index.encoded, for: key, in: &transaction)
+        continue
+      }
+      if options.indexBuilding.isDeferred(index, of: schema, objectCount: objectCount) {
+        try IndexBuild(model: schema.name, index: index).begin(metadata, in: &transaction)
+        continue
+      }
       let start = ContinuousClock.now
       let database = try transaction.createDatabase(names.index(index.id))
       // A previous index over the same fields may exist, for example one that was not unique.
@@ -153,6 +170,9 @@ struct SchemaWriter {
     // Older programs may need an index that this one does not declare, so only a later schema
     // version may drop it.
     guard dropsIndexes else { return built }
+    for build in builds where !schema.indexes.contains(build.index) {
+      try build.cancel(metadata, in: &transaction)
+    }
     for index in existing where !schema.indexes.contains(where: { $0.id == index.id }) {
       let key = Array(MetadataKey.index(schema.name, index.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
@@ -167,6 +187,10 @@ struct SchemaWriter {
       try transaction.removeAll(in: transaction.createDatabase(name, keys: .integers))
     }
     if own.storage != schema.layout {
+      // The conversion does not copy them. They begin again in the other layout.
+      for build in try metadata.indexBuilds(of: schema.name, in: transaction) {
+        try build.cancel(metadata, in: &transaction)
+      }
       let conversion = LayoutConversion(model: schema.name, target: schema.layout)
       try conversion.begin(metadata, in: &transaction)
     }

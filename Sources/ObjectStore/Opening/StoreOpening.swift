@@ -143,7 +143,7 @@ struct StoreOpening {
   }
 
   /// Repeats a write that fills the map; each attempt starts with a map twice as large.
-  private static func growingMap<R>(_ body: () throws -> R) throws -> R {
+  static func growingMap<R>(_ body: () throws -> R) throws -> R {
     for _ in 0..<16 {
       do {
         return try body()
@@ -221,7 +221,9 @@ struct StoreOpening {
   ) throws -> Bool {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     guard layouts.contains(RecordLayout(schema, storage: layouts.storage)) else { return true }
-    let indexes = try metadata.indexes(of: schema.name, in: transaction)
+    let indexes =
+      try metadata.indexes(of: schema.name, in: transaction)
+      + metadata.indexBuilds(of: schema.name, in: transaction).map(\.index)
     guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) }) else { return true }
     if !schema.columns.isEmpty, (layouts.storage ?? schema.layout) == .sequential {
       let columns = try metadata.columns(of: schema.name, in: transaction)
@@ -294,20 +296,13 @@ struct StoreOpening {
       let hot = try transaction.openDatabase(names.hot, keys: .integers),
       let keys = try transaction.openDatabase(names.keys, keys: .integers)
     else { return nil }
-    var indexes: [(IndexDescription, Database)] = []
-    for index in try metadata.indexes(of: schema.name, in: transaction) {
-      let name = names.index(index.id)
-      guard let database = try transaction.openDatabase(name) else {
-        throw StoreError(.damaged, "the table of the index \(name) is missing")
-      }
-      indexes.append((index, database))
-    }
     return ModelTables(
       schema,
       records: records,
       hot: hot,
       keys: keys,
-      indexes: indexes,
+      indexes: try metadata.openIndexes(of: schema.name, names, in: transaction),
+      buildingIndexes: try metadata.openBuildingIndexes(of: schema.name, names, in: transaction),
       columns: try metadata.openColumns(of: schema.name, in: transaction),
       layouts: layouts,
       hashSeed: seed,

@@ -126,6 +126,10 @@ final class ModelTables: Sendable {
   let keys: Database
   /// All indexes of the model, including those that the program does not declare.
   let indexes: [Index]
+  /// The indexes that are being built: writes maintain them, and reads do not use them.
+  let buildingIndexes: [Index]
+  /// The indexes that writes maintain.
+  let maintainedIndexes: [Index]
   /// All columns of the model, including those that the program does not declare.
   let columns: [Column]
   /// The positions of the program's fields that have a column.
@@ -148,6 +152,7 @@ final class ModelTables: Sendable {
     hot: Database,
     keys: Database,
     indexes: [(IndexDescription, Database)],
+    buildingIndexes: [(IndexDescription, Database)] = [],
     columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
     hashSeed: UInt64,
@@ -160,6 +165,7 @@ final class ModelTables: Sendable {
       hot: hot,
       keys: keys,
       indexes: indexes,
+      buildingIndexes: buildingIndexes,
       columns: columns,
       layouts: layouts,
       hashSeed: hashSeed,
@@ -175,6 +181,7 @@ final class ModelTables: Sendable {
     hot: Database,
     keys: Database,
     indexes: [(IndexDescription, Database)],
+    buildingIndexes: [(IndexDescription, Database)] = [],
     columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
     hashSeed: UInt64,
@@ -186,6 +193,8 @@ final class ModelTables: Sendable {
     self.hot = hot
     self.keys = keys
     self.indexes = indexes.map { Index($0.0, database: $0.1, own: own) }
+    self.buildingIndexes = buildingIndexes.map { Index($0.0, database: $0.1, own: own) }
+    maintainedIndexes = self.indexes + self.buildingIndexes
     self.columns = columns.map { Column($0.0, of: name, $0.1, own: own) }
     columnPositions = Set(self.columns.compactMap(\.position))
     bindings = ContiguousArray(

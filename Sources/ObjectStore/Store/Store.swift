@@ -37,11 +37,12 @@ public final class Store: Sendable {
   /// The queued asynchronous writes, and the queue on which they run.
   let writes = WriteQueue()
   let writeQueue = DispatchQueue(label: "ObjectStore.write")
+  let indexing: BackgroundIndexing
 
   /// Opens the store in a folder, and creates it if it does not exist.
   ///
-  /// Opening reads a few pages regardless of the number of objects, and builds the indexes that are
-  /// new in the models. The folder is created with mode 0700, its files with mode 0600.
+  /// Opening reads a few pages regardless of the number of objects. Indexes that are new in the models
+  /// are built as ``StoreOptions/indexBuilding`` says. The folder is created with mode 0700, its files with mode 0600.
   ///
   /// - Parameters:
   ///   - path: The folder. Missing parent folders are created.
@@ -100,6 +101,14 @@ public final class Store: Sendable {
       notifier: ChangeNotifier(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
     schemas = Mutex(opening.schema)
+    indexing = BackgroundIndexing(opening.environment, log: opening.log)
+    if !isReadOnly, opening.schema.tables.contains(where: { !$0.buildingIndexes.isEmpty }) {
+      indexing.start()
+    }
+  }
+
+  deinit {
+    indexing.stop()
   }
 
   /// A random number chosen when the store was created.

@@ -44,6 +44,8 @@ public struct StoreOptions: Sendable, Hashable {
   /// A file changed by anything else, such as a copy, is always checked. Set this to also detect
   /// pages damaged by a failing disk. It has no effect if the process already has the store open.
   public var checksPages: Bool
+  /// The time at which indexes that are new in the models are built.
+  public var indexBuilding: IndexBuilding
   /// The logger of the store; `nil` to log nothing.
   ///
   /// Logs at `debug`: opening, compaction, schema changes, new indexes, map growth, cleared reader
@@ -80,6 +82,7 @@ public struct StoreOptions: Sendable, Hashable {
     historyLimit: HistoryLimit = .standard,
     compaction: CompactionRule? = nil,
     checksPages: Bool = false,
+    indexBuilding: IndexBuilding = .standard,
     logger: Logger? = nil
   ) {
     self.access = access
@@ -88,6 +91,7 @@ public struct StoreOptions: Sendable, Hashable {
     self.historyLimit = historyLimit
     self.compaction = compaction
     self.checksPages = checksPages
+    self.indexBuilding = indexBuilding
     uncompared = Uncompared(logger: logger)
   }
 }

@@ -31,7 +31,7 @@ extension ModelWriter {
       guard place.isHot, place.isFixed else { return false }
       fields |= ChangeLog.bit(ofFieldAt: position)
     }
-    return !tables.indexes.contains { $0.depends(on: fields) }
+    return !tables.maintainedIndexes.contains { $0.depends(on: fields) }
   }
 
   /// Writes the fields to the object's hot part without reading the rest of the record.

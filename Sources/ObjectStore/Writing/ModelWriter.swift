@@ -81,7 +81,7 @@ final class ModelWriter {
         references: references
       )
     )
-    deferred = tables.indexes.map { DeferredIndex($0) }
+    deferred = tables.maintainedIndexes.map { DeferredIndex($0) }
   }
 
   func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
@@ -233,7 +233,7 @@ final class ModelWriter {
     encoder.finish(extras: extras)
     let id = try newID(keyHash: keyHash, in: transaction)
     work.value.entries.removeAll()
-    for (number, index) in tables.indexes.enumerated() {
+    for (number, index) in tables.maintainedIndexes.enumerated() {
       try translating(id) { () throws(RecordError) in
         unsafe try work.value.entries.add(encodedRecord, id, in: index, number)
       }
@@ -314,7 +314,7 @@ final class ModelWriter {
       )
     }
     work.value.entries.removeAll()
-    for (number, index) in tables.indexes.enumerated() where index.depends(on: fields) {
+    for (number, index) in tables.maintainedIndexes.enumerated() where index.depends(on: fields) {
       try translating(id) { () throws(RecordError) in
         unsafe try work.value.entries.replace(
           old.record,
@@ -353,7 +353,7 @@ final class ModelWriter {
   ) throws {
     let id = old.id
     work.value.entries.removeAll()
-    for (number, index) in tables.indexes.enumerated() {
+    for (number, index) in tables.maintainedIndexes.enumerated() {
       try translating(id) { () throws(RecordError) in
         try work.value.entries.remove(old.record, id, in: index, number)
       }
@@ -429,7 +429,7 @@ final class ModelWriter {
 
   private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
     for number in 0..<work.value.entries.added.count {
-      let index = tables.indexes[work.value.entries.indexOfAdded(number)]
+      let index = tables.maintainedIndexes[work.value.entries.indexOfAdded(number)]
       guard index.description.isUnique else { continue }
       unsafe try UniqueIndex(tables: tables, index: index)
         .check(work.value.entries.added[number], in: transaction)

@@ -279,8 +279,8 @@ struct SchemaComparison {
             isUnique
               ? Self.uniqueEffect
               : """
-              the first new program builds the index of \(objects(of: after, "the objects")) when \
-              it opens the store
+              new programs build the index of \(objects(of: after, "the objects")), in the \
+              background if there are many
               """
           )
         )

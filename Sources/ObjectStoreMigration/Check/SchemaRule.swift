@@ -4,7 +4,7 @@ public enum SchemaVerdict: Int, Sendable, Hashable, Comparable, CaseIterable {
   case safe
   /// New programs need nothing, and older ones open the store read-only.
   case olderReadOnly
-  /// The first new program that opens the store builds an index or a column, or copies objects.
+  /// New programs build an index, or the first of them builds a column or copies objects.
   case rebuilds
   /// The stored objects must be changed before the new program can use all of them.
   case needsStep

@@ -33,7 +33,7 @@ struct JSONLinesSchema {
         name: entry.tables.name,
         storage: entry.tables.storage,
         fields: Self.keyed(Self.fields(of: entry)),
-        indexes: entry.tables.indexes.map(\.description),
+        indexes: entry.tables.maintainedIndexes.map(\.description),
         columns: entry.tables.columns.map(\.description),
         references: []
       )

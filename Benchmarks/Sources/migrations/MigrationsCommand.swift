@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import ObjectStore
+
+/// Measures what changes of a schema cost, beside GRDB's migrations.
+@main
+struct MigrationsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrations",
+    abstract: "Measures what changes of a schema cost, beside GRDB's migrations."
+  )
+
+  @Argument(help: "The number of objects.")
+  var count = 1_000_000
+
+  @Option(help: "The file for the figures in JSON.")
+  var json = ".build/migrations.json"
+
+  func run() throws {
+    let folder = URL(filePath: NSTemporaryDirectory())
+      .appending(path: "migrations-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var report = Report(count: count)
+    let template = folder + "/template"
+    try load(into: template, &report)
+    let table = ArticleTable(folder: folder)
+    try table.load(count, &report)
+
+    try measureOpening(template, folder, &report)
+    try table.measureOpening(&report)
+    try BackgroundCost(template: template, folder: folder, count: count).measure(&report)
+    try table.measureIndex(&report)
+    try report.write(to: URL(filePath: json))
+  }
+
+  private func load(into path: String, _ report: inout Report) throws {
+    let store = try Store(at: path, models: [PlainArticle.self])
+    let time = try ContinuousClock().measure {
+      for start in stride(from: 0, to: count, by: 10_000) {
+        let numbers = start..<min(start + 10_000, count)
+        try store.write { try $0.insert(contentsOf: numbers.map { PlainArticle(.sample($0)) }) }
+      }
+    }
+    report.add("bulk insert", "ObjectStore", time)
+  }
+
+  /// Measures the first opening of a store after each change that rewrites nothing.
+  private func measureOpening(_ template: String, _ folder: String, _ report: inout Report) throws {
+    func open(_ name: String, _ models: [any Model.Type], version: UInt32 = 0) throws {
+      var times: [Duration] = []
+      for number in 0..<5 {
+        let path = "\(folder)/\(name.hashValue)-\(number)"
+        try FileManager.default.copyItem(atPath: template, toPath: path)
+        // Checks the pages of the copy, and reads them into memory.
+        _ = try Store(at: path, models: [PlainArticle.self])
+        let options = StoreOptions(schemaVersion: version)
+        times.append(
+          try ContinuousClock().measure {
+            _ = try Store(at: path, models: models, options: options)
+          }
+        )
+        try FileManager.default.removeItem(atPath: path)
+      }
+      report.add(name, "ObjectStore", times.sorted()[2])
+    }
+    try open("open, no change", [PlainArticle.self])
+    try open("open, added field", [RatedArticle.self])
+    try open("open, field moved", [ColdArticle.self])
+    try open("open, added index", [IndexedArticle.self])
+  }
+}
