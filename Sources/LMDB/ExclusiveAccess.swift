@@ -17,6 +17,14 @@ extension Environment {
     return try body()
   }
 
+  /// Opens the environment in `folder` for reading, while the caller has exclusive access to it.
+  ///
+  /// Close it before ``withExclusiveAccess(to:_:)`` ends.
+  package static func openClaimed(_ folder: String) throws(LMDBError) -> Environment {
+    // LMDB must not open the lock file: closing it would release our lock on it.
+    try Environment(path: folder, options: EnvironmentOptions(isReadOnly: true), kind: .unlocked)
+  }
+
   /// Compacts the environment in `folder`, which returns its free pages to the file system.
   ///
   /// Writes a compacted copy next to the data file and renames it over the file. If the process is
@@ -34,7 +42,6 @@ extension Environment {
     try withExclusiveAccess(to: folder) {
       var options = options
       options.isReadOnly = true
-      // LMDB must not open the lock file: closing it would release our lock on it.
       let environment = try Environment(path: folder, options: options, kind: .unlocked)
       let copy = folder + "/data.mdb.compacted"
       EnvironmentFile.remove(copy)

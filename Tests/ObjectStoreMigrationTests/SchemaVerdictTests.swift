@@ -110,7 +110,11 @@ import Testing
   }
 
   /// Lets a program of the base version and one of another version use one store.
-  private func outcome<New: NoteSchema>(_ new: New.Type, version: UInt32) throws -> Outcome {
+  private func outcome<New: NoteSchema>(
+    _ new: New.Type,
+    version: UInt32,
+    _ migration: Migration? = nil
+  ) throws -> Outcome {
     typealias Newer = AnyNote<New>
     typealias Older = AnyNote<Base>
     let folder = try TemporaryFolder()
@@ -127,13 +131,14 @@ import Testing
       newer = try Store(
         at: folder.path,
         models: [Newer.self],
-        options: StoreOptions(schemaVersion: version)
+        options: StoreOptions(schemaVersion: version, migration: migration)
       )
       outcome.opens = true
     } catch let error as StoreError {
       #expect([.schemaMismatch, .duplicateKey].contains(error.code), "\(error)")
     }
-    if let newer {
+    // These models cannot write a list.
+    if let newer, migration == nil {
       outcome.readsOld = (try? newer.read { try $0.find(Newer.self, keys: ["a", "b"]) }) != nil
       // Required fields have a value, and the others none.
       let values = New.schema.fields.filter { !$0.isOptional && !$0.isPrimaryKey }
@@ -144,7 +149,12 @@ import Testing
       }
     }
     newer = nil
-    let older = try Store(at: folder.path, models: [Older.self], options: options)
+    let older: Store
+    do {
+      older = try Store(at: folder.path, models: [Older.self], options: options)
+    } catch let error as StoreError where migration != nil && error.code == .schemaMismatch {
+      return outcome
+    }
     outcome.olderWrites = !older.isReadOnly
     outcome.olderReads =
       outcome.opens && (try? older.read { try $0.find(Older.self, key: "c") }) != nil
@@ -253,14 +263,25 @@ import Testing
     arguments: [(Retyped.self, .typeChanged), (Rekeyed.self, .primaryKeyChanged)]
       as [(any NoteSchema.Type, SchemaRule)]
   )
-  func `a refused change cannot open the store, and leaves it as it was`(
+  func `a change that needs a step cannot open the store without one, and leaves it as it was`(
     _ new: any NoteSchema.Type,
     _ rule: SchemaRule
   ) throws {
-    #expect(rules(new).contains(rule) && rule.verdict == .refused)
+    #expect(rules(new).contains(rule) && rule.verdict == .needsStep && rule.needsHigherVersion)
     for version: UInt32 in [1, 2] {
       let outcome = try outcome(new, version: version)
       #expect(!outcome.opens && outcome.olderWrites)
     }
+    let step = MigrationStep(
+      "change \(rule)",
+      to: 2,
+      [
+        .change("Note") { _, new in
+          if rule == .typeChanged { new.set("text", to: ["text"]) }
+        }
+      ]
+    )
+    let outcome = try outcome(new, version: 2, Migration(steps: [step]))
+    #expect(outcome.opens && !outcome.olderWrites && !outcome.olderReads)
   }
 }

@@ -112,3 +112,49 @@ struct IndexedArticle: Article {
   var contents: Contents
   init(_ contents: Contents) { self.contents = contents }
 }
+
+/// A version in which the year is a text.
+struct RetypedArticle: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Article",
+    fields: PlainArticle.schema.fields.map { field in
+      field.name == "year" ? FieldSchema("year", String.self) : field
+    }
+  )
+  static let step = MigrationStep(
+    "write years as text",
+    to: 2,
+    [
+      .change("Article") { old, new in
+        new.set("year", to: String(try old.value("year", as: Int64.self)))
+      }
+    ]
+  )
+
+  var contents: Contents
+  var year: String
+  var primaryKey: String { contents.url }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    year = try record.value(at: 3)
+    contents = Contents(
+      url: try record.value(at: 0),
+      title: try record.value(at: 1),
+      note: try record.value(at: 2),
+      year: 0,
+      stars: try record.value(at: 4),
+      views: try record.value(at: 5)
+    )
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(contents.url)
+    record.encode(contents.title)
+    record.encode(contents.note)
+    record.encode(year)
+    record.encode(contents.stars)
+    record.encode(contents.views)
+  }
+}

@@ -67,6 +67,40 @@ struct ArticleTable {
     try measure("index, at open", &report, migrator)
   }
 
+  /// Measures a migration that writes all rows to a new table, as SQLite's documentation advises
+  /// for a change of type.
+  func measureTypeChange(_ report: inout Report) throws {
+    var migrator = Self.migrator()
+    migrator.registerMigration("second") { database in
+      try database.alter(table: "article") { table in table.add(column: "rating", .integer) }
+    }
+    migrator.registerMigration("third") { database in
+      try database.create(index: "article_title", on: "article", columns: ["title"])
+    }
+    migrator.registerMigration("fourth") { database in
+      try database.drop(index: "article_title")
+      try database.create(table: "new") { table in
+        table.primaryKey("url", .text)
+        table.column("title", .text).notNull()
+        table.column("note", .text).notNull()
+        table.column("year", .text).notNull()
+        table.column("stars", .integer).notNull()
+        table.column("views", .integer).notNull()
+      }
+      let rows = try Row.fetchCursor(database, sql: "SELECT * FROM article")
+      let statement = try database.makeStatement(sql: "INSERT INTO new VALUES (?, ?, ?, ?, ?, ?)")
+      while let row = try rows.next() {
+        let year: Int64 = row["year"]
+        try statement.execute(arguments: [
+          row["url"], row["title"], row["note"], String(year), row["stars"], row["views"],
+        ])
+      }
+      try database.drop(table: "article")
+      try database.rename(table: "new", to: "article")
+    }
+    try measure("change of type, at open", &report, migrator)
+  }
+
   private func measure(
     _ name: String,
     _ report: inout Report,

@@ -31,7 +31,37 @@ struct MigrationsCommand: ParsableCommand {
     try table.measureOpening(&report)
     try BackgroundCost(template: template, folder: folder, count: count).measure(&report)
     try table.measureIndex(&report)
+    try measureSteps(template, folder, &report)
+    try table.measureTypeChange(&report)
     try report.write(to: URL(filePath: json))
+  }
+
+  /// Measures a change of type when the store is opened, and its rehearsal.
+  private func measureSteps(_ template: String, _ folder: String, _ report: inout Report) throws {
+    let path = folder + "/steps"
+    try FileManager.default.copyItem(atPath: template, toPath: path)
+    _ = try Store(at: path, models: [PlainArticle.self])
+    var options = StoreOptions(schemaVersion: 2)
+    options.migration = Migration(steps: [RetypedArticle.step])
+    let models: [any Model.Type] = [RetypedArticle.self]
+    let rehearsal = try Store.rehearseMigration(at: path, models: models, options: options)
+    report.add("change of type, rehearsed", "ObjectStore", rehearsal.duration)
+    if let memory = rehearsal.peakMemory {
+      report.add("change of type: anonymous memory", "ObjectStore", Double(memory) / 1e6, "MB")
+    }
+    let time = try ContinuousClock().measure {
+      _ = try Store(at: path, models: models, options: options)
+    }
+    report.add("change of type, at open", "ObjectStore", time)
+    if let insert = report.rows.first(where: { $0.name == "bulk insert" })?.value {
+      let rate = insert / (time / .milliseconds(1))
+      report.add("change of type: rate", "ObjectStore", rate, "of the bulk insert's")
+    }
+    report.add(
+      "rollback",
+      "ObjectStore",
+      try ContinuousClock().measure { _ = try Store.rollBackMigration(at: path) }
+    )
   }
 
   private func load(into path: String, _ report: inout Report) throws {

@@ -96,6 +96,26 @@ final class StoreLog: Sendable {
     )
   }
 
+  /// Logs a migration with steps.
+  func didMigrate(
+    _ path: String,
+    from: UInt32,
+    to: UInt32,
+    objects: Int,
+    since start: ContinuousClock.Instant
+  ) {
+    logger.notice(
+      "migrated a store",
+      metadata: [
+        "path": "\(path)",
+        "from": "\(from)",
+        "to": "\(to)",
+        "objects": "\(objects)",
+        "milliseconds": "\(start.duration(to: .now) / .milliseconds(1))",
+      ]
+    )
+  }
+
   /// Logs that an index is complete that was built in the background.
   func didBuildIndex(_ build: IndexBuild) {
     logger.debug(

@@ -35,9 +35,35 @@ struct StoreOpening {
         }
       }
     }
-    let environment = try translating("opening \(path)") {
+    let environment = try Self.openMigrated(path, models, options, environmentOptions)
+    try self.init(environment, models: models, options: options, isInMemory: false, since: start)
+  }
+
+  /// Opens an existing store, which is migrated first if its version needs a step.
+  private static func openMigrated(
+    _ path: String,
+    _ models: [any Model.Type],
+    _ options: StoreOptions,
+    _ environmentOptions: EnvironmentOptions
+  ) throws -> Environment {
+    do {
+      let environment = try open(path, environmentOptions)
+      guard options.access != .readOnly, try needsStep(environment, options) else {
+        return environment
+      }
+    }
+    // Now the store is closed, which the migration requires.
+    try translating("migrating \(path)") {
+      try StoreMigrator(path: path, models: models, options: options)
+        .run(options.logger.map { StoreLog($0) })
+    }
+    return try open(path, environmentOptions)
+  }
+
+  private static func open(_ path: String, _ options: EnvironmentOptions) throws -> Environment {
+    try translating("opening \(path)") {
       do {
-        return try Environment.open(path, options: environmentOptions)
+        return try Environment.open(path, options: options)
       } catch let error as LMDBError
         where error.code == .busy && Environment.isOpenReadOnly(path)
       {
@@ -51,7 +77,21 @@ struct StoreOpening {
         )
       }
     }
-    try self.init(environment, models: models, options: options, isInMemory: false, since: start)
+  }
+
+  /// Whether a store has a version that needs a step.
+  private static func needsStep(_ environment: Environment, _ options: StoreOptions) throws -> Bool
+  {
+    guard options.migration != nil else { return false }
+    return try translating("opening \(environment.path)") {
+      let version = try databaseOpeningLock.withLock { _ -> UInt32? in
+        let transaction = try environment.beginRead()
+        guard let database = try transaction.openDatabase(TableName.store) else { return nil }
+        return try Metadata(database: database)
+          .integer(MetadataKey.schemaVersion, in: transaction)
+      }
+      return version.map { !StoreMigrator.pendingSteps($0, options).isEmpty } ?? false
+    }
   }
 
   /// Creates a store in memory, which is lost when the environment is closed.

@@ -11,7 +11,7 @@ public struct StoreError: Error, Sendable {
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
       case missingField, invalidPageToken, unsupportedPredicate, overflow, closed, conflict
-      case keysExhausted, other
+      case keysExhausted, migrationFailed, other
     }
 
     private let value: Value
@@ -82,6 +82,10 @@ public struct StoreError: Error, Sendable {
     public static let conflict = Self(value: .conflict)
     /// The type of a numbered primary key has no number left.
     public static let keysExhausted = Self(value: .keysExhausted)
+    /// An object cannot be migrated.
+    ///
+    /// The store is unchanged. The cause is a ``MigrationFailure``.
+    public static let migrationFailed = Self(value: .migrationFailed)
     /// Another error.
     ///
     /// See ``StoreError/cause``.

@@ -62,11 +62,21 @@ public struct StoreOptions: Sendable, Hashable {
     set { uncompared.logger = newValue }
   }
 
+  /// The steps that lead older stores to ``schemaVersion``; `nil` if they need none.
+  ///
+  /// Opening a store of an earlier version for writing applies them first. Ignored when options are
+  /// compared.
+  public var migration: Migration? {
+    get { uncompared.migration }
+    set { uncompared.migration = newValue }
+  }
+
   private var uncompared: Uncompared
 
   /// Options that are ignored when options are compared.
   private struct Uncompared: Sendable, Hashable {
     var logger: Logger?
+    var migration: Migration?
 
     static func == (left: Self, right: Self) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
@@ -83,6 +93,7 @@ public struct StoreOptions: Sendable, Hashable {
     compaction: CompactionRule? = nil,
     checksPages: Bool = false,
     indexBuilding: IndexBuilding = .standard,
+    migration: Migration? = nil,
     logger: Logger? = nil
   ) {
     self.access = access
@@ -92,6 +103,6 @@ public struct StoreOptions: Sendable, Hashable {
     self.compaction = compaction
     self.checksPages = checksPages
     self.indexBuilding = indexBuilding
-    uncompared = Uncompared(logger: logger)
+    uncompared = Uncompared(logger: logger, migration: migration)
   }
 }

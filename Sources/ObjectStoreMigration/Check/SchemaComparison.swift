@@ -96,8 +96,8 @@ struct SchemaComparison {
           .primaryKeyChanged,
           "\(after.name).\(newKey.name)",
           """
-          the primary key is \(primaryKey.name) in the stores: keep it, or copy the objects to a \
-          model with another name
+          the primary key is \(primaryKey.name) in the stores, which cannot be opened without a \
+          step
           """
         )
       )
@@ -190,8 +190,8 @@ struct SchemaComparison {
       add(
         .typeChanged,
         """
-        the field is \(before.type) in the stores and \(after.type) here: keep the old field, and \
-        fill a new one from it
+        the field is \(before.type) in the stores and \(after.type) here: they cannot be opened \
+        without a step that changes the values
         """
       )
     }

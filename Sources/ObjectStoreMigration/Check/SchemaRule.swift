@@ -101,10 +101,10 @@ public enum SchemaRule: String, Sendable, Hashable, CaseIterable {
       .olderReadOnly
     case .layoutChanged, .indexAdded, .columnAdded: .rebuilds
     case .requiredFieldAdded, .fieldMadeRequiredWithoutDefault, .neededDefaultRemoved,
-      .indexMadeUnique:
+      .typeChanged, .primaryKeyChanged, .indexMadeUnique:
       .needsStep
     case .modelRemoved, .fieldRemoved, .requiredFieldRemoved: .losesData
-    case .typeChanged, .primaryKeyChanged, .retiredIDReused, .versionLowered: .refused
+    case .retiredIDReused, .versionLowered: .refused
     }
   }
 
@@ -113,11 +113,12 @@ public enum SchemaRule: String, Sendable, Hashable, CaseIterable {
   public var needsHigherVersion: Bool {
     switch self {
     case .layoutChanged, .requiredFieldAdded, .requiredFieldRemoved, .requiredFieldMadeOptional,
-      .fieldMadeRequiredWithoutDefault, .indexMadeNotUnique, .referenceChanged:
+      .fieldMadeRequiredWithoutDefault, .typeChanged, .primaryKeyChanged, .indexMadeNotUnique,
+      .referenceChanged:
       true
     case .modelAdded, .modelRemoved, .fieldAdded, .fieldRemoved, .fieldRenamed, .fieldMadeOptional,
-      .fieldMadeRequired, .defaultChanged, .neededDefaultRemoved, .typeChanged,
-      .primaryKeyChanged, .fieldMoved, .retiredIDReused, .indexAdded, .indexRemoved,
+      .fieldMadeRequired, .defaultChanged, .neededDefaultRemoved, .fieldMoved, .retiredIDReused,
+      .indexAdded, .indexRemoved,
       .indexMadeUnique, .columnAdded, .columnRemoved, .referenceAdded, .versionRaised,
       .versionLowered:
       false

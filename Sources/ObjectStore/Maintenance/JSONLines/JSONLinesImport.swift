@@ -317,7 +317,7 @@ extension JSONLinesImport {
 extension JSONLinesSchema.Model {
   /// Returns the fields with unique names, as a layout requires: of two fields with the same name,
   /// the later one is named by its id.
-  fileprivate func layoutFields(_ fields: [RecordLayout.Field]) -> [RecordLayout.Field] {
+  func layoutFields(_ fields: [RecordLayout.Field]) -> [RecordLayout.Field] {
     var taken: Set<String> = []
     return fields.map { field in
       var field = field

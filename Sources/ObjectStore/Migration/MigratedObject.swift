@@ -1,0 +1,199 @@
+/// An object in a migration, with its fields by name.
+///
+/// ```swift
+/// func fill(_ old: MigratedObject, _ new: inout MigratedObject) throws {
+///   let size: Int64 = try old.value("size")
+///   new.set("isLarge", to: size > 1_000_000)
+///   new.removeField("size")
+/// }
+/// ```
+public struct MigratedObject: Sendable {
+  /// A field, with its value as stored.
+  struct Field: Sendable {
+    enum Content: Sendable {
+      case null
+      /// A range of the object's stored bytes.
+      case stored(Range<Int>)
+      case own([UInt8])
+    }
+
+    var name: String
+    /// The id of a field that was stored; `nil` for one that a step has added.
+    var id: UInt32?
+    var type: FieldType
+    var content: Content
+  }
+
+  /// The name of the model, which a step may change to move the object.
+  public var model: String
+  private(set) var fields: [Field] = []
+  private(set) var isRemoved = false
+  private(set) var added: [MigratedObject] = []
+  /// The bytes of the fields as they were stored.
+  private var stored: [UInt8] = []
+
+  /// Creates an object without fields, for ``add(_:)``.
+  public init(model: String) {
+    self.model = model
+  }
+
+  /// Copies the fields of a record; `names` are the current names of fields by id.
+  init(
+    _ record: borrowing RecordView,
+    model: String,
+    names: [UInt32: String]
+  ) throws(RecordError) {
+    self.model = model
+    let layout = unsafe record.binding.layout
+    fields.reserveCapacity(layout.fields.count)
+    unsafe stored.reserveCapacity(record.cold.count)
+    for position in layout.fields.indices {
+      let field = layout.fields[position]
+      let content = unsafe try record.content(at: layout.places[position])
+      unsafe append(names[field.id] ?? field.name, field.id, field.type, content)
+    }
+    let extras = try record.extras()
+    for extra in extras {
+      let name = names[extra.id] ?? "#\(extra.id)"
+      guard let type = FieldType(extra.type) else { throw RecordError(.unknownCoding, field: name) }
+      let content = unsafe extra.range.map {
+        unsafe RecordView.Content.present(UnsafeRawBufferPointer(rebasing: record.cold[$0]))
+      }
+      unsafe append(name, extra.id, type, content ?? .null)
+    }
+  }
+
+  private mutating func append(
+    _ name: String,
+    _ id: UInt32,
+    _ type: FieldType,
+    _ content: RecordView.Content
+  ) {
+    var own = Field.Content.null
+    if case .present(let bytes) = unsafe content {
+      let start = stored.count
+      unsafe stored.append(contentsOf: bytes)
+      own = .stored(start..<stored.count)
+    }
+    fields.append(Field(name: name, id: id, type: type, content: own))
+  }
+
+  // MARK: Reading
+
+  /// The names of the fields that the object has, in no particular order.
+  public var fieldNames: [String] { fields.map(\.name) }
+
+  /// The value of a field; `nil` if the object has no such field.
+  ///
+  /// For values whose types are not known. ``value(_:as:)`` is faster.
+  public subscript(name: String) -> StoredValue? {
+    guard let field = field(name) else { return nil }
+    return unsafe withBytes(of: field) { bytes in
+      guard let bytes = unsafe bytes else { return .null }
+      return unsafe try? StoredValue(bytes, type: field.type)
+    }
+  }
+
+  /// Returns the value of a field.
+  ///
+  /// - Throws: ``StoreError`` with `missingField` if the object has no such field or it is `nil`,
+  ///   `schemaMismatch` if its type is another one, or `damaged` if it cannot be decoded.
+  public func value<Value: FieldValue>(
+    _ name: String,
+    as type: Value.Type = Value.self
+  ) throws
+    -> Value
+  {
+    guard let value = try optional(name, as: type) else {
+      throw StoreError(.missingField, "\(model).\(name) has no value")
+    }
+    return value
+  }
+
+  /// Returns the value of a field; `nil` if it is `nil`, or if the object has no such field.
+  ///
+  /// - Throws: As ``value(_:as:)``, except for `missingField`.
+  public func optional<Value: FieldValue>(
+    _ name: String,
+    as type: Value.Type = Value.self
+  ) throws -> Value? {
+    guard let field = field(name) else { return nil }
+    guard field.type == Value.fieldType else {
+      throw StoreError(
+        .schemaMismatch,
+        "\(model).\(name) is of type \(field.type), not \(Value.fieldType)"
+      )
+    }
+    do {
+      return unsafe try withBytes(of: field) { bytes throws(RecordError) in
+        guard let bytes = unsafe bytes else { return nil }
+        var reader = unsafe ByteReader(bytes)
+        return try Value(from: &reader)
+      }
+    } catch {
+      throw StoreError(.damaged, "\(model).\(name) cannot be decoded", cause: error)
+    }
+  }
+
+  private func field(_ name: String) -> Field? { fields.first { $0.name == name } }
+
+  /// Lends `body` the stored bytes of a field, or `nil`.
+  func withBytes<R>(
+    of field: Field,
+    _ body: (UnsafeRawBufferPointer?) throws -> R
+  ) rethrows -> R {
+    switch field.content {
+    case .null: try body(nil)
+    case .stored(let range):
+      try unsafe stored.withUnsafeBytes { bytes in
+        unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[range]))
+      }
+    case .own(let own): try unsafe own.withUnsafeBytes { unsafe try body($0) }
+    }
+  }
+
+  // MARK: Changing
+
+  /// Sets a field, also one that the object does not have yet.
+  ///
+  /// The type of the value is the type of the stored field, so it must be the one that the model
+  /// declares.
+  public mutating func set<Value: FieldValue>(_ name: String, to value: Value?) {
+    let content = value.map { Field.Content.own($0.storedBytes) } ?? .null
+    guard let position = fields.firstIndex(where: { $0.name == name }) else {
+      fields.append(Field(name: name, id: nil, type: Value.fieldType, content: content))
+      return
+    }
+    fields[position].type = Value.fieldType
+    fields[position].content = content
+  }
+
+  /// Removes a field, if the object has it.
+  public mutating func removeField(_ name: String) { fields.removeAll { $0.name == name } }
+
+  /// Gives a field another name, if the object has it.
+  ///
+  /// A field that already has the name is replaced.
+  public mutating func renameField(_ name: String, to newName: String) {
+    guard name != newName, fields.contains(where: { $0.name == name }) else { return }
+    removeField(newName)
+    guard let position = fields.firstIndex(where: { $0.name == name }) else { return }
+    fields[position].name = newName
+    // Another name is another field for the model, unless that declares the id.
+    fields[position].id = nil
+  }
+
+  /// Deletes the object.
+  public mutating func remove() { isRemoved = true }
+
+  /// Adds another object.
+  ///
+  /// Later steps see it; the other operations of this step do not.
+  public mutating func add(_ object: MigratedObject) { added.append(object) }
+
+  /// Removes and returns the objects that a step has added.
+  mutating func takeAdded() -> [MigratedObject] {
+    defer { added.removeAll() }
+    return added
+  }
+}

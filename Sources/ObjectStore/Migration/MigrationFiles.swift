@@ -1,0 +1,117 @@
+internal import LMDB
+internal import SystemInterface
+
+/// The files of a migration in the folder of a store.
+///
+/// The new file is made in a folder of its own and renamed over `data.mdb` when it is complete. So a
+/// migration that fails, is killed or fills the disk leaves the store as it was.
+struct MigrationFiles {
+  let path: String
+
+  var file: String { path + "/data.mdb" }
+  /// The folder in which the new file is made.
+  var folder: String { path + "/data.mdb.migration" }
+  private var copy: String { folder + "/data.mdb" }
+
+  /// The name under which the file of a version is kept.
+  static func previousName(version: UInt32) -> String { "data.mdb.before-\(version)" }
+  /// The name under which a migrated file is kept after a rollback.
+  static let rolledBackName = "data.mdb.rolled-back"
+
+  /// Opens the new file; one that another migration has begun is deleted.
+  func openTarget(fingerprint: UInt64) throws -> Environment {
+    if Store.exists(at: folder), try !continues(fingerprint) { NewFolder.remove(folder) }
+    guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw StoreError(errno: errno, folder)
+    }
+    return try Environment.open(folder)
+  }
+
+  private func continues(_ fingerprint: UInt64) throws -> Bool {
+    do {
+      let environment = try Environment.open(folder)
+      return try MigrationCursor.stored(in: environment)?.fingerprint == fingerprint
+    } catch let error as LMDBError where error.isCorruption || error.code == .incompatible {
+      return false
+    }
+  }
+
+  /// Fails if the disk cannot hold a copy of the store.
+  func requireSpace() throws {
+    let size = try FileSize.of(file)
+    let begun = (try? FileSize.of(copy)) ?? 0
+    guard let free = FreeSpace.ofDisk(at: path), free < size - begun else { return }
+    throw StoreError(
+      .diskFull,
+      """
+      the store cannot be migrated, and is unchanged: the new file needs about \(size >> 20) MiB, \
+      and the disk has \(free >> 20) MiB
+      """
+    )
+  }
+
+  /// Puts the new file in the place of the old one, which is kept under a name unless that is empty.
+  func replace(keeping name: String) throws {
+    var status = stat()
+    guard unsafe stat(file, &status) == 0, unsafe chmod(copy, status.st_mode & 0o777) == 0 else {
+      throw StoreError(errno: errno, file)
+    }
+    if !name.isEmpty { try link(file, as: name) }
+    try DurableFile.rename(copy, to: file)
+    try FolderSync.run(path)
+    NewFolder.remove(folder)
+  }
+
+  /// Restores a previous file, and keeps the present one as ``rolledBackName``.
+  func restore(_ name: String) throws {
+    try link(file, as: Self.rolledBackName)
+    try DurableFile.rename("\(path)/\(name)", to: file)
+    try FolderSync.run(path)
+    // Begun by a program whose migration is undone.
+    NewFolder.remove(folder)
+  }
+
+  /// Gives a file a second name in the store's folder, which may exist.
+  private func link(_ file: String, as name: String) throws {
+    let link = "\(path)/\(name)"
+    if unsafe unlink(link) != 0, errno != ENOENT { throw StoreError(errno: errno, link) }
+    try DurableFile.link(file, to: link)
+    try FolderSync.run(path)
+  }
+}
+
+/// The free space of disks.
+enum FreeSpace {
+  /// The number of bytes that the user can write; `nil` if it is not known.
+  static func ofDisk(at path: String) -> Int64? {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    return Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int64(clamping: status.f_frsize)
+    ).partialValue
+  }
+}
+
+/// The memory of the process that is not part of a file.
+enum AnonymousMemory {
+  /// The number of bytes; `nil` if the system does not tell.
+  static var current: Int64? {
+    #if os(Linux)
+      let descriptor = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 4_096)
+      let count = unsafe bytes.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress, $0.count)
+      }
+      guard count > 0 else { return nil }
+      let text = String(decoding: bytes[..<count], as: UTF8.self)
+      guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
+        let number = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+      else { return nil }
+      return Int64(number).map { $0 << 10 }
+    #else
+      return nil
+    #endif
+  }
+}
