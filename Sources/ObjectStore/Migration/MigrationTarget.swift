@@ -102,10 +102,15 @@ struct MigrationTarget {
       shape = models[position].shapes.count - 1
     }
     let own = models[position].shapes[shape]
-    for (field, position) in zip(own.layout.fields, own.positions) where !field.isOptional {
-      if case .null = object.fields[position].content {
+    for (field, place) in zip(own.layout.fields, own.positions) where !field.isOptional {
+      guard case .null = object.fields[place].content else { continue }
+      if models[position].field(withID: field.id)?.isRequired == true {
         throw StoreError(.missingField, "\(object.model).\(field.name) is nil, but not optional")
       }
+      // It was optional. Without the field, the object has the default value.
+      var object = object
+      object.removeField(object.fields[place].name)
+      return try entry(object, from: source)
     }
     return Entry(object: object, source: source, model: position, shape: shape)
   }

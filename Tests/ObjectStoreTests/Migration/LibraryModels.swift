@@ -55,6 +55,33 @@ struct Author: Model, Hashable {
   }
 }
 
+/// A version of an author whose mail has a default value.
+struct MailedAuthor: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Author",
+    fields: [
+      FieldSchema("id", Int64.self, isPrimaryKey: true),
+      FieldSchema("mail", String.self, hasDefault: true),
+    ]
+  )
+
+  var id: Int64
+  var mail: String
+  var primaryKey: Int64 { id }
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    id = try record.value(at: 0)
+    mail = try record.value(at: 1, default: "none")
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode(mail)
+  }
+}
+
 /// The second version of an author.
 struct Person: Model, Hashable {
   struct Columns: Sendable {

@@ -156,6 +156,15 @@ import Testing
     #expect(try store.storedModels()[0].indexes.count == 1)
   }
 
+  @Test func `nil in a field that has become required reads as its default value`() throws {
+    try makeStore(count: 20)
+    let step = MigrationStep("keep all", to: 2, [])
+    let store = try Store(at: folder.path, models: [MailedAuthor.self], options: options(2, [step]))
+    let mails = try store.read { try $0.fetch(MailedAuthor.all).map(\.mail) }
+    #expect(mails == (1...20).map { Author($0).mail ?? "none" })
+    #expect(try store.verify().problems == [])
+  }
+
   // MARK: Failures
 
   /// Expects that a migration fails, and leaves the store as it was.
