@@ -26,8 +26,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
       RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
       ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
       StatsCommand.self, VerifyCommand.self, VerifyFileCommand.self, BackupCommand.self,
-      CompactCommand.self,
-      RootCommand.self, StoreCommand.self, ConfigCommand.self, ManualCommand.self,
+      CompactCommand.self, MigrateCommand.self, RootCommand.self, StoreCommand.self,
+      ConfigCommand.self, ManualCommand.self,
     ]
   )
 

@@ -37,6 +37,9 @@ public final class RecordStore: Sendable {
     DownloadRecord.self, Root.self, RequestHeaders.self, PieceDigests.self,
   ]
 
+  /// The options with which a download store is opened.
+  package static let options = StoreOptions(schemaVersion: DownloadMigrations.currentVersion)
+
   /// Opens the store in a folder, or creates it.
   ///
   /// - Parameters:
@@ -52,15 +55,10 @@ public final class RecordStore: Sendable {
     checksPages: Bool = false,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    objects = try Store(
-      at: path,
-      models: Self.models,
-      options: StoreOptions(
-        access: access,
-        schemaVersion: DownloadMigrations.currentVersion,
-        checksPages: checksPages
-      )
-    )
+    var options = Self.options
+    options.access = access
+    options.checksPages = checksPages
+    objects = try Store(at: path, models: Self.models, options: options)
     id = RecordIdentity.id(ofStoreWithSeed: objects.seed)
     self.now = now
   }

@@ -38,7 +38,7 @@ extension Store {
   /// Returns the indexes that are being built, of all models in the store.
   ///
   /// Until an index is built, writes maintain it and queries do not use it: they scan the model, or
-  /// use another index. ``Query/explain(in:)`` shows which.
+  /// use another index. ``ObjectReader/explain(_:)`` shows which.
   ///
   /// - Throws: ``StoreError``, as a read.
   public func indexBuilds() throws -> [IndexBuildProgress] {
