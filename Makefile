@@ -92,8 +92,8 @@ test: test-deps ## Runs all tests but those of AsyncHTTPClient
 test-transport: test-deps ## Runs the tests of the transports and the engine again, over AsyncHTTPClient
 	@.ci/test-transport
 
-kill-test: test-deps ## Kills engines and commands 1000 times, and checks the guarantees each time
-	DLSTORE_KILLS=1000 .ci/test KillTests.KillTests
+kill-test: test-deps ## Kills engines, commands and migrations 1000 times, and checks the guarantees each time
+	DLSTORE_KILLS=1000 .ci/test KillTests.KillTests ObjectStoreTests.MigrationKillTests
 
 power-cut-test: test-deps ## Simulates power cuts at 1000 system calls of a recorded run
 	DLSTORE_POWER_CUTS=1000 .ci/test PowerCutTests

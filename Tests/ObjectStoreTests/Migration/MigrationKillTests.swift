@@ -1,0 +1,149 @@
+import Foundation
+import LMDB
+import SystemInterface
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// The number of kills, which `DLSTORE_KILLS` overrides.
+private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap(Int.init) ?? 20
+
+/// Kills processes at random moments of migrations and index builds.
+@Suite(.serialized, .timeLimit(.minutes(60))) struct MigrationKillTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Ends the process after a time.
+  private static func killSelf(after delay: Int) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
+      kill(getpid(), SIGKILL)
+    }
+  }
+
+  private static func options() -> StoreOptions {
+    var options = StoreOptions(schemaVersion: 2)
+    options.migration = Migration(steps: LibrarySteps.all)
+    options.migration?.batchCount = 50
+    return options
+  }
+
+  private func makeAuthors(_ ids: ClosedRange<Int64>) throws {
+    let store = try Store(at: folder.path, models: [Author.self])
+    try store.write { tx in
+      for id in ids { try tx.insert(Author(id)) }
+    }
+  }
+
+  private func migrate() throws -> [Person] {
+    let store = try Store(at: folder.path, models: [Person.self], options: Self.options())
+    #expect(try store.verify().problems == [])
+    return try store.read { try $0.fetch(Person.all) }
+  }
+
+  private func bytes() throws -> Data {
+    try Data(contentsOf: URL(filePath: folder.path("data.mdb")))
+  }
+
+  @Test func `a kill at any moment of a migration leaves the old or the new store`() async throws {
+    try makeAuthors(1...1_000)
+    let before = try bytes()
+    let expected = (1...1_000).map { Author($0) }.filter { !$0.isDeleted }.map { Person($0) }
+    let start = ContinuousClock.now
+    #expect(try migrate() == expected)
+    let time = Int(start.duration(to: .now) / .microseconds(1))
+    _ = try Store.rollBackMigration(at: folder.path)
+    var (old, new) = (0, 0)
+    for _ in 0..<kills {
+      let path = folder.path
+      let delay = Int.random(in: 0...time * 3 / 2)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, delay = delay as Int] in
+        MigrationKillTests.killSelf(after: delay)
+        _ = try Store(at: path, models: [Person.self], options: MigrationKillTests.options())
+        kill(getpid(), SIGKILL)
+      }
+      // Either the file is the old one, and the next program continues; or it is complete.
+      if try Store.migrationStatus(at: path).version == 2 {
+        new += 1
+        #expect(try migrate() == expected)
+        _ = try Store.rollBackMigration(at: path)
+      } else {
+        old += 1
+      }
+      #expect(try bytes() == before)
+    }
+    #expect(old > 0 && (new > 0 || kills < 100))
+    #expect(try migrate() == expected)
+  }
+
+  @Test func `a kill at any moment of an index build leaves a correct store`() async throws {
+    try makePages()
+    var complete = 0
+    for _ in 0..<kills {
+      let path = folder.path
+      let delay = Int.random(in: 0...80_000)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, delay = delay as Int] in
+        var options = StoreOptions(schemaVersion: 1)
+        options.indexBuilding = .inBackground(above: 0)
+        MigrationKillTests.killSelf(after: delay)
+        let store = try Store(at: path, models: [SequentialPage.self], options: options)
+        store.indexing.stop()
+        var worker = IndexBuildWorker(store.environment, memoryLimit: 5_000)
+        while try worker.step() != .nothing {}
+        kill(getpid(), SIGKILL)
+      }
+      complete += try checkPages() ? 1 : 0
+    }
+    #expect(complete > 0)
+  }
+
+  private func makePages() throws {
+    let store = try Store(at: folder.path, models: [PlainPage.self])
+    try store.write { try $0.insert(contentsOf: (0..<2_000).map { PlainPage(Self.page($0)) }) }
+  }
+
+  private static func page(_ number: Int) -> PageContents {
+    PageContents(
+      key: Data("page \(number)".utf8),
+      title: "title \(number % 500)",
+      rank: number,
+      tags: ["t\(number % 3)", "u\(number % 7)"],
+      views: Int64(number)
+    )
+  }
+
+  /// Checks the store; removes its indexes, and returns true, when all are complete.
+  private func checkPages() throws -> Bool {
+    let query = SequentialPage.where { $0.title == "title 17" }
+    var options = StoreOptions(access: .readWrite, schemaVersion: 1)
+    options.indexBuilding = .inBackground(above: 0)
+    do {
+      // A program without the index may write in between.
+      let store = try Store(at: folder.path, models: [PlainPage.self], options: options)
+      store.indexing.stop()
+      let key = Self.page(Int.random(in: 0..<2_000)).key
+      try store.write { tx in _ = try tx.update(PlainPage.self, key: key) { $0.page.views += 1 } }
+      #expect(try store.verify().problems == [])
+      guard try store.indexBuilds().isEmpty, try !store.storedModels()[0].indexes.isEmpty else {
+        return false
+      }
+    }
+    let store = try Store(at: folder.path, models: [SequentialPage.self], options: options)
+    #expect(try store.read { try $0.count(query) } == 4)
+    // The next round builds them again.
+    let schema = try StoredSchema(store.environment)
+    var transaction = try store.environment.beginWrite()
+    for index in schema.models[0].tables.indexes {
+      let build = IndexBuild(model: "Page", index: index.description)
+      let key = Array(MetadataKey.index("Page", index.description.id).utf8)
+      try transaction.delete(key.span, in: schema.metadata.database)
+      try build.begin(schema.metadata, in: &transaction)
+    }
+    try schema.metadata.set(schema.epoch + 1, for: MetadataKey.epoch, in: &transaction)
+    try transaction.commit()
+    return true
+  }
+}
