@@ -27,9 +27,9 @@ struct MigrateCommandTests: StoreSuite {
     ]}
     """
 
-  private func makeNotes() throws {
+  private func makeNotes(_ count: Int = 3) throws {
     try Store(at: store, models: [SampleNote.self]).write { tx in
-      for id in 1...3 { try tx.insert(SampleNote(id: id, text: "note \(id)", rank: id)) }
+      for id in 1...count { try tx.insert(SampleNote(id: id, text: "note \(id)", rank: id)) }
     }
   }
 
@@ -167,6 +167,23 @@ struct MigrateCommandTests: StoreSuite {
     #expect(await migrate("--steps", folder.path("none")).status == .notFound)
     #expect(await migrate("--status", "--rollback").status == .usage)
     #expect(await migrate("--status", "--steps", "x").status == .usage)
+  }
+
+  @Test func `programs that start at the same time migrate a store once`() async throws {
+    try makeNotes(5_000)
+    let (file, store) = (try stepsFile(), store)
+    let messages = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<5 {
+        group.addTask {
+          let result = try await DLStoreProcess.run("migrate", "--steps", file, store: store)
+          return result.status == 0 ? "" : result.messages
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(messages == ["", "", "", "", ""])
+    #expect(await memos().count == 5_001)
+    #expect(await dlstore("--store", store, "verify").status == .done)
   }
 
   @Test func `a store that another process has open is not migrated`() async throws {

@@ -36,16 +36,17 @@ struct MigrationFiles {
     }
   }
 
-  /// Fails if the disk cannot hold a copy of the store.
-  func requireSpace() throws {
-    let size = try FileSize.of(file)
+  /// Fails if the disk cannot hold a copy of the objects of a store.
+  func requireSpace(for source: Environment) throws {
+    let unused = Int64(try source.freePageCount() * source.statistics().pageSize)
+    let size = try FileSize.of(file) - unused
     let begun = (try? FileSize.of(copy)) ?? 0
     guard let free = FreeSpace.ofDisk(at: path), free < size - begun else { return }
     throw StoreError(
       .diskFull,
       """
-      the store cannot be migrated, and is unchanged: the new file needs about \(size >> 20) MiB, \
-      and the disk has \(free >> 20) MiB
+      the store cannot be migrated, and is unchanged: the new file needs about \(size >> 10) KiB, \
+      and the disk has \(free >> 10) KiB
       """
     )
   }

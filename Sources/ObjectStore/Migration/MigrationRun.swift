@@ -119,8 +119,9 @@ struct MigrationRun {
     var total = 0
     for entry in schema.models { total += try transaction.count(of: entry.tables.records) }
     var writer = MigrationWriter(target)
-    for entry in schema.models where entry.tables.name >= start.model {
-      cursor.next = entry.tables.name == start.model ? start.next : 0
+    let first = schema.models.firstIndex { $0.tables.name == start.model } ?? 0
+    for entry in schema.models[first...] {
+      if entry.tables.name != start.model { cursor.next = 0 }
       cursor.model = entry.tables.name
       var isLast = false
       while !isLast {

@@ -25,6 +25,12 @@ struct StoreMigrator {
       do {
         return try Environment.withExclusiveAccess(to: path) { try runAlone(log, since: start) }
       } catch let error as LMDBError where error.code == .busy {
+        // Opening waits while another program migrates the store.
+        if let version = try? StoredSchema(Environment.open(path)).version,
+          Self.pendingSteps(version, options).isEmpty
+        {
+          return
+        }
         // A program that opens the store to examine its version soon closes it.
         guard start.duration(to: .now) < Self.patience else {
           throw StoreError(
@@ -36,7 +42,7 @@ struct StoreMigrator {
             cause: error
           )
         }
-        usleep(10_000)
+        usleep(.random(in: 5_000...20_000))
       }
     }
   }
@@ -50,7 +56,7 @@ struct StoreMigrator {
     // Another program may have migrated the store in between.
     let steps = Self.pendingSteps(version, options)
     guard !steps.isEmpty else { return }
-    try files.requireSpace()
+    try files.requireSpace(for: source)
     let previous =
       options.migration?.keepsPrevious == true ? MigrationFiles.previousName(version: version) : ""
     do {
@@ -106,9 +112,8 @@ struct StoreMigrator {
     var rehearsal = MigrationRehearsal(from: version, to: max(version, options.schemaVersion))
     guard !steps.isEmpty else { return rehearsal }
     let files = MigrationFiles(path: path)
-    try files.requireSpace()
-    let folder = "\(path)/data.mdb.rehearsal-\(getpid())-\(UInt32.random(in: .min ... .max))"
-    guard unsafe mkdir(folder, 0o700) == 0 else { throw StoreError(errno: errno, folder) }
+    try files.requireSpace(for: source)
+    let folder = try NewDataFile.makeTemporaryFolder(in: path)
     defer { NewFolder.remove(folder) }
     let target = try Environment.open(folder)
     var run = MigrationRun(

@@ -108,9 +108,7 @@ enum NewDataFile {
       return false
     }
     leftovers(in: path).forEach(NewFolder.remove)
-    let number = UInt32.random(in: .min ... .max)
-    let temporary = "\(path)/\(prefix)\(getpid())-\(number)"
-    guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
+    let temporary = try makeTemporaryFolder(in: path)
     var marksUnsynced = false
     defer { if !marksUnsynced { NewFolder.remove(temporary) } }
     try fill(temporary)
@@ -127,10 +125,20 @@ enum NewDataFile {
       try StoreFolder.syncDirectoryEntries(ofStore: path)
     } catch {
       // Another process may have opened the file already, so it must stay.
-      marksUnsynced = unsafe rename(temporary, "\(path)/\(prefix)unsynced-\(number)") == 0
+      let name = "\(prefix)unsynced-\(UInt32.random(in: .min ... .max))"
+      marksUnsynced = unsafe rename(temporary, "\(path)/\(name)") == 0
       throw error
     }
     return true
+  }
+
+  /// Makes a folder for a new file.
+  ///
+  /// If the process is killed, the next opening of the store deletes the folder.
+  static func makeTemporaryFolder(in path: String) throws -> String {
+    let temporary = "\(path)/\(prefix)\(getpid())-\(UInt32.random(in: .min ... .max))"
+    guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
+    return temporary
   }
 
   /// Returns the temporary folders of processes that failed or were killed.

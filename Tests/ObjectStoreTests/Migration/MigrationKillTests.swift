@@ -80,10 +80,11 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
 
   @Test func `a kill at any moment of an index build leaves a correct store`() async throws {
     try makePages()
+    let time = try buildTime()
     var complete = 0
     for _ in 0..<kills {
       let path = folder.path
-      let delay = Int.random(in: 0...80_000)
+      let delay = Int.random(in: 0...time * 3 / 2)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, delay = delay as Int] in
         var options = StoreOptions(schemaVersion: 1)
@@ -103,6 +104,22 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
   private func makePages() throws {
     let store = try Store(at: folder.path, models: [PlainPage.self])
     try store.write { try $0.insert(contentsOf: (0..<2_000).map { PlainPage(Self.page($0)) }) }
+  }
+
+  /// Builds the indexes, and returns the time that it took, in microseconds.
+  private func buildTime() throws -> Int {
+    let start = ContinuousClock.now
+    var options = StoreOptions(schemaVersion: 1)
+    options.indexBuilding = .inBackground(above: 0)
+    do {
+      let store = try Store(at: folder.path, models: [SequentialPage.self], options: options)
+      store.indexing.stop()
+      var worker = IndexBuildWorker(store.environment, memoryLimit: 5_000)
+      while try worker.step() != .nothing {}
+    }
+    let time = Int(start.duration(to: .now) / .microseconds(1))
+    #expect(try checkPages())
+    return time
   }
 
   private static func page(_ number: Int) -> PageContents {
