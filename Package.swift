@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
     .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "ObjectStoreMigration", targets: ["ObjectStoreMigration"]),
+    .library(name: "MigrationTesting", targets: ["MigrationTesting"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadMetalink", targets: ["DownloadMetalink"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
@@ -75,6 +76,7 @@ let package = Package(
       name: "ObjectStoreMigration",
       dependencies: ["ObjectStore", .product(name: "Crypto", package: "swift-crypto")]
     ),
+    .target(name: "MigrationTesting", dependencies: ["ObjectStore", "ObjectStoreMigration"]),
     .target(
       name: "Migrations",
       path: "Migrations",
@@ -262,6 +264,11 @@ let package = Package(
     .testTarget(
       name: "ObjectStoreMigrationTests",
       dependencies: ["ObjectStore", "ObjectStoreMigration", "TestSupport"]
+    ),
+    // The checks of migrations, with migrations that are correct and others that are not.
+    .testTarget(
+      name: "MigrationTestingTests",
+      dependencies: ["MigrationTesting", "ObjectStore", "ObjectStoreMigration", "TestSupport"]
     ),
     // The schema of the records against its lock file and its releases.
     .testTarget(

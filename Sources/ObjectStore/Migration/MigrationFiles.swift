@@ -52,12 +52,15 @@ struct MigrationFiles {
   }
 
   /// Puts the new file in the place of the old one, which is kept under a name unless that is empty.
-  func replace(keeping name: String) throws {
+  ///
+  /// `didWrite` is called before the last step.
+  func replace(keeping name: String, didWrite: (() -> Void)?) throws {
     var status = stat()
     guard unsafe stat(file, &status) == 0, unsafe chmod(copy, status.st_mode & 0o777) == 0 else {
       throw StoreError(errno: errno, file)
     }
     if !name.isEmpty { try link(file, as: name) }
+    didWrite?()
     try DurableFile.rename(copy, to: file)
     try FolderSync.run(path)
     NewFolder.remove(folder)

@@ -61,7 +61,10 @@ struct MigrationRun {
     _ previousFile: String
   ) throws {
     let references = try schema.metadata.references(in: transaction)
-    let stored = plan.migrate(JSONLinesSchema(schema, references).models)
+    let stored =
+      try options.migration?.resultHeader.map {
+        try JSONLinesSchema(json: JSONParser.parse($0)).models
+      } ?? plan.migrate(JSONLinesSchema(schema, references).models)
     var target = MigrationTarget(declared: models.map { $0.schema }, stored: stored)
     let cursor = try begin(MigrationCursor(fingerprint: fingerprint), stored, schema)
     try migrate(from: cursor, &target, schema, transaction)
@@ -134,7 +137,8 @@ struct MigrationRun {
           try note(failure)
         }
         objectCount = Int(cursor.objectCount)
-        peakMemory = max(peakMemory ?? 0, AnonymousMemory.current ?? 0)
+        if let memory = AnonymousMemory.current { peakMemory = max(peakMemory ?? 0, memory) }
+        options.migration?.didWrite?()
         progress?(MigrationProgress(objectCount: objectCount, totalObjectCount: total))
       }
     }
@@ -238,6 +242,7 @@ struct MigrationRun {
     try schema.metadata.set(record.encoded, for: MigrationRecord.key, in: &transaction)
     try schema.history?.restart(in: &transaction)
     try transaction.commit()
+    options.migration?.didWrite?()
   }
 
   private mutating func checkReferences() throws {

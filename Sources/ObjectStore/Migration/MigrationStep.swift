@@ -130,7 +130,12 @@ public struct Migration: Sendable {
   /// Called after each batch of objects.
   public var progress: (@Sendable (MigrationProgress) -> Void)?
   /// The maximum number of objects that a transaction migrates.
-  var batchCount = 16_384
+  package var batchCount = 16_384
+  /// Called after each change of a file of the store.
+  package var didWrite: (@Sendable () -> Void)?
+  /// The models of the migrated store that the program does not declare, as the first line of an
+  /// export; `nil` for those that the steps result in.
+  package var resultHeader: [UInt8]?
 
   /// Creates a migration.
   ///

@@ -93,13 +93,30 @@ extension Store {
     options: StoreOptions,
     failureLimit: Int = 100
   ) throws -> MigrationRehearsal {
+    try rehearseMigration(
+      at: path,
+      models: models,
+      options: options,
+      failureLimit: failureLimit
+    ) { _ in }
+  }
+
+  /// Executes the steps as ``rehearseMigration(at:models:options:failureLimit:)``, and lends the
+  /// folder with the new file to `examine` before it is deleted.
+  package static func rehearseMigration(
+    at path: String,
+    models: [any Model.Type],
+    options: StoreOptions,
+    failureLimit: Int,
+    examine: (_ path: String) throws -> Void
+  ) throws -> MigrationRehearsal {
     let migrator = StoreMigrator(
       path: path,
       models: ModelSchema.withTargets(models),
       options: options
     )
     return try translating("rehearsing the migration of \(path)") {
-      try migrator.rehearse(failureLimit: failureLimit)
+      try migrator.rehearse(failureLimit: failureLimit, examine: examine)
     }
   }
 

@@ -75,7 +75,7 @@ struct StoreMigrator {
       if !(error is CancellationError) { NewFolder.remove(files.folder) }
       throw error
     }
-    try files.replace(keeping: previous)
+    try files.replace(keeping: previous, didWrite: options.migration?.didWrite)
   }
 
   /// A digest of a store, the steps, the models and the file of the program.
@@ -103,8 +103,11 @@ struct StoreMigrator {
     return unsafe writer.bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
   }
 
-  /// Executes the steps on a snapshot, and deletes the result.
-  func rehearse(failureLimit: Int) throws -> MigrationRehearsal {
+  /// Executes the steps on a snapshot, lends the result to `examine`, and deletes it.
+  func rehearse(
+    failureLimit: Int,
+    examine: (_ path: String) throws -> Void
+  ) throws -> MigrationRehearsal {
     let source = try Environment.open(path, options: EnvironmentOptions(isReadOnly: true))
     let version = try StoredSchema(source).version
     let steps = Self.pendingSteps(version, options)
@@ -115,10 +118,9 @@ struct StoreMigrator {
     try files.requireSpace(for: source)
     let folder = try NewDataFile.makeTemporaryFolder(in: path)
     defer { NewFolder.remove(folder) }
-    let target = try Environment.open(folder)
     var run = MigrationRun(
       source,
-      into: target,
+      into: try Environment.open(folder),
       steps: steps,
       models: models,
       options: options,
@@ -132,6 +134,7 @@ struct StoreMigrator {
     rehearsal.duration = start.duration(to: .now)
     rehearsal.fileSize = try FileSize.of(folder + "/data.mdb")
     rehearsal.peakMemory = run.peakMemory
+    try examine(folder)
     return rehearsal
   }
 }
