@@ -274,8 +274,10 @@ let package = Package(
     .testTarget(
       name: "MigrationsTests",
       dependencies: [
-        "DownloadStore", "Migrations", "ObjectStore", "ObjectStoreMigration", "TestSupport",
-      ]
+        "DownloadStore", "MigrationTesting", "Migrations", "ObjectStore", "ObjectStoreMigration",
+        "TestSupport",
+      ],
+      exclude: ["Fixtures"]
     ),
     // Checks and records the schema of the records: make schema.
     .executableTarget(
