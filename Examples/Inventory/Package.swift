@@ -20,7 +20,11 @@ let package = Package(
     // The code of the articles in ObjectStore's documentation, which is compiled and run here.
     .executableTarget(
       name: "articles",
-      dependencies: [.product(name: "ObjectStoreModel", package: "dlstore")],
+      dependencies: [
+        .product(name: "MigrationTesting", package: "dlstore"),
+        .product(name: "ObjectStoreMigration", package: "dlstore"),
+        .product(name: "ObjectStoreModel", package: "dlstore"),
+      ],
       path: "Articles"
     ),
   ]

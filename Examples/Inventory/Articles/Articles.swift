@@ -30,6 +30,8 @@ struct Articles {
     try ownWrites(store)
     live(store)
     try migrating(folder + "/notes")
+    try releasing(folder + "/recipes", folder + "/releases")
+    try thirdRelease(folder + "/recipes")
     try inspection(store)
     try backup(store, folder + "/backup")
     try exports(store, folder + "/store.jsonl", folder + "/copy")

@@ -1,0 +1,123 @@
+import Foundation
+import MigrationTesting
+import ObjectStoreMigration
+import ObjectStoreModel
+
+/// The recipes of the first release.
+enum FirstRelease {
+  @Model(name: "Recipe")
+  struct Recipe {
+    @PrimaryKey var id: Int
+    var title: String
+    var minutes: String
+    var text: String
+  }
+}
+
+/// A name that is another one, and an index.
+enum SecondRelease {
+  @Model(name: "Recipe")
+  struct Recipe {
+    @PrimaryKey var id: Int
+    @Indexed @Field(renamedFrom: "title") var name: String
+    var minutes: String
+    var text: String
+  }
+}
+
+/// A field of another type.
+@Model
+struct Recipe {
+  @PrimaryKey var id: Int
+  @Indexed @Field(renamedFrom: "title") var name: String
+  var minutes: Int
+  var text: String
+
+  static var storeOptions: StoreOptions {
+    StoreOptions(schemaVersion: 2, migration: Migration(steps: [minutesAsNumbers]))
+  }
+}
+
+let minutesAsNumbers = MigrationStep(
+  "write minutes as numbers",
+  to: 2,
+  [
+    .change("Recipe") { old, new in
+      let text = try old.value("minutes", as: String.self)
+      new.set("minutes", to: Int(text.prefix { $0.isNumber }) ?? 0)
+    }
+  ]
+)
+
+/// The tool of the package, which is not run here.
+func recipesSchema() -> Never {
+  SchemaCommand(models: [Recipe.self], version: 2, folder: "Migrations").main()
+}
+
+func releasing(_ folder: String, _ migrations: String) throws {
+  let releases = SchemaFolder(migrations)
+  _ = try releases.accept([FirstRelease.Recipe.self], version: 1)
+  _ = try releases.release([FirstRelease.Recipe.self], version: 1)
+  let first = try Store(at: folder, models: [FirstRelease.Recipe.self])
+  try first.write { tx in
+    for id in 1...20_000 {
+      try tx.insert(FirstRelease.Recipe(id: id, title: "soup \(id)", minutes: "9 min", text: ""))
+    }
+  }
+
+  // A rename and an index.
+  let safe = try releases.accept([SecondRelease.Recipe.self], version: 1)
+  expect("\(safe)".contains("Recipe.name: safe: the field was renamed from title"))
+  expect("\(safe)".contains("Recipe(name): rebuilds: new programs build the index"))
+  _ = try releases.release([SecondRelease.Recipe.self], version: 1)
+  try secondRelease(folder, beside: first)
+
+  // A change of type.
+  let report = try releases.accept([Recipe.self], version: 2)
+  expect("\(report)".contains("Recipe.minutes: needs a step"))
+  try releases.require([Recipe.self], version: 2)
+  try migrates(releases)
+}
+
+/// A program of the second release beside one of the first.
+func secondRelease(_ folder: String, beside first: Store) throws {
+  let store = try Store(at: folder, models: [SecondRelease.Recipe.self])
+  for build in try store.indexBuilds() {
+    print("\(build.model): \(build.objectCount) of \(build.totalObjectCount)")
+  }
+  try first.write { tx in
+    try tx.insert(FirstRelease.Recipe(id: 0, title: "tea", minutes: "3 min", text: ""))
+  }
+  try store.finishIndexBuilds()
+  let query = SecondRelease.Recipe.where { $0.name == "tea" }
+  expect(try store.read { try $0.fetch(query).map(\.id) } == [0])
+}
+
+func migrates(_ releases: SchemaFolder) throws {
+  let tester = MigrationTester(models: [Recipe.self], options: Recipe.storeOptions)
+  for release in 1...2 {
+    for count in [0, 1, 100] {
+      try tester.check(.generated(from: releases, release: release, count: count))
+    }
+  }
+}
+
+/// The program of the third release.
+func thirdRelease(_ folder: String) throws {
+  let rehearsal = try Store.rehearseMigration(
+    at: folder,
+    models: [Recipe.self],
+    options: Recipe.storeOptions
+  )
+  for failure in rehearsal.failures { print(failure) }
+  expect(rehearsal.objectCount == 20_001 && rehearsal.failureCount == 0)
+  do {
+    let store = try Store(at: folder, models: [Recipe.self], options: Recipe.storeOptions)
+    expect(try store.read { try $0.find(Recipe.self, key: 0)?.minutes } == 3)
+  }
+  let report = try Store.rollBackMigration(at: folder)
+  print(report.lost)
+  expect(report.version == 1 && report.lost.isEmpty)
+  let second = try Store(at: folder, models: [SecondRelease.Recipe.self])
+  expect(try second.read { try $0.count(SecondRelease.Recipe.all) } == 20_001)
+}
