@@ -99,8 +99,8 @@ import Testing
       let environment = try Environment.open(folder.path)
       var transaction = try environment.beginWrite()
       let database = try transaction.createDatabase("store")
-      let version: [UInt8] = [3, 0, 0, 0]
-      try transaction.put(version.span, for: Array("format".utf8).span, in: database)
+      let version = UInt8(4)
+      try transaction.put([version, 0, 0, 0].span, for: Array("format".utf8).span, in: database)
       try transaction.commit()
     }
     #expect(code(folder.path) == .tooNew)

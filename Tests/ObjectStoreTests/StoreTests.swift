@@ -165,7 +165,11 @@ import Testing
       try tx.insert(Everything(id: 2, text: "two"))
     }
     // Simulates that both keys have the hash of the first key: its list has both objects.
-    let schema = try StoreOpening.readSchema(of: store.environment, models: [Everything.self])
+    let schema = try StoreOpening.readSchema(
+      of: store.environment,
+      models: [Everything.self],
+      options: StoreOptions()
+    )
     let tables = try #require(try schema.tables(of: Everything.self))
     var key = ByteWriter()
     key.write(1 as Int64)

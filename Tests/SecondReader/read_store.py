@@ -21,7 +21,7 @@ import uuid
 
 import lmdb
 
-FORMAT = 2
+FORMAT = 3
 CODING_VERSION = 1
 KEYED_LAYOUT_VERSION = 2
 REPLACEMENTS_VERSION = 2
@@ -629,9 +629,44 @@ class Model:
             if index_id in self.indexes:
                 raise Damage(f"index {index_id} is complete and is being built")
             self.indexes[index_id] = Index(index_id, reader.take(reader.left))
+        self.check_outdated()
         floor = store.description.get(f"floor/{name}")
         if floor is not None and len(floor) < 8:
             raise Damage(f"floor/{name} is truncated")
+
+    def check_outdated(self):
+        """Reads the layouts whose records a migration converts, and the position before which none is."""
+        self.outdated = {}
+        self.converted = 0
+        data = self.store.description.get(f"outdated/{self.name}")
+        if data is None:
+            return
+        if self.store.number("format", "I") < 3:
+            raise Damage(f"{self.name} has outdated layouts in a store of format 1 or 2")
+        reader = Bytes(data)
+        if reader.number("B") != CODING_VERSION:
+            raise TooNew("the outdated layouts have a later coding")
+        for _ in range(reader.number("H")):
+            version = reader.number("I")
+            for _ in range(reader.number("H")):
+                number = reader.number("H")
+                if number not in self.layouts:
+                    raise Damage(f"the outdated layout {number} of {self.name} is missing")
+                self.outdated[number] = version
+            for _ in range(reader.number("H")):
+                field, original = reader.number("I"), reader.number("I")
+                reader.sized_string()
+                if field not in self.types:
+                    raise Damage(f"an outdated field of {self.name} is in no layout")
+                if field != original and not self.names[field].rstrip("'").endswith(f"@{version}"):
+                    raise Damage(f"an outdated field of {self.name} has no version in its name")
+        changed = [reader.number("I") for _ in range(reader.number("H"))]
+        for _ in range(reader.number("H")):
+            reader.number("I")
+        self.converted = reader.number("Q") if self.outdated else 1 << 64
+        for index_id, index in self.indexes.items():
+            if self.outdated and any(field in changed for field, _ in index.fields):
+                raise Damage(f"index {index_id} is over a field that is not converted")
 
     def check_references(self):
         prefix = f"reference/{self.name}/"
@@ -664,6 +699,10 @@ class Model:
                 layout = self.layouts.get(layout_number)
                 if layout is None:
                     raise Damage("its layout is missing")
+                if layout_number in self.outdated and object_id < self.converted:
+                    raise Damage("it is outdated, before the position of the conversion")
+                if layout_number not in self.outdated and "@" in layout.key.name:
+                    raise Damage("its layout is one that no record has any more")
                 if layout.hot:
                     used.add(object_id)
                 values, types = self.record(object_id, part, hot.get(object_id), layout)

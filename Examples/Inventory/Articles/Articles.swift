@@ -30,6 +30,7 @@ struct Articles {
     try ownWrites(store)
     live(store)
     try migrating(folder + "/notes")
+    try migratingWhenRead(folder + "/more-notes")
     try releasing(folder + "/recipes", folder + "/releases")
     try thirdRelease(folder + "/recipes")
     try inspection(store)

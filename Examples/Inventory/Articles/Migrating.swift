@@ -36,6 +36,18 @@ enum Third {
   }
 }
 
+let ratesWhenRead = MigrationStep(
+  "write ratings as numbers",
+  to: 2,
+  mode: .whenRead,
+  [
+    .renameField("stars", of: "Note", to: "rating"),
+    .change("Note", fields: ["rating"]) { old, new in
+      new.set("rating", to: try old.optional("stars", as: String.self).flatMap { Int($0) })
+    },
+  ]
+)
+
 let ratesInNumbers = MigrationStep(
   "write ratings as numbers",
   to: 2,
@@ -71,6 +83,22 @@ func migrating(_ folder: String) throws {
     print(error)
   }
   _ = try Store(at: folder, models: [Third.Note.self], options: plain)
+}
+
+func migratingWhenRead(_ folder: String) throws {
+  try changingWithoutStep(folder)
+  var options = StoreOptions(schemaVersion: 2)
+  options.migration = Migration(steps: [ratesWhenRead])
+  options.migration?.convertsInBackground = false
+  let store = try Store(at: folder, models: [Third.Note.self], options: options)
+  expect(try store.conversions().map(\.totalObjectCount) == [2])
+  let notes = try store.read { try $0.fetch(Third.Note.all) }
+  expect(notes.map(\.rating) == [4, nil])
+  for progress in try store.conversions() {
+    print("\(progress.model): \(progress.objectCount) of \(progress.totalObjectCount)")
+  }
+  try store.finishConversions()
+  expect(try store.conversions().isEmpty)
 }
 
 func changingWithoutStep(_ folder: String) throws {

@@ -233,11 +233,28 @@ final class LayoutBinding: Sendable {
   /// The minimum size of each part, in bytes: all sections before the heap.
   let coldSize: Int
   let hotSize: Int
+  /// Whether the store has a hot part of each record.
   let hasHotFields: Bool
+  /// The conversion of the records when they are read; `nil` if they need none.
+  let conversion: RecordConversion?
 
-  init(reading layout: RecordLayout, number: UInt16, as own: RecordLayout) {
+  /// - Parameters:
+  ///   - layout: The layout of the records.
+  ///   - number: Its number in the store; 0 for the layout of converted records.
+  ///   - own: The layout of the program.
+  ///   - storesHotPart: Whether the store has a hot part of each record; by default, if the layout
+  ///     has hot fields.
+  ///   - conversion: The conversion of the records when they are read.
+  init(
+    reading layout: RecordLayout,
+    number: UInt16,
+    as own: RecordLayout,
+    storesHotPart: Bool? = nil,
+    conversion: RecordConversion? = nil
+  ) {
     self.layout = layout
     self.number = number
+    self.conversion = conversion
     fields = own.fields
     let places = own.fields.map { field in
       layout.position(ofID: field.id).map { layout.places[$0] } ?? .none
@@ -249,7 +266,7 @@ final class LayoutBinding: Sendable {
     }
     coldSize = layout.cold.heapStart
     hotSize = layout.hot.heapStart
-    hasHotFields = layout.hasHotFields
+    hasHotFields = storesHotPart ?? layout.hasHotFields
   }
 
   deinit {
@@ -261,6 +278,7 @@ final class LayoutBinding: Sendable {
     unsafe LayoutReference(
       number: number,
       hasHotFields: hasHotFields,
+      isOutdated: conversion != nil,
       coldSize: coldSize,
       hotSize: hotSize,
       places: places,
@@ -278,6 +296,8 @@ final class LayoutBinding: Sendable {
 struct LayoutReference {
   let number: UInt16
   let hasHotFields: Bool
+  /// Whether the records are converted when they are read.
+  let isOutdated: Bool
   /// The minimum size of each part, in bytes.
   let coldSize: Int
   let hotSize: Int

@@ -9,6 +9,8 @@ public struct RecordView: ~Copyable {
   /// Empty when the layout has no hot fields, or when only cold fields are read.
   let hot: UnsafeRawBufferPointer
   let hasExtras: Bool
+  /// Whether the view allocated its bytes, and frees them.
+  private let ownsBytes: Bool
   // The model's tables retain it, and a view is never lent longer than they live.
   unowned(unsafe) let binding: LayoutBinding
   let places: UnsafeBufferPointer<FieldPlace>
@@ -60,7 +62,27 @@ public struct RecordView: ~Copyable {
     unsafe binding = unsafe layout.binding
     unsafe places = unsafe layout.places
     self.hasExtras = hasExtras
+    ownsBytes = false
   }
+
+  /// Creates a view of a converted record, all of whose fields are in one part, and frees its bytes
+  /// with it.
+  init(owning bytes: UnsafeMutableRawBufferPointer, layout: LayoutReference) {
+    unsafe cold = UnsafeRawBufferPointer(bytes)
+    // No field of the layout is hot. But the view has all parts, so that nothing adds another one.
+    unsafe hot = UnsafeRawBufferPointer(bytes)
+    unsafe binding = unsafe layout.binding
+    unsafe places = unsafe layout.places
+    hasExtras = false
+    ownsBytes = true
+  }
+
+  deinit {
+    if ownsBytes { unsafe cold.deallocate() }
+  }
+
+  /// Whether the record was converted when it was read, and has all parts.
+  var isConverted: Bool { ownsBytes }
 
   /// Returns a view of the same record that includes its hot part.
   func adding(_ part: HotChunk.Part) throws(RecordError) -> RecordView {

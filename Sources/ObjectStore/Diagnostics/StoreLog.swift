@@ -128,9 +128,20 @@ final class StoreLog: Sendable {
     )
   }
 
-  /// Logs that the indexes will only be built when the store is opened again.
-  func didFailToBuildIndexes(_ error: any Error) {
-    logger.warning("failed to build indexes in the background", metadata: ["error": "\(error)"])
+  /// Logs that the objects of a model are stored in their new form.
+  func didConvert(_ model: String, _ objectCount: UInt64) {
+    logger.debug(
+      "converted the objects of a model",
+      metadata: ["model": "\(model)", "objects": "\(objectCount)"]
+    )
+  }
+
+  /// Logs that objects will only be converted, and indexes built, when the store is opened again.
+  func didFailInBackground(_ error: any Error) {
+    logger.warning(
+      "failed to convert objects or to build indexes in the background",
+      metadata: ["error": "\(error)"]
+    )
   }
 
   // MARK: Writing

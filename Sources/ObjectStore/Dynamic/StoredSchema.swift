@@ -9,6 +9,7 @@ struct StoredSchema {
   struct Entry {
     var tables: ModelTables
     var layouts: [RecordLayout]
+    var outdated: OutdatedLayouts { tables.outdated }
     var fields: [StoredModel.Field]
     /// The current name of each field, by field id.
     var names: [UInt32: String]
@@ -88,7 +89,9 @@ struct StoredSchema {
     in transaction: borrowing ReadTransaction
   ) throws -> Entry {
     let layouts = try metadata.layouts(of: name, in: transaction)
+    let outdated = try metadata.outdatedLayouts(of: name, in: transaction)
     let fields = try mergedFields(of: layouts, model: name)
+      .filter { !outdated.formerFields.contains($0.id) }
     let own = RecordLayout(fields: fields, storage: layouts.storage ?? .sequential)
     let tableNames = ModelTableNames(name, own.storage)
     guard
@@ -106,6 +109,7 @@ struct StoredSchema {
       buildingIndexes: try metadata.openBuildingIndexes(of: name, tableNames, in: transaction),
       columns: try metadata.openColumns(of: name, in: transaction),
       layouts: layouts,
+      outdated: outdated,
       hashSeed: seed
     )
     return Entry(tables: tables, layouts: layouts, fields: fields)

@@ -72,7 +72,7 @@ extension Store {
       throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
     }
     try translating("building indexes of \(path)") {
-      while try indexing.step() {}
+      while try background.buildStep() {}
     }
   }
 }

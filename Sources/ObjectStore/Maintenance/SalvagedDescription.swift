@@ -74,6 +74,12 @@ struct SalvagedDescription {
         } else {
           notes.append("the metadata entry '\(key)' is unreadable")
         }
+      case ("outdated", 2):
+        if Self.isOutdatedLayouts(value) {
+          others[key] = value
+        } else {
+          notes.append("the metadata entry '\(key)' is unreadable")
+        }
       case ("counter", 2):
         if Self.integer(value, as: UInt64.self) != nil {
           others[key] = value
@@ -165,6 +171,13 @@ struct SalvagedDescription {
     return unsafe bytes.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
       return try? reader.read(type)
+    }
+  }
+
+  private static func isOutdatedLayouts(_ bytes: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return (try? OutdatedLayouts(encoded: &reader)) != nil
     }
   }
 

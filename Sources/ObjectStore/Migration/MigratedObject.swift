@@ -29,6 +29,10 @@ public struct MigratedObject: Sendable {
   private(set) var fields: [Field] = []
   private(set) var isRemoved = false
   private(set) var added: [MigratedObject] = []
+  /// The names of the fields that may be changed; `nil` for all.
+  var permittedFields: [String]?
+  /// A field that was changed, or would have been, although that is not permitted.
+  private(set) var refusedField: String?
   /// The bytes of the fields as they were stored.
   private var stored: [UInt8] = []
 
@@ -37,45 +41,58 @@ public struct MigratedObject: Sendable {
     self.model = model
   }
 
-  /// Copies the fields of a record; `names` are the current names of fields by id.
-  init(
-    _ record: borrowing RecordView,
-    model: String,
-    names: [UInt32: String]
-  ) throws(RecordError) {
-    self.model = model
-    let layout = unsafe record.binding.layout
-    fields.reserveCapacity(layout.fields.count)
-    unsafe stored.reserveCapacity(record.cold.count)
-    for position in layout.fields.indices {
-      let field = layout.fields[position]
-      let content = unsafe try record.content(at: layout.places[position])
-      unsafe append(names[field.id] ?? field.name, field.id, field.type, content)
-    }
-    let extras = try record.extras()
-    for extra in extras {
-      let name = names[extra.id] ?? "#\(extra.id)"
-      guard let type = FieldType(extra.type) else { throw RecordError(.unknownCoding, field: name) }
-      let content = unsafe extra.range.map {
-        unsafe RecordView.Content.present(UnsafeRawBufferPointer(rebasing: record.cold[$0]))
+  /// The fields of a layout, by their names and ids in a schema version.
+  struct Template: Sendable {
+    /// The fields of the layout without values, in its order.
+    fileprivate let fields: [Field]
+    /// The names of the fields of all layouts, by id.
+    fileprivate let names: [UInt32: String]
+
+    /// - Parameters:
+    ///   - layout: The layout of the records.
+    ///   - names: The names of fields by id, in the schema version of the records.
+    ///   - originalIDs: The ids of those fields that have another one in the layout.
+    init(_ layout: RecordLayout, names: [UInt32: String], originalIDs: [UInt32: UInt32] = [:]) {
+      fields = layout.fields.map { field in
+        Field(
+          name: names[field.id] ?? field.name,
+          id: originalIDs[field.id] ?? field.id,
+          type: field.type,
+          content: .null
+        )
       }
-      unsafe append(name, extra.id, type, content ?? .null)
+      self.names = names
     }
   }
 
-  private mutating func append(
-    _ name: String,
-    _ id: UInt32,
-    _ type: FieldType,
-    _ content: RecordView.Content
-  ) {
-    var own = Field.Content.null
-    if case .present(let bytes) = unsafe content {
+  /// Copies the fields of a record that has the layout of the template.
+  init(
+    _ record: borrowing RecordView,
+    model: String,
+    _ template: Template
+  ) throws(RecordError) {
+    self.model = model
+    fields = template.fields
+    unsafe stored.reserveCapacity(record.cold.count + record.hot.count)
+    let layout = unsafe record.binding.layout
+    for position in layout.fields.indices {
+      guard case .present(let bytes) = unsafe try record.content(at: layout.places[position])
+      else { continue }
       let start = stored.count
       unsafe stored.append(contentsOf: bytes)
-      own = .stored(start..<stored.count)
+      fields[position].content = .stored(start..<stored.count)
     }
-    fields.append(Field(name: name, id: id, type: type, content: own))
+    for extra in try record.extras() {
+      let name = template.names[extra.id] ?? "#\(extra.id)"
+      guard let type = FieldType(extra.type) else { throw RecordError(.unknownCoding, field: name) }
+      var content = Field.Content.null
+      if let range = extra.range {
+        let start = stored.count
+        unsafe stored.append(contentsOf: record.cold[range])
+        content = .stored(start..<stored.count)
+      }
+      fields.append(Field(name: name, id: extra.id, type: type, content: content))
+    }
   }
 
   // MARK: Reading
@@ -137,6 +154,15 @@ public struct MigratedObject: Sendable {
 
   private func field(_ name: String) -> Field? { fields.first { $0.name == name } }
 
+  /// The number of stored bytes of a field.
+  func size(of field: Field) -> Int {
+    switch field.content {
+    case .null: 0
+    case .stored(let range): range.count
+    case .own(let own): own.count
+    }
+  }
+
   /// Lends `body` the stored bytes of a field, or `nil`.
   func withBytes<R>(
     of field: Field,
@@ -159,6 +185,7 @@ public struct MigratedObject: Sendable {
   /// The type of the value is the type of the stored field, so it must be the one that the model
   /// declares.
   public mutating func set<Value: FieldValue>(_ name: String, to value: Value?) {
+    guard permits(name) else { return }
     let content = value.map { Field.Content.own($0.storedBytes) } ?? .null
     guard let position = fields.firstIndex(where: { $0.name == name }) else {
       fields.append(Field(name: name, id: nil, type: Value.fieldType, content: content))
@@ -169,18 +196,30 @@ public struct MigratedObject: Sendable {
   }
 
   /// Removes a field, if the object has it.
-  public mutating func removeField(_ name: String) { fields.removeAll { $0.name == name } }
+  public mutating func removeField(_ name: String) {
+    guard permits(name) else { return }
+    fields.removeAll { $0.name == name }
+  }
 
   /// Gives a field another name, if the object has it.
   ///
   /// A field that already has the name is replaced.
   public mutating func renameField(_ name: String, to newName: String) {
-    guard name != newName, fields.contains(where: { $0.name == name }) else { return }
+    guard name != newName, permits(name), permits(newName),
+      fields.contains(where: { $0.name == name })
+    else { return }
     removeField(newName)
     guard let position = fields.firstIndex(where: { $0.name == name }) else { return }
     fields[position].name = newName
     // Another name is another field for the model, unless that declares the id.
     fields[position].id = nil
+  }
+
+  /// Returns whether a field may be changed, and notes it if not.
+  private mutating func permits(_ name: String) -> Bool {
+    guard let permittedFields, !permittedFields.contains(name) else { return true }
+    refusedField = refusedField ?? name
+    return false
   }
 
   /// Deletes the object.
@@ -190,6 +229,9 @@ public struct MigratedObject: Sendable {
   ///
   /// Later steps see it; the other operations of this step do not.
   public mutating func add(_ object: MigratedObject) { added.append(object) }
+
+  /// Whether a step has added objects.
+  var hasAdded: Bool { !added.isEmpty }
 
   /// Removes and returns the objects that a step has added.
   mutating func takeAdded() -> [MigratedObject] {

@@ -19,6 +19,7 @@ struct MigrationPlan: Sendable {
       for object in objects {
         do {
           var result = try Self.apply(step, to: object)
+          if step.mode == .whenRead { try Self.requireSameIdentity(result, as: object) }
           let added = result.takeAdded()
           if !result.isRemoved { next.append(result) }
           next += added.filter { !$0.isRemoved }
@@ -29,6 +30,33 @@ struct MigrationPlan: Sendable {
       objects = next
     }
     return objects
+  }
+
+  /// Returns what the steps make of an object, all of which are applied when objects are read.
+  func convert(_ object: MigratedObject) throws(Failure) -> MigratedObject {
+    var object = object
+    for step in steps {
+      do {
+        let result = try Self.apply(step, to: object)
+        try Self.requireSameIdentity(result, as: object)
+        object = result
+      } catch {
+        throw Failure(step: step.summary, error: error)
+      }
+    }
+    return object
+  }
+
+  private static func requireSameIdentity(
+    _ new: MigratedObject,
+    as old: MigratedObject
+  ) throws {
+    guard new.model == old.model, !new.isRemoved, !new.hasAdded else {
+      throw StoreError(
+        .migrationFailed,
+        "a step that is applied when objects are read may not move, delete or add objects"
+      )
+    }
   }
 
   private static func apply(
@@ -43,7 +71,17 @@ struct MigrationPlan: Sendable {
       case .renameField(let name, let model, let newName):
         if new.model == model { new.renameField(name, to: newName) }
       case .removeField(let name, let model): if new.model == model { new.removeField(name) }
-      case .change(let model, let body): if new.model == model { try body(old, &new) }
+      case .change(let model, let fields, let body):
+        guard new.model == model else { continue }
+        new.permittedFields = fields
+        try body(old, &new)
+        new.permittedFields = nil
+        if let field = new.refusedField {
+          throw StoreError(
+            .migrationFailed,
+            "the step changes \(model).\(field), which it does not name in 'fields'"
+          )
+        }
       }
     }
     return new

@@ -144,7 +144,12 @@ struct MigrationRun {
     }
   }
 
-  private typealias Source = (id: UInt64, object: MigratedObject)
+  private struct Source {
+    let id: UInt64
+    let object: MigratedObject
+    /// The steps of the object, which may be of an earlier version than the store.
+    let plan: MigrationPlan
+  }
 
   /// Returns the next objects of a model, and the id to continue with.
   private func read(
@@ -155,6 +160,7 @@ struct MigrationRun {
     var batch: [Source] = []
     var size = 0
     var next: UInt64?
+    var templates: [UInt16: (MigratedObject.Template, MigrationPlan)] = [:]
     let reader = unsafe ModelReader(
       transaction: TransactionReference(transaction),
       tables: entry.tables
@@ -165,9 +171,12 @@ struct MigrationRun {
         return false
       }
       do throws(RecordError) {
-        batch.append(
-          (id, try MigratedObject(record, model: entry.tables.name, names: entry.names))
-        )
+        let binding = unsafe record.binding
+        let (template, plan) =
+          templates[binding.number] ?? template(of: binding.layout, binding.number, entry)
+        templates[binding.number] = (template, plan)
+        let object = try MigratedObject(record, model: entry.tables.name, template)
+        batch.append(Source(id: id, object: object, plan: plan))
       } catch {
         throw StoreError(error, model: entry.tables.name, objectID: id)
       }
@@ -177,6 +186,22 @@ struct MigrationRun {
     return (batch, next)
   }
 
+  /// Returns the fields of a layout as its steps see them, and the steps.
+  private func template(
+    of layout: RecordLayout,
+    _ number: UInt16,
+    _ entry: StoredSchema.Entry
+  ) -> (MigratedObject.Template, MigrationPlan) {
+    guard let version = entry.outdated.version(ofLayout: number) else {
+      return (MigratedObject.Template(layout, names: entry.names), plan)
+    }
+    let steps = options.migration?.steps(after: version.version, upTo: options.schemaVersion)
+    return (
+      MigratedObject.Template(layout, version: version),
+      MigrationPlan(steps: steps ?? plan.steps)
+    )
+  }
+
   /// Applies the steps to objects.
   private mutating func entries(
     _ batch: [Source],
@@ -184,10 +209,10 @@ struct MigrationRun {
   ) throws -> [MigrationTarget.Entry] {
     var entries: [MigrationTarget.Entry] = []
     entries.reserveCapacity(batch.count)
-    for (id, object) in batch {
-      let source = (object.model, id)
+    for entry in batch {
+      let source = (entry.object.model, entry.id)
       do {
-        for result in try plan.migrate(object) {
+        for result in try entry.plan.migrate(entry.object) {
           entries.append(try models.entry(result, from: source))
         }
       } catch let failure as MigrationPlan.Failure {

@@ -16,10 +16,35 @@
 /// ])
 /// ```
 public struct MigrationStep: Sendable {
+  /// The time at which a step is applied to an object.
+  public enum Mode: Sendable, Hashable {
+    /// When a program opens the store, to all objects, before it can use the store.
+    ///
+    /// The previous file is kept, so the migration can be undone. No other program may have the
+    /// store open. The step may do anything.
+    case atOpen
+    /// When an object is read, until a write or the background has stored its new form.
+    ///
+    /// Opening takes the same time for any number of objects, and other programs may have the store
+    /// open. There is no previous file to return to. The step may change the fields that it names,
+    /// and neither move, delete nor add objects. Rehearse it before a release: an object that it
+    /// cannot change cannot be read.
+    ///
+    /// The step is applied at open nevertheless if it changes the primary key, a reference, a field
+    /// of a unique index or one with a column, if its model is stored in another layout from this
+    /// version on or is not declared, or if another pending step is applied at open.
+    ///
+    /// Keep the step in the program until no store has objects from before it; see
+    /// ``Store/conversions()``.
+    case whenRead
+  }
+
   /// The schema version of a store after the step.
   public let version: UInt32
   /// What the step does, for messages.
   public let summary: String
+  /// The time at which the step is applied.
+  public let mode: Mode
   /// The changes, which are applied in this order.
   public let operations: [MigrationOperation]
 
@@ -29,10 +54,23 @@ public struct MigrationStep: Sendable {
   ///   - summary: What the step does, such as `split the names of authors`.
   ///   - version: The schema version of a store after the step; see
   ///     ``StoreOptions/schemaVersion``.
+  ///   - mode: The time at which the step is applied.
   ///   - operations: The changes, in the order in which they are applied.
-  public init(_ summary: String, to version: UInt32, _ operations: [MigrationOperation]) {
+  /// - Precondition: A step with the mode `whenRead` neither renames nor removes a model, and names
+  ///   the fields of its changes; see ``MigrationOperation/change(_:fields:_:)``.
+  public init(
+    _ summary: String,
+    to version: UInt32,
+    mode: Mode = .atOpen,
+    _ operations: [MigrationOperation]
+  ) {
+    precondition(
+      mode == .atOpen || operations.allSatisfy { $0.changedFields != nil },
+      "a step that is applied when objects are read must name the fields that it changes"
+    )
     self.summary = summary
     self.version = version
+    self.mode = mode
     self.operations = operations
   }
 }
@@ -44,7 +82,11 @@ public struct MigrationOperation: Sendable {
     case removeModel(String)
     case renameField(String, model: String, to: String)
     case removeField(String, model: String)
-    case change(String, @Sendable (MigratedObject, inout MigratedObject) throws -> Void)
+    case change(
+      String,
+      fields: [String]?,
+      @Sendable (MigratedObject, inout MigratedObject) throws -> Void
+    )
   }
 
   let kind: Kind
@@ -86,13 +128,16 @@ public struct MigrationOperation: Sendable {
   ///
   /// - Parameters:
   ///   - model: The name of the model.
+  ///   - fields: The names of all fields that `body` sets, removes or renames, which a step with the
+  ///     mode ``MigrationStep/Mode/whenRead`` needs. A change of another field is then an error.
   ///   - body: The change.
   /// - Returns: The operation.
   public static func change(
     _ model: String,
+    fields: [String]? = nil,
     _ body: @escaping @Sendable (_ old: MigratedObject, _ new: inout MigratedObject) throws -> Void
   ) -> Self {
-    Self(kind: .change(model, body))
+    Self(kind: .change(model, fields: fields, body))
   }
 
   /// Whether the operation needs no code of a program.
@@ -107,7 +152,17 @@ public struct MigrationOperation: Sendable {
     case .removeModel(let name): "remove \(name)"
     case .renameField(let name, let model, let newName): "rename \(model).\(name) to \(newName)"
     case .removeField(let name, let model): "remove \(model).\(name)"
-    case .change(let model, _): "change \(model)"
+    case .change(let model, _, _): "change \(model)"
+    }
+  }
+
+  /// The fields of a model that the operation may change; `nil` if it may change more than fields.
+  var changedFields: (model: String, fields: [String])? {
+    switch kind {
+    case .renameModel, .removeModel: nil
+    case .renameField(let name, let model, let newName): (model, [name, newName])
+    case .removeField(let name, let model): (model, [name])
+    case .change(let model, let fields, _): fields.map { (model, $0) }
     }
   }
 }
@@ -127,9 +182,13 @@ public struct Migration: Sendable {
   /// Whether the file before the migration is kept, so that ``Store/rollBackMigration(at:)`` can
   /// restore it.
   public var keepsPrevious: Bool
-  /// Called after each batch of objects.
+  /// Whether objects that steps convert when they are read are also converted in the background.
+  ///
+  /// Programs that end soon need not begin with it: the next one that does continues.
+  public var convertsInBackground = true
+  /// Called after each batch of objects of a migration at open.
   public var progress: (@Sendable (MigrationProgress) -> Void)?
-  /// The maximum number of objects that a transaction migrates.
+  /// The maximum number of objects that a transaction migrates or converts.
   package var batchCount = 16_384
   /// Called after each change of a file of the store.
   package var didWrite: (@Sendable () -> Void)?

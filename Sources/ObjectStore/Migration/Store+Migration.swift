@@ -39,6 +39,8 @@ public struct MigrationStatus: Sendable, Hashable {
   public let previousFile: String?
   /// The size of that file, in bytes.
   public let previousFileSize: Int64
+  /// The models whose objects are converted when they are read; see ``Store/conversions()``.
+  public let conversions: [ConversionProgress]
   /// Whether a migration was interrupted; the next program that has its steps continues it.
   public let isInterrupted: Bool
 }
@@ -70,6 +72,8 @@ public struct RollbackReport: Sendable, Hashable {
 
 extension Store {
   /// Executes the steps of a migration on a snapshot of a store, without changing it.
+  ///
+  /// Also those that are applied when objects are read.
   ///
   /// Programs that have the store open can read and write meanwhile. Their commits do not reuse
   /// pages that are freed until the rehearsal ends, so the file may grow. Needs as much space on the
@@ -135,6 +139,7 @@ extension Store {
           previousVersion: record?.from,
           previousFile: size == nil ? nil : file,
           previousFileSize: size ?? 0,
+          conversions: try schema.conversions(in: transaction),
           isInterrupted: exists(at: MigrationFiles(path: path).folder)
         )
       }

@@ -288,6 +288,14 @@ private struct ConversionBatch {
     }
     let key = Array(MetadataKey.conversion(model).utf8)
     try transaction.delete(key.span, in: metadata.database)
+    var outdated = try metadata.outdatedLayouts(of: model, in: transaction)
+    if outdated.isPending {
+      // Its position is an id that no longer exists.
+      outdated.next = 0
+      outdated.objectCount = 0
+      let key = MetadataKey.outdatedLayouts(model)
+      try metadata.set(outdated.encoded, for: key, in: &transaction)
+    }
     for table in [sources[0].records, sources[0].hot, sources[0].keys] + sourceIndexes {
       try transaction.removeAll(in: table)
     }

@@ -178,7 +178,7 @@ struct Metadata: Sendable {
     of model: String,
     in transaction: inout WriteTransaction
   ) throws -> (ColumnDescription, Database) {
-    try requireCurrentFormat(in: &transaction)
+    try requireFormat(MetadataKey.keyedFormat, in: &transaction)
     let name = TableName.column(model, column.fieldID)
     let database = try transaction.createDatabase(name, keys: .integers)
     // A dropped column leaves an empty table behind.
@@ -208,17 +208,17 @@ struct Metadata: Sendable {
     in transaction: inout WriteTransaction
   ) throws {
     guard storage == .byKey else { return }
-    try requireCurrentFormat(in: &transaction)
+    try requireFormat(MetadataKey.keyedFormat, in: &transaction)
   }
 
-  /// Raises the format of the store to ``MetadataKey/currentFormat``.
+  /// Raises the format of the store to the given one.
   ///
-  /// A store keeps format 1 until a model has a column or is stored by key, so that earlier programs
-  /// can use it.
-  private func requireCurrentFormat(in transaction: inout WriteTransaction) throws {
+  /// A store keeps an earlier format until it needs a later one, so that earlier programs can use
+  /// it.
+  func requireFormat(_ required: UInt32, in transaction: inout WriteTransaction) throws {
     let format = try integer(MetadataKey.format, as: UInt32.self, in: transaction) ?? 0
-    guard format < MetadataKey.currentFormat else { return }
-    try set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
+    guard format < required else { return }
+    try set(required, for: MetadataKey.format, in: &transaction)
   }
 
   /// Returns the reference rules of all models.
@@ -296,15 +296,19 @@ enum MetadataKey {
   static func floor(_ model: String) -> String { "floor/\(model)" }
   /// A conversion of the model to another storage layout; see ``LayoutConversion/encoded``.
   static func conversion(_ model: String) -> String { "conversion/\(model)" }
+  /// The layouts whose records are converted when they are read; see ``OutdatedLayouts/encoded``.
+  static func outdatedLayouts(_ model: String) -> String { "outdated/\(model)" }
   /// An index of a model that is being built; see ``IndexBuild/encoded``.
   static func indexBuild(_ model: String, _ id: UInt32) -> String { "\(indexBuilds)\(model)/\(id)" }
   static let indexBuilds = "build/"
   /// The last number assigned as a primary key: UInt64.
   static func counter(_ model: String) -> String { "counter/\(model)" }
 
-  /// The format of a new store, until a model has a column or is stored by key.
+  /// The format of a new store.
   static let firstFormat: UInt32 = 1
-  /// The format in which a model can have columns or be stored by key: the greatest one that this
-  /// program knows.
-  static let currentFormat: UInt32 = 2
+  /// The format in which a model can have columns or be stored by key.
+  static let keyedFormat: UInt32 = 2
+  /// The format in which the records of a model can be outdated: the greatest one that this program
+  /// knows.
+  static let currentFormat: UInt32 = 3
 }

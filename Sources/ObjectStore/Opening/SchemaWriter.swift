@@ -37,6 +37,7 @@ struct SchemaWriter {
     guard version <= options.schemaVersion else { return true }
     let isNewer = version < options.schemaVersion
     if isNewer {
+      if epoch > 0 { try beginSteps(after: version, metadata, in: &transaction) }
       try metadata.set(options.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
     }
     let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction) ?? 0
@@ -51,6 +52,24 @@ struct SchemaWriter {
     }
     log?.didChangeSchema(version: options.schemaVersion, epoch: epoch + 1)
     return true
+  }
+
+  /// Begins the steps that are applied when objects are read.
+  private func beginSteps(
+    after version: UInt32,
+    _ metadata: Metadata,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let steps = StoreMigrator.pendingSteps(version, options)
+    guard !steps.isEmpty else { return }
+    // Those at open have been applied, unless the store has changed since.
+    if let reason = try StepsWhenRead.obstacle(to: steps, models, metadata, in: transaction) {
+      throw StoreError(
+        .busy,
+        "another program has changed the store while it was opened: open it again (\(reason))"
+      )
+    }
+    try StepsWhenRead.begin(steps, after: version, models, metadata, in: &transaction)
   }
 
   /// Advances the transaction number of a new store to the hundreds.
@@ -105,8 +124,11 @@ struct SchemaWriter {
     let existing = try metadata.indexes(of: schema.name, in: transaction)
     let builds = try metadata.indexBuilds(of: schema.name, in: transaction)
     let objectCount = try transaction.count(of: records)
+    let outdated = try metadata.outdatedLayouts(of: schema.name, in: transaction)
     for index in schema.indexes
-    where !(dropsIndexes ? existing.contains(index) : index.isCovered(by: existing)) {
+    where !(dropsIndexes ? existing.contains(index) : index.isCovered(by: existing))
+      && !outdated.delays(index)
+    {
       if let build = builds.first(where: { $0.index.id == index.id }) {
         if build.index == index { continue }
         try build.cancel(metadata, in: &transaction)

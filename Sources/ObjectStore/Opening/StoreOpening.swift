@@ -48,7 +48,7 @@ struct StoreOpening {
   ) throws -> Environment {
     do {
       let environment = try open(path, environmentOptions)
-      guard options.access != .readOnly, try needsStep(environment, options) else {
+      guard options.access != .readOnly, try needsStep(environment, models, options) else {
         return environment
       }
     }
@@ -79,18 +79,24 @@ struct StoreOpening {
     }
   }
 
-  /// Whether a store has a version that needs a step.
-  private static func needsStep(_ environment: Environment, _ options: StoreOptions) throws -> Bool
-  {
+  /// Whether a store has a version that needs a step before it can be used.
+  private static func needsStep(
+    _ environment: Environment,
+    _ models: [any Model.Type],
+    _ options: StoreOptions
+  ) throws -> Bool {
     guard options.migration != nil else { return false }
     return try translating("opening \(environment.path)") {
-      let version = try databaseOpeningLock.withLock { _ -> UInt32? in
+      try databaseOpeningLock.withLock { _ in
         let transaction = try environment.beginRead()
-        guard let database = try transaction.openDatabase(TableName.store) else { return nil }
-        return try Metadata(database: database)
-          .integer(MetadataKey.schemaVersion, in: transaction)
+        guard let database = try transaction.openDatabase(TableName.store) else { return false }
+        let metadata = Metadata(database: database)
+        // A store of version 0 has no entry for it.
+        let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
+        let steps = StoreMigrator.pendingSteps(version ?? 0, options)
+        guard !steps.isEmpty else { return false }
+        return try StepsWhenRead.obstacle(to: steps, models, metadata, in: transaction) != nil
       }
-      return version.map { !StoreMigrator.pendingSteps($0, options).isEmpty } ?? false
     }
   }
 
@@ -127,7 +133,7 @@ struct StoreOpening {
         if state.isEmpty, !isInMemory { try StoreFolder.syncDirectoryEntries(ofStore: path) }
         try Self.writeSchema(of: environment, models: models, options: options, log)
       }
-      let schema = try Self.readSchema(of: environment, models: models, log)
+      let schema = try Self.readSchema(of: environment, models: models, options: options, log)
       let isTooNew = schema.version > options.schemaVersion
       if isTooNew, options.access != .readOnly {
         log?.didFindLaterVersion(path, stored: schema.version, own: options.schemaVersion)
@@ -264,7 +270,10 @@ struct StoreOpening {
     let indexes =
       try metadata.indexes(of: schema.name, in: transaction)
       + metadata.indexBuilds(of: schema.name, in: transaction).map(\.index)
-    guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) }) else { return true }
+    let outdated = try metadata.outdatedLayouts(of: schema.name, in: transaction)
+    guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) || outdated.delays($0) }) else {
+      return true
+    }
     if !schema.columns.isEmpty, (layouts.storage ?? schema.layout) == .sequential {
       let columns = try metadata.columns(of: schema.name, in: transaction)
       guard schema.columns.allSatisfy(columns.contains) else { return true }
@@ -280,6 +289,7 @@ struct StoreOpening {
   static func readSchema(
     of environment: Environment,
     models: [any Model.Type],
+    options: StoreOptions,
     _ log: StoreLog? = nil
   ) throws -> StoreSchema {
     try databaseOpeningLock.withLock { _ in
@@ -297,11 +307,24 @@ struct StoreOpening {
           "\(environment.path): the description of the store is incomplete"
         )
       }
-      let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
+      let version: UInt32 =
+        try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
       let entries = try models.map { model in
-        StoreSchema.Entry(
+        let outdated = try metadata.outdatedLayouts(of: model.schema.name, in: transaction)
+        let steps = try outdated.versions.map { group in
+          try stepsWhenRead(from: group.version, to: version, options, model: model.schema.name)
+        }
+        return StoreSchema.Entry(
           model: model,
-          tables: try readTables(model.schema, metadata, seed: seed, log, in: transaction)
+          tables: try readTables(
+            model.schema,
+            metadata,
+            outdated,
+            steps,
+            seed: seed,
+            log,
+            in: transaction
+          )
         )
       }
       let references = try ReferenceGraph(entries, metadata, in: transaction)
@@ -312,17 +335,49 @@ struct StoreOpening {
         history: history.map { HistoryTable(database: $0) },
         epoch: epoch,
         seed: seed,
-        version: version ?? 0,
+        version: version,
         models: entries,
         references: references
       )
     }
   }
 
+  /// Returns the steps that the objects of an earlier version need when they are read.
+  private static func stepsWhenRead(
+    from version: UInt32,
+    to stored: UInt32,
+    _ options: StoreOptions,
+    model: String
+  ) throws -> [MigrationStep] {
+    let objects = "objects of \(model) are stored as in schema version \(version)"
+    guard stored <= options.schemaVersion else {
+      throw StoreError(
+        .tooNew,
+        "\(objects), and steps of a later program convert them: update this program"
+      )
+    }
+    let steps = options.migration?.steps(after: version, upTo: stored) ?? []
+    guard
+      steps.contains(where: { step in
+        step.operations.contains { $0.changedFields?.model == model }
+      })
+    else {
+      throw StoreError(
+        .schemaMismatch,
+        "\(objects), and this program has no step that leads from it to version \(stored)"
+      )
+    }
+    return steps
+  }
+
   /// Returns the tables of a model; `nil` when the store has none for it.
+  ///
+  /// `steps` are those for each version of `outdated`.
   private static func readTables(
     _ schema: ModelSchema,
     _ metadata: Metadata,
+    _ outdated: OutdatedLayouts,
+    _ steps: [[MigrationStep]],
     seed: UInt64,
     _ log: StoreLog?,
     in transaction: borrowing ReadTransaction
@@ -336,6 +391,21 @@ struct StoreOpening {
       let hot = try transaction.openDatabase(names.hot, keys: .integers),
       let keys = try transaction.openDatabase(names.keys, keys: .integers)
     else { return nil }
+    var conversions: [UInt16: RecordConversion] = [:]
+    for (version, steps) in zip(outdated.versions, steps) {
+      for number in version.layouts {
+        guard layouts.indices.contains(Int(number) - 1) else {
+          throw StoreError(.damaged, "layout \(number) of \(schema.name) is missing")
+        }
+        conversions[number] = RecordConversion(
+          schema,
+          own: own,
+          layout: layouts[Int(number) - 1],
+          version: version,
+          steps: steps
+        )
+      }
+    }
     return ModelTables(
       schema,
       records: records,
@@ -345,6 +415,8 @@ struct StoreOpening {
       buildingIndexes: try metadata.openBuildingIndexes(of: schema.name, names, in: transaction),
       columns: try metadata.openColumns(of: schema.name, in: transaction),
       layouts: layouts,
+      outdated: outdated,
+      conversions: conversions,
       hashSeed: seed,
       log: log
     )

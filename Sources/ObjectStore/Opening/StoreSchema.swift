@@ -53,6 +53,14 @@ final class StoreSchema: Sendable {
     throw StoreError(.unknownModel, "the store was not opened with the model \(M.schema.name)")
   }
 
+  /// A model with records that are converted when they are read; `nil` if there is none.
+  var outdatedModel: (model: any Model.Type, tables: ModelTables)? {
+    for entry in models {
+      if let tables = entry.tables, tables.outdated.isPending { return (entry.model, tables) }
+    }
+    return nil
+  }
+
   /// The tables of all models of the program that the store has tables for.
   var tables: [ModelTables] { models.compactMap(\.tables) }
 }
@@ -134,6 +142,8 @@ final class ModelTables: Sendable {
   let columns: [Column]
   /// The positions of the program's fields that have a column.
   let columnPositions: Set<Int>
+  /// The layouts whose records are converted when they are read.
+  let outdated: OutdatedLayouts
   /// The bindings for reading the stored layouts: layout n at n - 1.
   private let bindings: ContiguousArray<LayoutBinding>
   private let references: ContiguousArray<LayoutReference>
@@ -155,6 +165,8 @@ final class ModelTables: Sendable {
     buildingIndexes: [(IndexDescription, Database)] = [],
     columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
+    outdated: OutdatedLayouts = OutdatedLayouts(),
+    conversions: [UInt16: RecordConversion] = [:],
     hashSeed: UInt64,
     log: StoreLog? = nil
   ) {
@@ -168,12 +180,16 @@ final class ModelTables: Sendable {
       buildingIndexes: buildingIndexes,
       columns: columns,
       layouts: layouts,
+      outdated: outdated,
+      conversions: conversions,
       hashSeed: hashSeed,
       log: log
     )
   }
 
   /// Creates the tables for reading and writing records in the layout `own`.
+  ///
+  /// Without conversions, records of outdated layouts are read as they are stored.
   init(
     _ name: String,
     own: RecordLayout,
@@ -184,10 +200,13 @@ final class ModelTables: Sendable {
     buildingIndexes: [(IndexDescription, Database)] = [],
     columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
+    outdated: OutdatedLayouts = OutdatedLayouts(),
+    conversions: [UInt16: RecordConversion] = [:],
     hashSeed: UInt64,
     log: StoreLog? = nil
   ) {
     self.name = name
+    self.outdated = outdated
     storage = own.storage
     self.records = records
     self.hot = hot
@@ -199,7 +218,12 @@ final class ModelTables: Sendable {
     columnPositions = Set(self.columns.compactMap(\.position))
     bindings = ContiguousArray(
       layouts.enumerated().map { index, layout in
-        LayoutBinding(reading: layout, number: UInt16(index + 1), as: own)
+        LayoutBinding(
+          reading: layout,
+          number: UInt16(index + 1),
+          as: own,
+          conversion: conversions[UInt16(index + 1)]
+        )
       }
     )
     unsafe references = unsafe ContiguousArray(bindings.map { unsafe $0.reference })
@@ -233,12 +257,14 @@ final class ModelTables: Sendable {
   /// Maps a bit set of a layout's fields to the program's fields, both as
   /// ``ChangeLog/Change/fields``.
   ///
-  /// Returns all fields when the layout is unknown.
+  /// Returns all fields when the layout is unknown or outdated.
   func ownFields(_ fields: UInt64, ofLayout number: UInt16) -> UInt64 {
     if fields == .max || number == current?.number { return fields }
     let index = Int(number) - 1
     guard bindings.indices.contains(index) else { return .max }
     let binding = bindings[index]
+    // The steps of a migration may have derived any field from one that has changed.
+    guard !OutdatedLayouts.isMarked(binding.layout) else { return .max }
     var own: UInt64 = 0
     for (position, field) in binding.fields.enumerated() {
       guard let place = binding.layout.position(ofID: field.id) else { continue }

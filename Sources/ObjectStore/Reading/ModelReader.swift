@@ -57,15 +57,45 @@ struct ModelReader {
   ) throws -> RecordView {
     do throws(RecordError) {
       let layout = unsafe try tables.reference(RecordHeader(cold).layoutNumber)
-      let readsHot = unsafe parts.contains(.hot) && layout.hasHotFields
-      if readsHot, unsafe hot == nil { throw RecordError(.missingHotPart) }
-      return unsafe try RecordView(
+      if unsafe !layout.isOutdated {
+        let readsHot = unsafe parts.contains(.hot) && layout.hasHotFields
+        if readsHot, unsafe hot == nil { throw RecordError(.missingHotPart) }
+        return unsafe try RecordView(
+          cold: cold,
+          hot: readsHot ? hot : nil,
+          objectID: id,
+          layout: layout
+        )
+      }
+    } catch {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+    return unsafe try convertedRecord(id, cold: cold, hot: hot)
+  }
+
+  /// Returns the record of an outdated layout as the steps of a migration convert it.
+  ///
+  /// Reads the hot part if the caller has not, because a step may use any field.
+  private func convertedRecord(
+    _ id: UInt64,
+    cold: UnsafeRawBufferPointer,
+    hot: HotChunk.Part?
+  ) throws -> RecordView {
+    let part = unsafe try hot ?? hotPart(of: id)
+    do {
+      let layout = unsafe try tables.reference(RecordHeader(cold).layoutNumber)
+      guard let conversion = unsafe layout.binding.conversion else {
+        throw RecordError(.unknownLayout)
+      }
+      if unsafe layout.hasHotFields && part == nil { throw RecordError(.missingHotPart) }
+      let record = unsafe try RecordView(
         cold: cold,
-        hot: readsHot ? hot : nil,
+        hot: layout.hasHotFields ? part : nil,
         objectID: id,
         layout: layout
       )
-    } catch {
+      return try conversion.convert(record, id)
+    } catch let error as RecordError {
       throw StoreError(error, model: unsafe tables.name, objectID: id)
     }
   }
@@ -209,7 +239,7 @@ struct ModelReader {
     _ id: UInt64,
     addingHotPartTo record: consuming RecordView
   ) throws -> RecordView {
-    guard unsafe record.binding.hasHotFields else { return record }
+    guard unsafe record.binding.hasHotFields, !record.isConverted else { return record }
     let part = unsafe try hotPart(of: id)
     do throws(RecordError) {
       guard let part = unsafe part else { throw RecordError(.missingHotPart) }

@@ -34,8 +34,8 @@ public struct ObjectView<Root: Model>: ~Copyable {
   init(_ reader: ModelReader, _ found: consuming ModelReader.Found) {
     unsafe self.reader = unsafe reader
     id = found.id
-    record = unsafe found.record.copy
-    parts = .cold
+    parts = found.record.isConverted ? .all : .cold
+    record = found.record
   }
 
   /// Creates a view of a record that `found` keeps valid.
@@ -43,8 +43,8 @@ public struct ObjectView<Root: Model>: ~Copyable {
   init(_ reader: ModelReader, lending found: borrowing ModelReader.Found) {
     unsafe self.reader = unsafe reader
     id = found.id
+    parts = found.record.isConverted ? .all : .cold
     record = unsafe found.record.copy
-    parts = .cold
   }
 
   /// The decoded value of the field.

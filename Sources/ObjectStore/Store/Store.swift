@@ -28,6 +28,7 @@ public final class Store: Sendable {
 
   let environment: Environment
   private let models: [any Model.Type]
+  private let options: StoreOptions
   let schemaVersion: UInt32
   let historyLimit: HistoryLimit
   private let schemas: Mutex<StoreSchema>
@@ -37,7 +38,7 @@ public final class Store: Sendable {
   /// The queued asynchronous writes, and the queue on which they run.
   let writes = WriteQueue()
   let writeQueue = DispatchQueue(label: "ObjectStore.write")
-  let indexing: BackgroundIndexing
+  let background: BackgroundWork
 
   /// Opens the store in a folder, and creates it if it does not exist.
   ///
@@ -90,6 +91,7 @@ public final class Store: Sendable {
   ) {
     self.path = path
     self.models = models
+    self.options = options
     schemaVersion = options.schemaVersion
     historyLimit = options.historyLimit
     environment = opening.environment
@@ -101,14 +103,16 @@ public final class Store: Sendable {
       notifier: ChangeNotifier(folder: path, isReadOnly: opening.isReadOnly || opening.isInMemory)
     )
     schemas = Mutex(opening.schema)
-    indexing = BackgroundIndexing(opening.environment, log: opening.log)
-    if !isReadOnly, opening.schema.tables.contains(where: { !$0.buildingIndexes.isEmpty }) {
-      indexing.start()
-    }
+    background = BackgroundWork(opening.environment, models, options, log: opening.log)
+    guard !isReadOnly else { return }
+    let builds = opening.schema.tables.contains { !$0.buildingIndexes.isEmpty }
+    let converts =
+      options.migration?.convertsInBackground == true && opening.schema.outdatedModel != nil
+    if builds || converts { background.start(converting: converts) }
   }
 
   deinit {
-    indexing.stop()
+    background.stop()
   }
 
   /// A random number chosen when the store was created.
@@ -243,7 +247,12 @@ public final class Store: Sendable {
 
   /// Reads the schema that another program has changed.
   private func readSchemaAgain() throws {
-    let fresh = try StoreOpening.readSchema(of: environment, models: models, log)
+    let fresh = try StoreOpening.readSchema(
+      of: environment,
+      models: models,
+      options: options,
+      log
+    )
     schemas.withLock { $0 = fresh }
   }
 

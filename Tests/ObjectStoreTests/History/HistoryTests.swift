@@ -275,7 +275,11 @@ import Testing
   @Test func `a history entry beyond the current commit restarts the history`() throws {
     try store.write { try $0.insert(Everything(id: 1)) }
     let history = try #require(
-      try StoreOpening.readSchema(of: store.environment, models: [Everything.self]).history
+      try StoreOpening.readSchema(
+        of: store.environment,
+        models: [Everything.self],
+        options: StoreOptions()
+      ).history
     )
     // As in a compacted copy, the entry has a number that no commit has reached yet.
     var raw = try store.environment.beginWrite()

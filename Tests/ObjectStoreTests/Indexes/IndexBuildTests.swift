@@ -74,7 +74,7 @@ struct PlainKeyedPage: PageModel {
   /// Opens the store for writing, without building.
   private func open<M: PageModel>(_ model: M.Type) throws -> Store {
     let store = try Store(at: folder.path, models: [M.self], options: options())
-    store.indexing.stop()
+    store.background.stop()
     return store
   }
 

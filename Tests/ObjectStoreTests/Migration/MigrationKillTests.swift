@@ -78,6 +78,54 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
     #expect(try migrate() == expected)
   }
 
+  @Test func `a kill at any moment of a conversion leaves objects that read the same`() async throws
+  {
+    let expected = (1...1_000).map { Track<InSequence>($0) }
+    let version = StepsWhenReadTests.options()
+    func check() throws -> Bool {
+      let store = try Store(at: folder.path, models: [Track<InSequence>.self], options: version)
+      #expect(try store.read { try $0.fetch(Track<InSequence>.all) } == expected)
+      #expect(try store.verify().problems == [])
+      return try store.conversions().isEmpty
+    }
+    func reset() throws {
+      try? FileManager.default.removeItem(atPath: folder.path("data.mdb"))
+      let store = try Store(at: folder.path, models: [OldTrack<InSequence>.self])
+      try store.write { tx in
+        try tx.insert(contentsOf: (1...1_000).map { OldTrack<InSequence>($0) })
+      }
+    }
+    try reset()
+    let start = ContinuousClock.now
+    try Self.convert(folder.path)
+    let time = Int(start.duration(to: .now) / .microseconds(1))
+    var complete = 0
+    for _ in 0..<kills {
+      if try check() {
+        complete += 1
+        try reset()
+      }
+      let path = folder.path
+      let delay = Int.random(in: 0...time * 3 / 2)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, delay = delay as Int] in
+        MigrationKillTests.killSelf(after: delay)
+        try MigrationKillTests.convert(path)
+        kill(getpid(), SIGKILL)
+      }
+    }
+    _ = try check()
+    #expect(complete > 0)
+  }
+
+  /// Opens a store of tracks and converts all of them, in small transactions.
+  private static func convert(_ path: String) throws {
+    var options = StepsWhenReadTests.options()
+    options.migration?.batchCount = 20
+    let store = try Store(at: path, models: [Track<InSequence>.self], options: options)
+    try store.finishConversions()
+  }
+
   @Test func `a kill at any moment of an index build leaves a correct store`() async throws {
     try makePages()
     let time = try buildTime()
@@ -91,7 +139,7 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
         options.indexBuilding = .inBackground(above: 0)
         MigrationKillTests.killSelf(after: delay)
         let store = try Store(at: path, models: [SequentialPage.self], options: options)
-        store.indexing.stop()
+        store.background.stop()
         var worker = IndexBuildWorker(store.environment, memoryLimit: 5_000)
         while try worker.step() != .nothing {}
         kill(getpid(), SIGKILL)
@@ -113,7 +161,7 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
     options.indexBuilding = .inBackground(above: 0)
     do {
       let store = try Store(at: folder.path, models: [SequentialPage.self], options: options)
-      store.indexing.stop()
+      store.background.stop()
       var worker = IndexBuildWorker(store.environment, memoryLimit: 5_000)
       while try worker.step() != .nothing {}
     }
@@ -140,7 +188,7 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
     do {
       // A program without the index may write in between.
       let store = try Store(at: folder.path, models: [PlainPage.self], options: options)
-      store.indexing.stop()
+      store.background.stop()
       let key = Self.page(Int.random(in: 0..<2_000)).key
       try store.write { tx in _ = try tx.update(PlainPage.self, key: key) { $0.page.views += 1 } }
       #expect(try store.verify().problems == [])

@@ -156,7 +156,11 @@ import Testing
     let store = try makeStore()
     try store.write { try $0.insert(Everything(id: 1, text: "one")) }
     // Simulates that keys 2 and 3 have the same hash as key 1.
-    let schema = try StoreOpening.readSchema(of: store.environment, models: [Everything.self])
+    let schema = try StoreOpening.readSchema(
+      of: store.environment,
+      models: [Everything.self],
+      options: StoreOptions()
+    )
     let tables = try #require(try schema.tables(of: Everything.self))
     var transaction = try store.environment.beginWrite()
     for key in [2, 3] as [Int64] {

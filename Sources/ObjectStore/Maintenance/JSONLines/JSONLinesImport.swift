@@ -228,7 +228,8 @@ extension JSONLinesImport {
   /// differences.
   mutating func adopt(_ schema: JSONLinesSchema) throws {
     let (stored, rules) = try Store.readStored(environment) { transaction, schema in
-      (schema, try schema.metadata.references(in: transaction))
+      try schema.requireConverted("an import")
+      return (schema, try schema.metadata.references(in: transaction))
     }
     var additions: [StoredSchemaWriter.Addition] = []
     for model in schema.models {

@@ -38,7 +38,8 @@ extension Store {
   ///     for each object in the order of the export.
   ///   - body: Receives the lines.
   /// - Returns: The number of exported objects.
-  /// - Throws: ``StoreError`` with `damaged` if a record cannot be read; `CancellationError` if the
+  /// - Throws: ``StoreError`` with `damaged` if a record cannot be read; `busy` if objects are
+  ///   converted when they are read (see ``Store/conversions()``); `CancellationError` if the
   ///   task is cancelled; any error that `body` throws.
   @discardableResult
   public func exportJSONLines(
@@ -46,6 +47,7 @@ extension Store {
     _ body: ([UInt8]) throws -> Void
   ) throws -> Int {
     try readStored { transaction, schema in
+      try schema.requireConverted("an export")
       let references = try schema.metadata.references(in: transaction)
       let header = JSONLinesSchema(schema, references)
       var line: [UInt8] = []

@@ -1,0 +1,181 @@
+internal import LMDB
+
+/// Stores the new form of outdated records, in transactions of a few milliseconds.
+///
+/// The position in the store advances with each of them, so the next program continues after a
+/// kill. It stays before an object that a step cannot convert. Several programs may convert the same
+/// model at a time. The history has no entry for a conversion, because no value changes for a reader.
+struct ConversionWorker {
+  /// The maximum number of records that a step examines.
+  private static let readCount = 16_384
+
+  /// The maximum number of records that a step converts.
+  private let batchCount: Int
+  private let environment: Environment
+  private let models: [any Model.Type]
+  private let options: StoreOptions
+  private var pass: Pass?
+
+  /// One pass over the objects of a model.
+  private struct Pass {
+    let schema: StoreSchema
+    let model: any Model.Type
+    let tables: ModelTables
+    /// The least id that is not examined.
+    var next: UInt64
+    var objectCount: UInt64
+    /// The first object that cannot be converted, and the reason.
+    var failure: (id: UInt64, error: any Error)?
+  }
+
+  /// The result of a step.
+  enum Step {
+    /// No record is outdated.
+    case nothing
+    /// More steps follow.
+    case progressed
+    /// All records of a model are converted.
+    case completed(model: String, objectCount: UInt64)
+  }
+
+  init(_ environment: Environment, _ models: [any Model.Type], _ options: StoreOptions) {
+    self.environment = environment
+    self.models = models
+    self.options = options
+    batchCount = min(512, options.migration?.batchCount ?? .max)
+  }
+
+  /// Performs one step.
+  ///
+  /// - Throws: ``StoreError`` with `migrationFailed` at the end of a model if objects of it cannot be
+  ///   converted, with the first of them; `tooNew` or `damaged`; an error of LMDB.
+  mutating func step() throws -> Step {
+    guard let current = try pass ?? begin() else { return .nothing }
+    var pass = current
+    // After an error, the next step begins at the position in the store.
+    self.pass = nil
+    let step = try StoreOpening.growingMap {
+      // A step that is repeated begins with the same state.
+      pass = current
+      return try convert(&pass)
+    }
+    // Without a step, another program has changed the schema.
+    guard let step else { return .progressed }
+    guard case .completed = step else {
+      self.pass = pass
+      return step
+    }
+    // Now the indexes of the changed fields can be built.
+    try StoreOpening.writeSchema(of: environment, models: models, options: options, nil)
+    return step
+  }
+
+  private func begin() throws -> Pass? {
+    let schema = try StoreOpening.readSchema(of: environment, models: models, options: options)
+    guard let (model, tables) = schema.outdatedModel else { return nil }
+    return Pass(
+      schema: schema,
+      model: model,
+      tables: tables,
+      next: tables.outdated.next,
+      objectCount: tables.outdated.objectCount
+    )
+  }
+
+  /// Converts the next records in a transaction; returns `nil` if the schema has changed.
+  private func convert(_ pass: inout Pass) throws -> Step? {
+    var transaction = try environment.beginWrite()
+    let metadata = pass.schema.metadata
+    let epoch: UInt64? = try metadata.integer(MetadataKey.epoch, in: transaction)
+    guard epoch == pass.schema.epoch, try metadata.conversions(in: transaction).isEmpty,
+      let current = pass.tables.current
+    else { return nil }
+    let writer = ModelWriter(pass.tables, current: current, metadata: metadata)
+    let (ids, isLast) = try outdatedRecords(&pass, in: transaction)
+    for id in ids {
+      do {
+        try rewrite(id, as: pass.model, writer, in: &transaction)
+      } catch let error as StoreError where error.code == .migrationFailed {
+        if pass.failure == nil { pass.failure = (id, error) }
+      }
+    }
+    try writer.flush(in: &transaction)
+    try note(pass, isLast: isLast, in: &transaction)
+    try transaction.commit(isLast ? .full : .ordered)
+    options.migration?.didWrite?()
+    guard isLast else { return .progressed }
+    if let failure = pass.failure { throw failure.error }
+    return .completed(model: pass.tables.name, objectCount: pass.objectCount)
+  }
+
+  /// Returns the ids of the next outdated records, and whether none follow.
+  private func outdatedRecords(
+    _ pass: inout Pass,
+    in transaction: borrowing WriteTransaction
+  ) throws -> (ids: [UInt64], isLast: Bool) {
+    let layouts = Set(pass.tables.outdated.versions.flatMap(\.layouts))
+    let name = pass.tables.name
+    var ids: [UInt64] = []
+    var count = 0
+    let cursor = unsafe try transaction.cursor(on: pass.tables.records)
+    var entry = try unsafe withUnsafeBytes(of: pass.next) {
+      unsafe try cursor.first(atOrAfter: $0)
+    }
+    while let found = unsafe entry {
+      guard unsafe found.key.count == 8 else {
+        throw StoreError(.damaged, "a record of \(name) has a key that is not an id")
+      }
+      let id = unsafe found.key.loadUnaligned(as: UInt64.self)
+      guard count < Self.readCount, ids.count < batchCount else {
+        pass.next = id
+        return (ids, false)
+      }
+      do throws(RecordError) {
+        if layouts.contains(unsafe try RecordHeader(found.value).layoutNumber) { ids.append(id) }
+      } catch {
+        throw StoreError(error, model: name, objectID: id)
+      }
+      count += 1
+      pass.objectCount += 1
+      unsafe entry = unsafe try cursor.next()
+    }
+    pass.next = .max
+    return (ids, true)
+  }
+
+  /// Stores an object again.
+  private func rewrite<M: Model>(
+    _ id: UInt64,
+    as model: M.Type,
+    _ writer: ModelWriter,
+    in transaction: inout WriteTransaction
+  ) throws {
+    guard let record = unsafe try writer.reader(in: transaction).record(id) else { return }
+    let found = ModelReader.Found(id: id, record: record)
+    let object = try found.decode(model)
+    writer.encoder.start()
+    object.encode(to: &writer.encoder)
+    try writer.replace(found, in: &transaction)
+  }
+
+  /// Advances the position in the store, and ends the conversion with the last step.
+  private func note(
+    _ pass: Pass,
+    isLast: Bool,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let metadata = pass.schema.metadata
+    let name = pass.tables.name
+    var outdated = try metadata.outdatedLayouts(of: name, in: transaction)
+    if isLast, pass.failure == nil {
+      outdated.complete()
+      let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction) ?? 0
+      try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+    } else if pass.failure == nil, pass.next > outdated.next {
+      outdated.next = pass.next
+      outdated.objectCount = pass.objectCount
+    }
+    let key = MetadataKey.outdatedLayouts(name)
+    try metadata.set(outdated.encoded, for: key, in: &transaction)
+  }
+}
