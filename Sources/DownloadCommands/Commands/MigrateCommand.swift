@@ -112,6 +112,16 @@ struct MigrateCommand: AsyncParsableCommand {
         "previousFile": status.previousFile.map { .string($0) } ?? .null,
         "previousFileBytes": .integer(status.previousFileSize),
         "interrupted": .bool(status.isInterrupted),
+        "conversions": .array(
+          status.conversions.map { conversion in
+            [
+              "model": .string(conversion.model),
+              "versions": .array(conversion.versions.map { .integer(Int64($0)) }),
+              "objects": .integer(Int64(conversion.objectCount)),
+              "total": .integer(Int64(conversion.totalObjectCount)),
+            ]
+          }
+        ),
         "indexBuilds": .array(
           builds.map { build in
             [
@@ -132,6 +142,14 @@ struct MigrateCommand: AsyncParsableCommand {
     }
     if status.isInterrupted {
       lines.append("a migration was interrupted: its program continues it, or starts again")
+    }
+    for conversion in status.conversions {
+      lines.append(
+        TerminalText.safe(
+          "its program converts \(conversion.model): \(conversion.objectCount) of "
+            + "\(conversion.totalObjectCount) objects"
+        )
+      )
     }
     for build in builds {
       let fields = build.fields.joined(separator: ", ")
@@ -222,6 +240,7 @@ struct MigrateCommand: AsyncParsableCommand {
         "the store has schema version \(before.version), which is later: update this program"
       )
     }
+    try store.finishConversions()
     try store.finishIndexBuilds()
     let after = try Store.migrationStatus(at: path)
     if json {
