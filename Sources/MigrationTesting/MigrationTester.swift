@@ -27,6 +27,9 @@ public struct MigrationTester: Sendable {
   ///     migration.
   public init(models: [any Model.Type], options: StoreOptions) {
     self.models = models
+    var options = options
+    // A check converts the objects itself, at a known time.
+    options.migration?.convertsInBackground = false
     self.options = options
   }
 
@@ -46,6 +49,8 @@ public struct MigrationTester: Sendable {
   /// Checks that a store can be migrated, that every object of the program's models can be read, and
   /// that the store is valid.
   ///
+  /// Objects that steps convert when they are read are also read after all are converted.
+  ///
   /// - Parameters:
   ///   - fixture: The store to migrate.
   ///   - examine: Further checks of the migrated store.
@@ -59,8 +64,12 @@ public struct MigrationTester: Sendable {
       guard !store.isReadOnly else {
         throw MigrationTestFailure("the store has a later schema version than the program")
       }
-      try store.finishIndexBuilds()
       for model in models { try readAll(model, in: store) }
+      if try !store.conversions().isEmpty {
+        try store.finishConversions()
+        for model in models { try readAll(model, in: store) }
+      }
+      try store.finishIndexBuilds()
       if let problem = try store.verify().problems.first {
         throw MigrationTestFailure("the migrated store is damaged: \(problem)")
       }
@@ -94,13 +103,16 @@ public struct MigrationTester: Sendable {
           "the migration needs \(memory >> 20) MiB of memory, more than \(memoryLimit >> 20)"
         )
       }
-      _ = try open(path)
+      let isConverted = try complete(path, options)
       guard !rehearsal.steps.isEmpty else { return }
+      if isConverted { try rewrite([result, path]) }
       try compare(result, path, "the rehearsal")
     }
   }
 
   /// Checks that a rollback restores the file to the byte, and that the store can be migrated again.
+  ///
+  /// Checks nothing if the steps are applied when objects are read: then there is no rollback.
   ///
   /// - Parameter fixture: The store to migrate.
   /// - Throws: ``MigrationTestFailure``, or the error of the migration.
@@ -109,6 +121,8 @@ public struct MigrationTester: Sendable {
       guard try needsStep(path) else { return }
       let before = try data(path)
       _ = try open(path)
+      // Steps that are applied when objects are read keep no previous file.
+      guard try Store.migrationStatus(at: path).previousFile != nil else { return }
       let migrated = folder + "/migrated"
       try Store.copy(path, to: migrated)
       let report = try Store.rollBackMigration(at: path)
@@ -127,7 +141,8 @@ public struct MigrationTester: Sendable {
   /// program completes the migration.
   ///
   /// The files of the store are copied after each commit, as a kill would leave them. The objects are
-  /// migrated in about 20 transactions.
+  /// migrated in about 20 transactions. With steps that are applied when objects are read, the kills
+  /// are between those that store their new form.
   ///
   /// - Parameter fixture: The store to migrate.
   /// - Throws: ``MigrationTestFailure``, or the error of the migration.
@@ -150,13 +165,15 @@ public struct MigrationTester: Sendable {
           }
         }
       }
-      _ = try Store(at: path, models: models, options: options)
+      let isConverted = try complete(path, options)
       options.migration?.didWrite = nil
+      if isConverted { try rewrite([path]) }
       for copy in try copies.withLock({ try $0.get() }) {
-        guard try data(copy) == before else {
+        guard try isConverted || data(copy) == before else {
           throw MigrationTestFailure("the migration changes the store before it is complete")
         }
-        _ = try Store(at: copy, models: models, options: options)
+        try complete(copy, options)
+        if isConverted { try rewrite([copy]) }
         try compare(copy, path, "the migration after a kill")
         try FileManager.default.removeItem(atPath: copy)
       }
@@ -186,9 +203,57 @@ public struct MigrationTester: Sendable {
         own.migration?.resultHeader = schema.exportHeader.bytes
         _ = try Store(at: byRelease, models: [], options: own)
       }
-      _ = try open(byRelease)
-      _ = try open(path)
+      let isConverted = try [byRelease, path].map { try complete($0, options) }
+      if isConverted.contains(true) { try rewrite([byRelease, path]) }
       try compare(byRelease, path, "the migration by releases")
+    }
+  }
+
+  /// Checks that programs of a release can use the store beside this one.
+  ///
+  /// If the release has the same schema version, the check adds and replaces random objects as that
+  /// release writes them, while the store is open. This program must read all objects, and each of them must have a
+  /// value of the right type for every field that the release requires. If the version is lower,
+  /// programs of the release must find the store read-only.
+  ///
+  /// - Parameters:
+  ///   - fixture: The store to migrate.
+  ///   - folder: The folder with the schemas of the releases.
+  ///   - release: The number of the release, from 1.
+  ///   - count: The number of objects of each model that the release adds.
+  ///   - values: As for ``MigrationFixture/generated(from:release:count:seed:values:)``.
+  /// - Throws: ``MigrationTestFailure``, or the error of a read or write.
+  public func checkOlderProgram(
+    _ fixture: MigrationFixture,
+    from folder: SchemaFolder,
+    release: Int,
+    count: Int = 100,
+    values: [String: [StoredValue]] = [:]
+  ) throws {
+    let schema = try MigrationFixture.schema(folder, release)
+    try withFixture(fixture) { path, temporary in
+      let store = try open(path)
+      try store.finishConversions()
+      guard schema.version == options.schemaVersion else {
+        let older = try Store(
+          at: path,
+          models: [],
+          options: StoreOptions(access: .readWrite, schemaVersion: schema.version)
+        )
+        guard older.isReadOnly else {
+          throw MigrationTestFailure("programs of release \(release) can write the store")
+        }
+        return
+      }
+      let file = temporary + "/older.jsonl"
+      let objects = GeneratedObjects(count: count, seed: .random(in: .min ... .max), values: values)
+      try objects.write(schema, to: file)
+      try MigrationFixture.importFile(file, into: path)
+      for model in models { try readAll(model, in: store) }
+      if let problem = try store.verify().problems.first {
+        throw MigrationTestFailure("the store of both programs is damaged: \(problem)")
+      }
+      try StoreContents.requireReadable(store, by: schema, release)
     }
   }
 
@@ -196,6 +261,30 @@ public struct MigrationTester: Sendable {
 
   private func open(_ path: String) throws -> Store {
     try Store(at: path, models: models, options: options)
+  }
+
+  /// Migrates a store; returns whether steps were to be applied when objects are read.
+  @discardableResult
+  private func complete(_ path: String, _ options: StoreOptions) throws -> Bool {
+    let store = try Store(at: path, models: models, options: options)
+    guard try !store.conversions().isEmpty else { return false }
+    try store.finishConversions()
+    return true
+  }
+
+  /// Stores all objects of stores as the program writes them.
+  ///
+  /// A conversion stores the default values of fields that an object does not have, and a migration at
+  /// open does not.
+  private func rewrite(_ paths: [String]) throws {
+    for path in paths {
+      let store = try open(path)
+      for model in models { try rewriteAll(model, in: store) }
+    }
+  }
+
+  private func rewriteAll<M: Model>(_ model: M.Type, in store: Store) throws {
+    try store.write { tx in _ = try tx.update(M.all) { _ in } }
   }
 
   private func needsStep(_ path: String) throws -> Bool {

@@ -1,4 +1,5 @@
 internal import ObjectStore
+internal import ObjectStoreMigration
 
 /// The objects of a store, independent of their ids, their order and their layouts.
 struct StoreContents: Equatable {
@@ -31,5 +32,32 @@ struct StoreContents: Equatable {
       return "\(model) has (\(pair?.0 ?? "")) instead of (\(pair?.1 ?? ""))"
     }
     return nil
+  }
+
+  /// Throws if programs of a release cannot read an object of a store.
+  static func requireReadable(
+    _ store: Store,
+    by schema: SchemaDescription,
+    _ release: Int
+  ) throws {
+    for model in schema.models {
+      let required = model.fields.filter { !$0.isOptional && !$0.hasDefault }
+      try store.forEachStoredObject(of: model.name) { object in
+        for field in model.fields {
+          let found = object.fields.first { $0.id == field.id }
+          if let found, found.type.description != field.type {
+            throw MigrationTestFailure(
+              "release \(release) cannot read \(model.name).\(field.name): it is of type \(found.type)"
+            )
+          }
+          if found?.value.isNull != false, required.contains(field) {
+            throw MigrationTestFailure(
+              "release \(release) cannot read \(model.name).\(field.name): it has no value"
+            )
+          }
+        }
+        return true
+      }
+    }
   }
 }
