@@ -123,15 +123,21 @@ struct RetypedArticle: Model {
       field.name == "year" ? FieldSchema("year", String.self) : field
     }
   )
-  static let step = MigrationStep(
-    "write years as text",
-    to: 2,
-    [
-      .change("Article") { old, new in
-        new.set("year", to: String(try old.value("year", as: Int64.self)))
-      }
-    ]
-  )
+  static let step = makeStep(.atOpen)
+  static let stepWhenRead = makeStep(.whenRead)
+
+  private static func makeStep(_ mode: MigrationStep.Mode) -> MigrationStep {
+    MigrationStep(
+      "write years as text",
+      to: 2,
+      mode: mode,
+      [
+        .change("Article", fields: ["year"]) { old, new in
+          new.set("year", to: String(try old.value("year", as: Int64.self)))
+        }
+      ]
+    )
+  }
 
   var contents: Contents
   var year: String

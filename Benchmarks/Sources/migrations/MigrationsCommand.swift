@@ -32,6 +32,7 @@ struct MigrationsCommand: ParsableCommand {
     try BackgroundCost(template: template, folder: folder, count: count).measure(&report)
     try table.measureIndex(&report)
     try measureSteps(template, folder, &report)
+    try measureStepsWhenRead(template, folder, &report)
     try table.measureTypeChange(&report)
     try report.write(to: URL(filePath: json))
   }
@@ -62,6 +63,65 @@ struct MigrationsCommand: ParsableCommand {
       "ObjectStore",
       try ContinuousClock().measure { _ = try Store.rollBackMigration(at: path) }
     )
+  }
+
+  /// Measures a change of type when objects are read.
+  private func measureStepsWhenRead(
+    _ template: String,
+    _ folder: String,
+    _ report: inout Report
+  ) throws {
+    let path = folder + "/when-read"
+    try FileManager.default.copyItem(atPath: template, toPath: path)
+    _ = try Store(at: path, models: [PlainArticle.self])
+    var options = StoreOptions(schemaVersion: 2)
+    options.migration = Migration(steps: [RetypedArticle.stepWhenRead])
+    options.migration?.convertsInBackground = false
+    let start = ContinuousClock.now
+    let store = try Store(at: path, models: [RetypedArticle.self], options: options)
+    report.add("change of type when read: open", "ObjectStore", start.duration(to: .now))
+    let old = try timeOfLookups(store)
+    let oldScan = try timeOfScan(store)
+    report.add(
+      "change of type when read: all objects",
+      "ObjectStore",
+      try ContinuousClock().measure { try store.finishConversions() }
+    )
+    let new = try timeOfLookups(store)
+    let newScan = try timeOfScan(store)
+    report.add("change of type when read: lookup of an old object", "ObjectStore", old)
+    report.add("change of type when read: lookup of a new object", "ObjectStore", new)
+    report.add("lookup of an old object", "ObjectStore", old / new, "of a new one's time")
+    report.add("scan of old objects", "ObjectStore", oldScan / newScan, "of new ones' time")
+  }
+
+  /// Returns the least time of 100,000 lookups in three runs, divided by their number.
+  private func timeOfLookups(_ store: Store) throws -> Duration {
+    var random = SystemRandomNumberGenerator()
+    let keys = (0..<100_000).map { _ in
+      Contents.url(Int.random(in: 0..<count, using: &random))
+    }
+    var times: [Duration] = []
+    for _ in 0..<3 {
+      times.append(
+        try ContinuousClock().measure {
+          try store.read { tx in
+            for key in keys {
+              guard try tx.find(RetypedArticle.self, key: key) != nil else {
+                throw ValidationError("\(key) is missing")
+              }
+            }
+          }
+        }
+      )
+    }
+    return times.sorted()[0] / keys.count
+  }
+
+  private func timeOfScan(_ store: Store) throws -> Duration {
+    try ContinuousClock().measure {
+      try store.read { tx in try tx.forEach(RetypedArticle.all) { _ in true } }
+    }
   }
 
   private func load(into path: String, _ report: inout Report) throws {
