@@ -222,6 +222,21 @@ public struct MigratedObject: Sendable {
     return false
   }
 
+  /// Whether the object is what steps have made of an earlier one, rather than one that they added.
+  ///
+  /// Compares the primary keys, which are the fields with the given id.
+  func isSame(as earlier: MigratedObject, key id: UInt32) -> Bool {
+    guard let own = fields.first(where: { $0.id == id }),
+      let other = earlier.fields.first(where: { $0.id == id })
+    else { return false }
+    return unsafe withBytes(of: own) { bytes in
+      unsafe earlier.withBytes(of: other) { others in
+        guard let bytes = unsafe bytes, let others = unsafe others else { return false }
+        return unsafe bytes.isSame(as: others)
+      }
+    }
+  }
+
   /// Deletes the object.
   public mutating func remove() { isRemoved = true }
 

@@ -1,7 +1,11 @@
 /// The changes of some steps to objects, one at a time.
 ///
-/// It has no state: the objects that it returns depend on the given one only.
+/// It has no state: the objects that it returns depend on the given one, and on those that a step
+/// looks up.
 struct MigrationPlan: Sendable {
+  /// Returns the object of a model with a primary key, as it is before a step.
+  typealias Find = (MigrationLookup.Key, MigrationStep) throws -> MigratedObject?
+
   let steps: [MigrationStep]
 
   /// An error of a step.
@@ -11,14 +15,19 @@ struct MigrationPlan: Sendable {
   }
 
   /// Returns what the steps make of an object: none if they remove it, and those that they add.
-  func migrate(_ object: MigratedObject) throws(Failure) -> [MigratedObject] {
+  func migrate(
+    _ object: MigratedObject,
+    find: Find
+  ) throws(Failure) -> [MigratedObject] {
     var objects = [object]
     for step in steps {
       var next: [MigratedObject] = []
       next.reserveCapacity(objects.count)
       for object in objects {
         do {
-          var result = try Self.apply(step, to: object)
+          var result = try withoutActuallyEscaping(find) { find in
+            try Self.apply(step, to: object, MigrationLookup { try find($0, step) })
+          }
           if step.mode == .whenRead { try Self.requireSameIdentity(result, as: object) }
           let added = result.takeAdded()
           if !result.isRemoved { next.append(result) }
@@ -37,7 +46,8 @@ struct MigrationPlan: Sendable {
     var object = object
     for step in steps {
       do {
-        let result = try Self.apply(step, to: object)
+        // A step that looks up others is never applied when objects are read.
+        let result = try Self.apply(step, to: object, MigrationLookup { _ in nil })
         try Self.requireSameIdentity(result, as: object)
         object = result
       } catch {
@@ -61,7 +71,8 @@ struct MigrationPlan: Sendable {
 
   private static func apply(
     _ step: MigrationStep,
-    to old: MigratedObject
+    to old: MigratedObject,
+    _ lookup: MigrationLookup
   ) throws -> MigratedObject {
     var new = old
     for operation in step.operations where !new.isRemoved {
@@ -74,7 +85,7 @@ struct MigrationPlan: Sendable {
       case .change(let model, let fields, let body):
         guard new.model == model else { continue }
         new.permittedFields = fields
-        try body(old, &new)
+        try body(old, &new, lookup)
         new.permittedFields = nil
         if let field = new.refusedField {
           throw StoreError(

@@ -133,7 +133,9 @@ struct MigrationRun {
         isLast = next == nil
         cursor.next = next ?? .max
         cursor.objectCount += UInt64(batch.count)
-        try writer.write(try entries(batch, &models), models, cursor) { failure in
+        let source = unsafe MigrationSource(schema, TransactionReference(transaction), options)
+        let entries = unsafe try entries(batch, source, &models)
+        try writer.write(entries, models, cursor) { failure in
           try note(failure)
         }
         objectCount = Int(cursor.objectCount)
@@ -173,7 +175,8 @@ struct MigrationRun {
       do throws(RecordError) {
         let binding = unsafe record.binding
         let (template, plan) =
-          templates[binding.number] ?? template(of: binding.layout, binding.number, entry)
+          templates[binding.number]
+          ?? entry.template(of: binding.layout, binding.number, plan, options)
         templates[binding.number] = (template, plan)
         let object = try MigratedObject(record, model: entry.tables.name, template)
         batch.append(Source(id: id, object: object, plan: plan))
@@ -186,39 +189,25 @@ struct MigrationRun {
     return (batch, next)
   }
 
-  /// Returns the fields of a layout as its steps see them, and the steps.
-  private func template(
-    of layout: RecordLayout,
-    _ number: UInt16,
-    _ entry: StoredSchema.Entry
-  ) -> (MigratedObject.Template, MigrationPlan) {
-    guard let version = entry.outdated.version(ofLayout: number) else {
-      return (MigratedObject.Template(layout, names: entry.names), plan)
-    }
-    let steps = options.migration?.steps(after: version.version, upTo: options.schemaVersion)
-    return (
-      MigratedObject.Template(layout, version: version),
-      MigrationPlan(steps: steps ?? plan.steps)
-    )
-  }
-
   /// Applies the steps to objects.
   private mutating func entries(
     _ batch: [Source],
+    _ source: MigrationSource,
     _ models: inout MigrationTarget
   ) throws -> [MigrationTarget.Entry] {
     var entries: [MigrationTarget.Entry] = []
     entries.reserveCapacity(batch.count)
     for entry in batch {
-      let source = (entry.object.model, entry.id)
+      let origin = (entry.object.model, entry.id)
       do {
-        for result in try entry.plan.migrate(entry.object) {
-          entries.append(try models.entry(result, from: source))
+        let results = try entry.plan.migrate(entry.object) { key, step in
+          unsafe try source.find(key, before: step)
         }
+        for result in results { entries.append(try models.entry(result, from: origin)) }
       } catch let failure as MigrationPlan.Failure {
-        try note(MigrationFailure(source, step: failure.step, failure.error))
+        try note(MigrationFailure(origin, step: failure.step, failure.error))
       } catch {
-        try note(MigrationFailure(source, step: nil, error))
+        try note(MigrationFailure(origin, step: nil, error))
       }
     }
     return entries

@@ -85,7 +85,7 @@ public struct MigrationOperation: Sendable {
     case change(
       String,
       fields: [String]?,
-      @Sendable (MigratedObject, inout MigratedObject) throws -> Void
+      @Sendable (MigratedObject, inout MigratedObject, MigrationLookup) throws -> Void
     )
   }
 
@@ -137,7 +137,34 @@ public struct MigrationOperation: Sendable {
     fields: [String]? = nil,
     _ body: @escaping @Sendable (_ old: MigratedObject, _ new: inout MigratedObject) throws -> Void
   ) -> Self {
-    Self(kind: .change(model, fields: fields, body))
+    Self(kind: .change(model, fields: fields) { old, new, _ in try body(old, &new) })
+  }
+
+  /// Changes each object of a model with the help of others.
+  ///
+  /// As ``change(_:fields:_:)``; the closure can also look up objects by their primary keys, for
+  /// example to merge two objects into one. Such a step is applied at open.
+  ///
+  /// ```swift
+  /// .change("Book") { old, new, others in
+  ///   let author = try others.find("Author", key: old.value("author", as: Int64.self))
+  ///   new.set("authorName", to: try author?.value("name", as: String.self) ?? "unknown")
+  ///   new.removeField("author")
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - body: The change.
+  /// - Returns: The operation.
+  public static func change(
+    _ model: String,
+    _ body:
+      @escaping @Sendable (
+        _ old: MigratedObject, _ new: inout MigratedObject, _ others: MigrationLookup
+      ) throws -> Void
+  ) -> Self {
+    Self(kind: .change(model, fields: nil, body))
   }
 
   /// Whether the operation needs no code of a program.

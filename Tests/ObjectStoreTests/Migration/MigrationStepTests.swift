@@ -118,6 +118,68 @@ import Testing
     #expect(try store.read { try $0.fetch(Author.all) } == (1...10).map { Author($0) })
   }
 
+  @Test func `a step merges the objects of two models`() throws {
+    do {
+      let store = try Store(at: folder.path, models: [Author.self, Card<Author>.self])
+      try store.write { tx in
+        for id in 1...20 as ClosedRange<Int64> {
+          try tx.insert(Author(id))
+          try tx.insert(Card<Author>(id + 1_000, owner: id))
+        }
+      }
+    }
+    // The first step renames what the second one looks up.
+    let renaming = MigrationStep(
+      "call authors writers",
+      to: 2,
+      [
+        .renameModel("Author", to: "Writer"), .renameField("name", of: "Writer", to: "fullName"),
+      ]
+    )
+    let merging = MigrationStep(
+      "write names on cards",
+      to: 3,
+      [
+        .change("Card") { old, new, others in
+          let owner = try old.value("owner", as: Int64.self)
+          guard let writer = try others.find("Writer", key: owner) else { return }
+          new.set("name", to: try writer.value("fullName", as: String.self))
+          new.set("isMissing", to: try others.find("Writer", key: owner + 500) == nil)
+          new.removeField("owner")
+        },
+        .removeModel("Writer"),
+      ]
+    )
+    let store = try Store(at: folder.path, models: [], options: options(3, [renaming, merging]))
+    #expect(try store.storedModels().map(\.name) == ["Card"])
+    var names: [String] = []
+    try store.forEachStoredObject(of: "Card") { object in
+      names.append("\(object["name"]?.description ?? "none") \(object["isMissing"] == .bool(true))")
+      return true
+    }
+    #expect(try store.storedModels().map(\.objectCount) == [20])
+    #expect(names == (1...20 as ClosedRange<Int64>).map { "\(Author($0).name) true" })
+  }
+
+  @Test func `a lookup with the wrong model or type of key is an error`() throws {
+    try makeStore(count: 5)
+    let lookups: [@Sendable (MigrationLookup) throws -> Void] = [
+      { _ = try $0.find("Nobody", key: 1 as Int64) },
+      { _ = try $0.find("Author", key: "1") },
+    ]
+    for find in lookups {
+      let step = MigrationStep(
+        "look up",
+        to: 2,
+        [.change("Author") { _, _, others in try find(others) }]
+      )
+      let error = #expect(throws: StoreError.self) {
+        try Store(at: folder.path, models: [], options: options(2, [step]))
+      }
+      #expect(error?.code == .migrationFailed)
+    }
+  }
+
   @Test func `what no step mentions is kept`() throws {
     do {
       let store = try Store(at: folder.path, models: [Author.self, Card<Author>.self])
