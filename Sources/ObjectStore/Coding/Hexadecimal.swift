@@ -14,7 +14,7 @@ package enum Hexadecimal {
   }
 
   /// Decodes a string; returns `nil` unless it consists of pairs of digits of either case.
-  static func decode(_ string: String) -> [UInt8]? {
+  package static func decode(_ string: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(string.utf8.count / 2)
     var high: UInt8?

@@ -51,6 +51,11 @@ public struct StoredModel: Sendable, Hashable {
   public var columns: [UInt32] = []
   /// The number of objects.
   public var objectCount: Int
+  /// The ids of the fields that every object must have.
+  ///
+  /// They are not optional, and every layout has them. A field that an older layout lacks has a
+  /// default value in the program, or else the program could not read the older objects.
+  package var requiredFields: Set<UInt32> = []
   /// The number of record layouts that the store describes.
   public var layoutCount: Int
   /// The order in which the store keeps the objects.

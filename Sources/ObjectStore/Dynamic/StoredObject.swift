@@ -200,6 +200,13 @@ extension StoredModel {
       indexes: indexes,
       columns: entry.tables.columns.map(\.description.fieldID),
       objectCount: try transaction.count(of: entry.tables.records),
+      requiredFields: Set(
+        entry.fields.lazy.filter { field in
+          !field.isOptional
+            && entry.layouts.allSatisfy { $0.fields.contains { $0.id == field.id } }
+        }
+        .map(\.id)
+      ),
       layoutCount: entry.layouts.count,
       layout: entry.tables.storage
     )

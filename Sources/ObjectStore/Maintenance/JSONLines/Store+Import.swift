@@ -192,7 +192,7 @@ public struct ImportReport: Sendable, Hashable {
   package init() {}
 }
 
-/// The line of a JSON Lines file that cannot be imported, and the reason.
+/// The line of a file that cannot be imported, and the reason.
 ///
 /// ```swift
 /// do {
@@ -203,16 +203,27 @@ public struct ImportReport: Sendable, Hashable {
 /// }
 /// ```
 public struct JSONLinesError: Error, Sendable, Hashable {
+  /// What ``JSONLinesError/line`` counts.
+  package enum Unit: String, Sendable, Hashable {
+    /// The lines of the file.
+    case line
+    /// The objects of a file in which several can share a line.
+    case object
+  }
+
   /// The line, counted from 1.
   public var line: Int
+  /// What ``line`` counts; lines, except in JSON that is not JSON Lines.
+  package var unit: Unit
   /// The reason why the line cannot be imported.
   public var reason: String
   /// The number of lines, from the first, whose transactions were committed before the failure.
   public var storedLines: Int
 
   /// Creates an error for a line.
-  package init(line: Int, reason: String, storedLines: Int = 0) {
+  package init(line: Int, unit: Unit = .line, reason: String, storedLines: Int = 0) {
     self.line = line
+    self.unit = unit
     self.reason = reason
     self.storedLines = storedLines
   }
@@ -221,7 +232,7 @@ public struct JSONLinesError: Error, Sendable, Hashable {
 extension JSONLinesError: CustomStringConvertible {
   /// The line, the reason and the number of stored lines.
   public var description: String {
-    "line \(line): \(reason); \(storedLines) lines before it are stored"
+    "\(unit) \(line): \(reason); \(storedLines) \(unit)s before it are stored"
   }
 }
 

@@ -47,8 +47,11 @@ extension Store {
     return unsafe stat(path + "/data.mdb", &status) == 0
   }
 
-  /// Opens an existing store for writing, with the schema version that it has.
-  private static func openWithoutModels(_ path: String) throws -> Store {
+  /// Opens an existing store for reading and writing, with the schema version that it has, for
+  /// tools that do not have its models.
+  ///
+  /// - Throws: ``StoreError`` with `notFound`, `permissionDenied`, `damaged` or `tooNew`.
+  package static func openWithoutModels(_ path: String) throws -> Store {
     let version = try Store(at: path, models: [], options: StoreOptions(access: .readOnly))
       .readStored { $1.version }
     let options = StoreOptions(access: .readWrite, schemaVersion: version)
