@@ -5,7 +5,15 @@ internal import Foundation
 internal import ObjectStore
 internal import SystemInterface
 
-/// `dlstore import`: reads a file that `export` or aria2 wrote.
+/// The format of an imported file.
+enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
+  case jsonl
+  case aria2
+  case json
+  case csv
+}
+
+/// `dlstore import`: reads a file that `export`, aria2 or another program wrote.
 struct ImportCommand: AsyncParsableCommand {
   /// The handling of objects that are already in the store.
   enum KnownObjects: String, CaseIterable, ExpressibleByArgument {
@@ -24,25 +32,33 @@ struct ImportCommand: AsyncParsableCommand {
       file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
       skipped, and the exit code is then 1.
 
+      'csv' and 'json' read the rows of another program, such as 'sqlite3 -json' or PostgreSQL's \
+      COPY, into one model of an existing store. CSV begins with a line of column names; JSON is \
+      an array of objects or a sequence of them. Each row becomes an object. The whole file is \
+      checked before anything is written.
+
       EXAMPLES:
         dlstore --store ~/copy import downloads.jsonl
         dlstore import --format aria2 aria2.session
+        dlstore --store notes import --format csv --model Note --map id=key n.csv
       """
   )
 
   @OptionGroup var location: StoreLocation
 
   @Option(help: "The format of the file.")
-  var format = ExportFormat.jsonl
+  var format = ImportFormat.jsonl
 
   @Option(
     help: ArgumentHelp(
-      "With jsonl, if an object of the file is already in the store: keep the store's, replace it, "
-        + "or fail.",
+      "Except with aria2, if an object of the file is already in the store: keep the store's, "
+        + "replace it, or fail.",
       valueName: "keep|replace|fail"
     )
   )
   var ifKnown: KnownObjects?
+
+  @OptionGroup var rows: RowOptions
 
   @Argument(
     help: ArgumentHelp("The file; '-' is standard input.", valueName: "file|-"),
@@ -51,8 +67,21 @@ struct ImportCommand: AsyncParsableCommand {
   var file: String
 
   func validate() throws {
-    guard format == .jsonl || ifKnown == nil else {
-      throw ValidationError("--if-known applies to jsonl; with aria2, known URLs are kept.")
+    guard format != .aria2 || ifKnown == nil else {
+      throw ValidationError("--if-known does not apply to aria2: known URLs are kept.")
+    }
+    switch format {
+    case .json, .csv:
+      guard rows.model != nil else {
+        throw ValidationError("--format \(format) requires --model NAME.")
+      }
+    case .jsonl, .aria2:
+      guard !rows.isGiven else {
+        throw ValidationError(
+          "--model, --map, --ignore-columns, --numeric-dates and --dry-run require --format json "
+            + "or csv."
+        )
+      }
     }
   }
 
@@ -60,7 +89,26 @@ struct ImportCommand: AsyncParsableCommand {
     switch format {
     case .jsonl: try importJSONLines()
     case .aria2: try await importAria2()
+    case .json, .csv: try importRows()
     }
+  }
+
+  /// The handling of known objects.
+  private var options: ImportOptions {
+    switch ifKnown ?? .keep {
+    case .keep: ImportOptions(conflict: .skip)
+    case .replace: ImportOptions(conflict: .replace)
+    case .fail: ImportOptions(conflict: .fail)
+    }
+  }
+
+  private func report(_ report: ImportReport) throws {
+    let counts = [
+      (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
+      (report.skipped, "already in the store and kept"),
+    ]
+    let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
+    try Output.current.report("objects: \(parts.joined(separator: ", "))\n")
   }
 
   // MARK: JSON Lines
@@ -69,33 +117,22 @@ struct ImportCommand: AsyncParsableCommand {
     let path = location.resolved()
     let source = try ImportSource(file, mustBeSeekable: Store.exists(at: path))
     let lock = try lockEngine()
-    let conflict: ImportOptions.ConflictPolicy =
-      switch ifKnown ?? .keep {
-      case .keep: .skip
-      case .replace: .replace
-      case .fail: .fail
-      }
     let report: ImportReport
     do {
       report = try Store.importJSONLines(
         from: source.descriptor,
         named: source.name,
         intoStoreAt: path,
-        options: ImportOptions(conflict: conflict)
+        options: options
       )
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(
         ExitStatus(error),
-        "\(error); if the file is in aria2's format, pass --format aria2"
+        "\(error); if the file is not an export, pass --format aria2, json or csv"
       )
     }
     withExtendedLifetime(lock) {}
-    let counts = [
-      (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
-      (report.skipped, "already in the store and kept"),
-    ]
-    let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
-    try Output.current.report("objects: \(parts.joined(separator: ", "))\n")
+    try self.report(report)
   }
 
   /// Takes the engine lock of an existing store of downloads.
@@ -107,6 +144,45 @@ struct ImportCommand: AsyncParsableCommand {
       return nil
     }
     return try EngineLock(storePath: path)
+  }
+
+  // MARK: Rows
+
+  private func importRows() throws {
+    let path = try location.existing()
+    let name = rows.model ?? ""
+    let store = rows.dryRun ? try location.openedWithoutModels() : try .openWithoutModels(path)
+    let model = try store.storedModel(named: name)
+    guard !RecordStore.models.contains(where: { $0.schema.name == name }) else {
+      throw CommandFailure(
+        .usage,
+        "\(name) describes downloads, whose values depend on each other: use 'dlstore add', or "
+          + "--format jsonl for an export"
+      )
+    }
+    let mapping = try RowMapping(
+      model,
+      sources: rows.sources,
+      ignoresColumns: rows.ignoreColumns,
+      values: ImportedValue(numericDates: rows.numericDates)
+    )
+    let rowImport = RowImport(
+      store: store,
+      mapping: mapping,
+      source: try ImportSource(file, mustBeSeekable: true),
+      options: options
+    )
+    do {
+      guard rows.dryRun else { return try report(rowImport.run(format)) }
+      let check = try rowImport.check(format)
+      try Output.current.line(
+        "objects: \(check.new) new, \(check.known) already in the store; nothing was imported"
+      )
+    } catch let error as RowError {
+      throw CommandFailure(.damaged, "\(rowImport.source.name): \(error); nothing was imported")
+    } catch let error as KnownObject {
+      throw CommandFailure(.failed, "\(rowImport.source.name): \(error.row); nothing was imported")
+    }
   }
 
   // MARK: aria2

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+
+/// The options of an import of another program's rows.
+struct RowOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("With json and csv: the model of the objects.", valueName: "name")
+  )
+  var model: String?
+
+  @Option(
+    name: .customLong("map"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "With json and csv: the column or key of a field, if it has another name; may be repeated.",
+      valueName: "field=column"
+    ),
+    transform: { text in
+      guard let source = FieldSource(text) else {
+        throw ValidationError("'\(text)' is not a mapping: write FIELD=COLUMN.")
+      }
+      return source
+    }
+  )
+  var sources: [FieldSource] = []
+
+  @Flag(help: "With json and csv: skip columns and keys that supply no field.")
+  var ignoreColumns = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With json and csv: accept dates as numbers of seconds since 1970 (unix) or since 2001.",
+      valueName: "unix|2001"
+    )
+  )
+  var numericDates: NumericDates?
+
+  @Flag(help: "With json and csv: check the file, and import nothing.")
+  var dryRun = false
+
+  /// Whether an option is given.
+  var isGiven: Bool {
+    model != nil || !sources.isEmpty || ignoreColumns || numericDates != nil || dryRun
+  }
+}
