@@ -158,7 +158,9 @@ extension StoredValue {
   /// Returns the exact value, or `nil` when a `Decimal` cannot hold all digits.
   private static func decimal(_ json: JSONValue) -> Decimal? {
     guard case .number(let text) = json else { return json == .string("nan") ? .nan : nil }
-    let parts = text.split { $0 == "e" || $0 == "E" }
+    let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) {
+      $0 == "e" || $0 == "E"
+    }
     // A range and not `abs`, which overflows for `Int.min`.
     guard var exponent = parts.count > 1 ? Int(parts[1]) : 0, (-999...999).contains(exponent)
     else { return nil }

@@ -38,6 +38,12 @@ import Testing
     #expect(StoredValue(json: json, type: .decimal) == nil)
   }
 
+  @Test(arguments: ["", "e", "E5", "1e", "e1e2", "1e2e3", ".", "-", "-e5", "+"])
+  func `a decimal without digits is refused`(text: String) {
+    // The command line passes the user's text as a number.
+    #expect(StoredValue(json: .number(text), type: .decimal) == nil)
+  }
+
   @Test func `Swift values and stored values have the same bytes`() throws {
     func check<Value: FieldValue>(_ value: Value, _ expected: StoredValue) throws {
       #expect(try decode(value.storedBytes, Value.fieldType) == expected)
