@@ -193,13 +193,24 @@ let package = Package(
       dependencies: ["FuzzSupport", "StoreFuzzing"],
       path: "Tests/Support/data-file-fuzz"
     ),
-    // A short fuzz run of damaged data files and JSON lines, and a replay of their corpora.
+    .target(
+      name: "RowFuzzing",
+      dependencies: ["DownloadCommands", "FuzzSupport", "ObjectStore", "TestSupport"],
+      path: "Tests/Support/RowFuzzing"
+    ),
+    .executableTarget(
+      name: "rows-fuzz",
+      dependencies: ["FuzzSupport", "RowFuzzing"],
+      path: "Tests/Support/rows-fuzz"
+    ),
+    // A short fuzz run of damaged data files, JSON lines and rows, and a replay of their corpora.
     .testTarget(
       name: "StoreFuzzTests",
       dependencies: [
-        "FuzzSupport", "StoreFuzzing", "TestSupport", "data-file-fuzz", "json-lines-fuzz",
+        "FuzzSupport", "RowFuzzing", "StoreFuzzing", "TestSupport", "data-file-fuzz",
+        "json-lines-fuzz", "rows-fuzz",
       ],
-      exclude: ["DataFileCorpus", "JSONLinesCorpus"]
+      exclude: ["DataFileCorpus", "JSONLinesCorpus", "RowsCorpus"]
     ),
     .target(
       name: "FaultServer",

@@ -2,19 +2,19 @@
 ///
 /// A line ends with CR LF, LF or CR. Blank lines are skipped. The reader needs memory for one row and
 /// one part of the file.
-struct CSVReader {
+package struct CSVReader {
   /// A cell of a row.
-  struct Cell: Sendable, Hashable {
-    var text: String
+  package struct Cell: Sendable, Hashable {
+    package var text: String
     /// Whether the cell is in quotes, which distinguishes an empty text from a missing value.
-    var isQuoted = false
+    package var isQuoted = false
   }
 
   /// A row of the file.
-  struct Row: Sendable, Hashable {
+  package struct Row: Sendable, Hashable {
     /// The line in which the row begins, from 1.
-    var line: Int
-    var cells: [Cell]
+    package var line: Int
+    package var cells: [Cell]
   }
 
   private static let comma = UInt8(ascii: ",")
@@ -30,7 +30,8 @@ struct CSVReader {
   /// The length of the current row in bytes, without the current cell.
   private var rowLength = 0
 
-  init(_ source: InputBytes, maximumRowLength: Int = InputBuffer.maximumRowLength) {
+  /// Creates a reader that rejects longer rows.
+  package init(_ source: InputBytes, maximumRowLength: Int = InputBytes.maximumRowLength) {
     self.maximumRowLength = maximumRowLength
     buffer = InputBuffer(source)
   }
@@ -38,7 +39,7 @@ struct CSVReader {
   /// Returns the next row; `nil` at the end of the file.
   ///
   /// - Throws: ``RowError`` if the file is not valid; the error of reading the file.
-  mutating func next() throws -> Row? {
+  package mutating func next() throws -> Row? {
     if isFirst { try buffer.skipByteOrderMark() }
     isFirst = false
     while try skipLineEnd() {}

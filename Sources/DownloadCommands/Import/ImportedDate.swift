@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 
 /// The meaning of a date that a file gives as a number of seconds.
-enum NumericDates: String, CaseIterable, ExpressibleByArgument, Sendable {
+package enum NumericDates: String, CaseIterable, Sendable {
   /// Seconds since 1970-01-01T00:00:00Z.
   case unix
   /// Seconds since 2001-01-01T00:00:00Z, as in exports.
@@ -15,6 +15,8 @@ enum NumericDates: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
   }
 }
+
+extension NumericDates: ExpressibleByArgument {}
 
 /// Dates as other programs write them.
 enum ImportedDate {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ObjectStore
+package import ObjectStore
 
 /// Converts the values of other programs to those of stored fields.
 ///
@@ -13,12 +13,17 @@ internal import ObjectStore
 /// | `uuid`, `string` | the text | a string |
 /// | `data`, `embedded` | Base64, `x'CAFE'` (SQLite) or `\xcafe` (PostgreSQL) | a string |
 /// | collections | JSON | an array, an object, or a string with JSON |
-struct ImportedValue {
+package struct ImportedValue {
   /// The meaning of dates that are numbers; `nil` if they are not accepted.
-  var numericDates: NumericDates?
+  package var numericDates: NumericDates?
+
+  /// Creates a conversion.
+  package init(numericDates: NumericDates? = nil) {
+    self.numericDates = numericDates
+  }
 
   /// Converts the text of a cell; `nil` if it is not a value of the type.
-  func value(_ text: String, _ type: FieldType) -> StoredValue? {
+  package func value(_ text: String, _ type: FieldType) -> StoredValue? {
     switch type {
     case .bool: Self.bool(text)
     case .signed, .unsigned: StoredValue(json: .number(text), type: type)
@@ -35,7 +40,7 @@ struct ImportedValue {
   }
 
   /// Converts a JSON value; `nil` if it is null or not a value of the type.
-  func value(_ json: JSONValue, _ type: FieldType) -> StoredValue? {
+  package func value(_ json: JSONValue, _ type: FieldType) -> StoredValue? {
     switch (type, json) {
     case (_, .null): nil
     case (.date, .number(let digits)): date(digits)
@@ -75,15 +80,33 @@ struct ImportedValue {
     }
   }
 
-  /// Whether the text has only characters of a decimal number.
+  /// Whether the text is a decimal number.
   ///
   /// `Double` would also read hexadecimal numbers.
   private static func isNumber(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+")
-          || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E")
-      }
+    var rest = Array(text.utf8)[...]
+    func skip(_ bytes: String) -> Int {
+      let count = rest.prefix { bytes.utf8.contains($0) }.count
+      rest = rest.dropFirst(count)
+      return count
+    }
+    func skipSign() {
+      if rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
+    }
+    let digits = "0123456789"
+    skipSign()
+    var count = skip(digits)
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      count += skip(digits)
+    }
+    guard count > 0 else { return false }
+    if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+      rest.removeFirst()
+      skipSign()
+      guard skip(digits) > 0 else { return false }
+    }
+    return rest.isEmpty
   }
 
   /// The form of a value that is not a finite number in exports.

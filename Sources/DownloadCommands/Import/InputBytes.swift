@@ -1,13 +1,18 @@
 internal import SystemInterface
 
 /// The bytes of a file, in parts.
-struct InputBytes {
+package struct InputBytes {
+  /// The default of the maximum length of a row in bytes, which prevents that a missing quote or
+  /// brace fills the memory.
+  package static let maximumRowLength = 1 << 26
+
   /// Returns the next part; empty at the end.
   let next: () throws -> [UInt8]
 
   private static let partSize = 1 << 18
 
-  init(next: @escaping () throws -> [UInt8]) {
+  /// Creates bytes with a closure that returns the next part; empty at the end.
+  package init(next: @escaping () throws -> [UInt8]) {
     self.next = next
   }
 
@@ -36,10 +41,6 @@ struct InputBytes {
 
 /// The bytes of a file that have been read and not yet used.
 struct InputBuffer {
-  /// The default of the maximum length of a row in bytes, which prevents that a missing quote or
-  /// brace fills the memory.
-  static let maximumRowLength = 1 << 26
-
   private let source: InputBytes
   private(set) var bytes: [UInt8] = []
   /// The position of the next byte in ``bytes``.

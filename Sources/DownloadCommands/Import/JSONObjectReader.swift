@@ -1,17 +1,17 @@
-internal import ObjectStore
+package import ObjectStore
 
 /// Reads the objects of JSON text one by one: those of an array, or a sequence of objects, such as
 /// one per line.
 ///
 /// The reader needs memory for one object and one part of the file.
-struct JSONObjectReader {
+package struct JSONObjectReader {
   /// An object of the text.
-  struct Object: Sendable, Hashable {
+  package struct Object: Sendable, Hashable {
     /// The line in which the object begins, from 1.
-    var line: Int
+    package var line: Int
     /// The number of the object, from 1.
-    var number: Int
-    var members: [JSONValue.Member]
+    package var number: Int
+    package var members: [JSONValue.Member]
   }
 
   private enum State {
@@ -30,7 +30,8 @@ struct JSONObjectReader {
   /// The number of objects that were read.
   private var count = 0
 
-  init(_ source: InputBytes, maximumRowLength: Int = InputBuffer.maximumRowLength) {
+  /// Creates a reader that rejects longer objects.
+  package init(_ source: InputBytes, maximumRowLength: Int = InputBytes.maximumRowLength) {
     self.maximumRowLength = maximumRowLength
     buffer = InputBuffer(source)
   }
@@ -40,7 +41,7 @@ struct JSONObjectReader {
   /// An empty text has no objects.
   ///
   /// - Throws: ``RowError`` if the text is not valid; the error of reading the file.
-  mutating func next() throws -> Object? {
+  package mutating func next() throws -> Object? {
     if state == .start {
       try buffer.skipByteOrderMark()
       try skipWhitespace()

@@ -1,12 +1,12 @@
 /// The reason why a row of a file cannot be imported.
-struct RowError: Error, Sendable, Hashable {
+package struct RowError: Error, Sendable, Hashable {
   /// The first line of the row, from 1.
-  var line: Int
+  package var line: Int
   /// The number of the JSON object, from 1; `nil` for CSV.
-  var object: Int?
+  package var object: Int?
   /// The name of the column.
-  var column: String?
-  var reason: String
+  package var column: String?
+  package var reason: String
 
   init(line: Int, object: Int? = nil, column: String? = nil, _ reason: String) {
     self.line = line
@@ -17,7 +17,7 @@ struct RowError: Error, Sendable, Hashable {
 }
 
 extension RowError: CustomStringConvertible {
-  var description: String {
+  package var description: String {
     let object = object.map { ", object \($0)" } ?? ""
     let column = column.map { ", column '\($0)'" } ?? ""
     return "line \(line)\(object)\(column): \(reason)"

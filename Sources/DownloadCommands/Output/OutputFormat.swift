@@ -12,9 +12,9 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 ///
 /// Cells hold their text exactly, for programs to read. On a terminal, control characters are
 /// replaced, as `ls` does (decision 0023).
-enum CSVOutput {
+package enum CSVOutput {
   /// Returns one line without its line feed.
-  static func line(_ cells: [String], onTerminal: Bool = false) -> String {
+  package static func line(_ cells: [String], onTerminal: Bool = false) -> String {
     cells.map { quoted(onTerminal ? TerminalText.safe($0) : $0) }.joined(separator: ",")
   }
 

@@ -1,0 +1,5 @@
+import Foundation
+import FuzzSupport
+import RowFuzzing
+
+exit(await FuzzCommand.run(RowFuzzer.self))
