@@ -53,6 +53,7 @@ struct RowImport {
   /// - Throws: ``RowError``; ``KnownObject`` if the options forbid an object that is in the store;
   ///   ``CommandFailure`` or ``StoreError``.
   func check(_ format: ImportFormat, looksUpKeys: Bool = true) throws -> Check {
+    try store.requireConverted()
     var rows = try rows(format)
     var check = Check()
     var batch: [ImportedRow] = []

@@ -53,8 +53,9 @@ public struct StoredModel: Sendable, Hashable {
   public var objectCount: Int
   /// The ids of the fields that every object must have.
   ///
-  /// They are not optional, and every layout has them. A field that an older layout lacks has a
-  /// default value in the program, or else the program could not read the older objects.
+  /// They are not optional, and every layout since the last migration of the model has them. A field
+  /// that an earlier one of these lacks has a default value in the program, or else the program could
+  /// not read the older objects.
   package var requiredFields: Set<UInt32> = []
   /// The number of record layouts that the store describes.
   public var layoutCount: Int

@@ -200,13 +200,7 @@ extension StoredModel {
       indexes: indexes,
       columns: entry.tables.columns.map(\.description.fieldID),
       objectCount: try transaction.count(of: entry.tables.records),
-      requiredFields: Set(
-        entry.fields.lazy.filter { field in
-          !field.isOptional
-            && entry.layouts.allSatisfy { $0.fields.contains { $0.id == field.id } }
-        }
-        .map(\.id)
-      ),
+      requiredFields: entry.requiredFields,
       layoutCount: entry.layouts.count,
       layout: entry.tables.storage
     )
@@ -214,6 +208,17 @@ extension StoredModel {
 }
 
 extension StoredSchema.Entry {
+  /// The ids of the fields that are not optional, and that every layout of current records has.
+  fileprivate var requiredFields: Set<UInt32> {
+    let current = layouts.filter { !OutdatedLayouts.isMarked($0) }
+    return Set(
+      fields.lazy.filter { field in
+        !field.isOptional && current.allSatisfy { $0.fields.contains { $0.id == field.id } }
+      }
+      .map(\.id)
+    )
+  }
+
   /// Decodes a record of the model.
   func object(_ record: borrowing RecordView, id: UInt64) throws -> StoredObject {
     do throws(RecordError) {

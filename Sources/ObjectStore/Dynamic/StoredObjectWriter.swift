@@ -243,10 +243,10 @@ extension StoredObject {
   /// The index of the newest layout that fits the object.
   ///
   /// A layout fits when it has exactly the object's fields, and is optional where the object has
-  /// `nil`.
+  /// `nil`. Layouts from before a migration are not used: a later one would not convert the object.
   fileprivate func layoutIndex(in layouts: [RecordLayout]) -> Int? {
     layouts.lastIndex { layout in
-      layout.fields.count == fields.count
+      layout.fields.count == fields.count && !OutdatedLayouts.isMarked(layout)
         && layout.fields.allSatisfy { field in
           guard let own = self.field(field.id) else { return false }
           return own.type == field.type && (field.isOptional || !own.value.isNull)

@@ -47,7 +47,9 @@ struct JSONLinesImport {
       if JSONLinesSchema.isHeader(json) {
         return try adopt(try header(json))
       }
-      schema = JSONLinesSchema(try StoredSchema(objects.environment), [])
+      let stored = try StoredSchema(objects.environment)
+      try stored.requireConverted("an import")
+      schema = JSONLinesSchema(stored, [])
     }
     guard let object = try object(json) else { return }
     let key = try key(of: object)

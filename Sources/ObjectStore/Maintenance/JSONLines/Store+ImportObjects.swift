@@ -13,12 +13,14 @@ extension Store {
   ///   - next: A closure that returns the next object and its number in the file, which is greater
   ///     than that of the previous object; `nil` at the end.
   /// - Returns: The number of objects, and how they were handled.
-  /// - Throws: ``StoreError`` as ``importJSONLines(from:options:)``; any error that `next` throws.
+  /// - Throws: ``StoreError`` as ``importJSONLines(from:options:)``, and as ``requireConverted()``; any
+  ///   error that `next` throws.
   package func importObjects(
     numberedBy unit: JSONLinesError.Unit,
     options: ImportOptions = ImportOptions(),
     _ next: () throws -> (object: StoredObject, number: Int)?
   ) throws -> ImportReport {
+    try requireConverted()
     let keys = Dictionary(
       try storedModels().compactMap { model in
         model.fields.first(where: \.isPrimaryKey).map { (model.name, $0) }
@@ -47,6 +49,13 @@ extension Store {
       log?.didImport(report)
       return report
     }
+  }
+
+  /// Throws if objects are converted when they are read, so that tools cannot import any.
+  ///
+  /// - Throws: ``StoreError`` with `busy`; see ``conversions()``.
+  package func requireConverted() throws {
+    try readStored { _, schema in try schema.requireConverted("an import") }
   }
 
   /// Returns whether the store has an object with each of the primary keys.
