@@ -214,6 +214,48 @@ import Testing
     #expect(try tracks(InSequence.self, store) == expected(InSequence.self))
   }
 
+  @Test func `readers and writers see the new form while objects are converted`() async throws {
+    try makeTracks(InSequence.self)
+    var options = Self.options()
+    options.migration?.batchCount = 20
+    let store = try open(InSequence.self, options)
+    let expected = expected(InSequence.self)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<3 {
+        group.addTask {
+          for _ in 0..<20 {
+            let found = try Self.readAll(store)
+            #expect(found.count == 600)
+            #expect(zip(found, expected).allSatisfy { $0.with(plays: 0) == $1.with(plays: 0) })
+          }
+        }
+      }
+      group.addTask {
+        for id in 1...200 as ClosedRange<Int64> {
+          try Self.write(store) { tx in
+            try tx.edit(Track<InSequence>.self, key: id * 3) { $0.set(\.plays, to: 7) }
+          }
+        }
+      }
+      group.addTask { try store.finishConversions() }
+      try await group.waitForAll()
+    }
+    #expect(try store.conversions().isEmpty)
+    #expect(try tracks(InSequence.self, store).count { $0.plays == 7 } == 200)
+    #expect(try store.verify().problems == [])
+  }
+
+  private static func readAll(_ store: Store) throws -> [Track<InSequence>] {
+    try store.read { try $0.fetch(Track<InSequence>.all) }.sorted { $0.id < $1.id }
+  }
+
+  private static func write(
+    _ store: Store,
+    _ body: (inout StoreTransaction) throws -> Void
+  ) throws {
+    try store.write(body)
+  }
+
   @Test func `a model without objects is converted at once`() throws {
     _ = try folder.open(OldTrack<InSequence>.self)
     let store = try open(InSequence.self)
@@ -350,6 +392,12 @@ import Testing
 }
 
 extension Track {
+  fileprivate func with(plays: Int64) -> Track {
+    var track = self
+    track.plays = plays
+    return track
+  }
+
   fileprivate func with(id: Int64) -> Track {
     var track = self
     track.id = id
