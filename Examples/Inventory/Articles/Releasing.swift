@@ -5,6 +5,10 @@ import ObjectStoreModel
 
 /// The recipes of the first release.
 enum FirstRelease {
+  enum RecipeSchema {
+    static let version: UInt32 = 1
+  }
+
   @Model(name: "Recipe")
   struct Recipe {
     @PrimaryKey var id: Int
@@ -32,11 +36,38 @@ struct Recipe {
   @Indexed @Field(renamedFrom: "title") var name: String
   var minutes: Int
   var text: String
+}
 
-  static var storeOptions: StoreOptions {
-    StoreOptions(schemaVersion: 2, migration: Migration(steps: [minutesAsNumbers]))
+enum RecipeSchema {
+  static let version: UInt32 = 2
+
+  static var options: StoreOptions {
+    StoreOptions(schemaVersion: version, migration: Migration(steps: [minutesAsNumbers]))
   }
 }
+
+/// A field of another type and with another name.
+enum FourthRelease {
+  @Model(name: "Recipe")
+  struct Recipe {
+    @PrimaryKey var id: Int
+    @Indexed @Field(renamedFrom: "title") var name: String
+    @Field(renamedFrom: "minutes") var duration: Int
+    var text: String
+  }
+}
+
+let minutesAsDuration = MigrationStep(
+  "write minutes as numbers",
+  to: 2,
+  [
+    .renameField("minutes", of: "Recipe", to: "duration"),
+    .change("Recipe") { old, new in
+      let text = try old.value("minutes", as: String.self)
+      new.set("duration", to: Int(text.prefix { $0.isNumber }) ?? 0)
+    },
+  ]
+)
 
 let minutesAsNumbers = MigrationStep(
   "write minutes as numbers",
@@ -51,7 +82,7 @@ let minutesAsNumbers = MigrationStep(
 
 /// The tool of the package, which is not run here.
 func recipesSchema() -> Never {
-  SchemaCommand(models: [Recipe.self], version: 2, folder: "Migrations").main()
+  SchemaCommand(models: [Recipe.self], version: RecipeSchema.version, folder: "Migrations").main()
 }
 
 func releasing(_ folder: String, _ migrations: String) throws {
@@ -75,7 +106,8 @@ func releasing(_ folder: String, _ migrations: String) throws {
   // A change of type.
   let report = try releases.accept([Recipe.self], version: 2)
   expect("\(report)".contains("Recipe.minutes: needs a step"))
-  try releases.require([Recipe.self], version: 2)
+  try releases.require([Recipe.self], version: RecipeSchema.version)
+  _ = try releases.release([Recipe.self], version: RecipeSchema.version)
   try migrates(releases)
 }
 
@@ -94,11 +126,29 @@ func secondRelease(_ folder: String, beside first: Store) throws {
 }
 
 func migrates(_ releases: SchemaFolder) throws {
-  let tester = MigrationTester(models: [Recipe.self], options: Recipe.storeOptions)
+  let tester = MigrationTester(models: [Recipe.self], options: RecipeSchema.options)
   for release in 1...2 {
     for count in [0, 1, 100] {
       try tester.check(.generated(from: releases, release: release, count: count))
     }
+  }
+  let nineMinutes = MigrationFixture.generated(
+    from: releases,
+    release: 1,
+    count: 10,
+    values: ["Recipe.minutes": [.string("9 min")]]
+  )
+  try tester.checkResult(nineMinutes) { store in
+    expect(try store.read { try $0.fetch(Recipe.all) }.allSatisfy { $0.minutes == 9 })
+  }
+  let renaming = MigrationTester(
+    models: [FourthRelease.Recipe.self],
+    options: StoreOptions(schemaVersion: 2, migration: Migration(steps: [minutesAsDuration]))
+  )
+  try renaming.checkResult(nineMinutes) { store in
+    expect(
+      try store.read { try $0.fetch(FourthRelease.Recipe.all) }.allSatisfy { $0.duration == 9 }
+    )
   }
 }
 
@@ -107,12 +157,12 @@ func thirdRelease(_ folder: String) throws {
   let rehearsal = try Store.rehearseMigration(
     at: folder,
     models: [Recipe.self],
-    options: Recipe.storeOptions
+    options: RecipeSchema.options
   )
   for failure in rehearsal.failures { print(failure) }
   expect(rehearsal.objectCount == 20_001 && rehearsal.failureCount == 0)
   do {
-    let store = try Store(at: folder, models: [Recipe.self], options: Recipe.storeOptions)
+    let store = try Store(at: folder, models: [Recipe.self], options: RecipeSchema.options)
     expect(try store.read { try $0.find(Recipe.self, key: 0)?.minutes } == 3)
   }
   let report = try Store.rollBackMigration(at: folder)

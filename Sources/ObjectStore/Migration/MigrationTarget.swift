@@ -140,7 +140,7 @@ struct MigrationTarget {
           .schemaMismatch,
           """
           \(object.model).\(field.name) is of type \(field.type), but the model declares \
-          \(own.layout.type): change it in a step
+          \(own.layout.type): set it in a step by this name, or rename it there
           """
         )
       }

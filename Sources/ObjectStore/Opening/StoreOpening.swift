@@ -322,6 +322,7 @@ struct StoreOpening {
             outdated,
             steps,
             seed: seed,
+            laterVersion: version > options.schemaVersion ? version : nil,
             log,
             in: transaction
           )
@@ -379,12 +380,15 @@ struct StoreOpening {
     _ outdated: OutdatedLayouts,
     _ steps: [[MigrationStep]],
     seed: UInt64,
+    laterVersion: UInt32?,
     _ log: StoreLog?,
     in transaction: borrowing ReadTransaction
   ) throws -> ModelTables? {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     let own = RecordLayout(schema, storage: layouts.storage)
-    for layout in layouts { try requireSameTypes(layout, own, model: schema.name) }
+    for layout in layouts {
+      try requireSameTypes(layout, own, model: schema.name, laterVersion: laterVersion)
+    }
     let names = ModelTableNames(schema.name, own.storage)
     guard
       let records = try transaction.openDatabase(names.records, keys: .integers),
@@ -422,17 +426,28 @@ struct StoreOpening {
     )
   }
 
+  private static func advice(laterVersion: UInt32) -> String {
+    "a program with schema version \(laterVersion) has migrated the store; update this program"
+  }
+
+  /// Throws if a stored layout and that of the program have different types for a field.
+  ///
+  /// `laterVersion` is the schema version of the store if it is later than that of the program.
   static func requireSameTypes(
     _ stored: RecordLayout,
     _ own: RecordLayout,
-    model: String
+    model: String,
+    laterVersion: UInt32? = nil
   ) throws {
     for field in own.fields {
       guard let position = stored.position(ofID: field.id) else {
         guard !field.isPrimaryKey else {
           throw StoreError(
             .schemaMismatch,
-            "the store has another primary key for \(model): migrate the store"
+            """
+            the store has another primary key for \(model): \
+            \(laterVersion.map(advice) ?? "migrate the store")
+            """
           )
         }
         continue
@@ -443,7 +458,7 @@ struct StoreOpening {
           .schemaMismatch,
           """
           the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: \
-          give the field another ID, or migrate the store
+          \(laterVersion.map(advice) ?? "give the field another ID, or migrate the store")
           """
         )
       }
