@@ -53,12 +53,12 @@ final class StoreSchema: Sendable {
     throw StoreError(.unknownModel, "the store was not opened with the model \(M.schema.name)")
   }
 
-  /// A model with records that are converted when they are read; `nil` if there is none.
-  var outdatedModel: (model: any Model.Type, tables: ModelTables)? {
-    for entry in models {
-      if let tables = entry.tables, tables.outdated.isPending { return (entry.model, tables) }
+  /// The models of the program with records that are converted when they are read.
+  var outdatedModels: [(model: any Model.Type, tables: ModelTables)] {
+    models.compactMap { entry in
+      guard let tables = entry.tables, tables.outdated.isPending else { return nil }
+      return (entry.model, tables)
     }
-    return nil
   }
 
   /// The tables of all models of the program that the store has tables for.

@@ -178,7 +178,7 @@ struct KeyLookup: ~Copyable {
     let id = candidate.id
     let record = unsafe try reader.record(id, cold: cold, hot: nil, parts: .cold)
     guard unsafe try reader.isKey(key, of: record, id) else { return nil }
-    guard unsafe reader.tables.hasHotFields else {
+    guard unsafe reader.tables.hasHotFields, !record.isConverted else {
       return ModelReader.Found(id: id, record: record)
     }
     let hot = unsafe try hotParts.part(of: id)

@@ -64,8 +64,9 @@ public struct StoreOptions: Sendable, Hashable {
 
   /// The steps that lead older stores to ``schemaVersion``; `nil` if they need none.
   ///
-  /// Opening a store of an earlier version for writing applies them first. Ignored when options are
-  /// compared.
+  /// Opening a store of an earlier version for writing applies them first, except for those that are
+  /// applied when objects are read (``MigrationStep/Mode/whenRead``), which a program that only reads
+  /// needs too. Ignored when options are compared.
   public var migration: Migration? {
     get { uncompared.migration }
     set { uncompared.migration = newValue }

@@ -301,6 +301,29 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
+  @Test func `an object that a step cannot convert does not hold up other models`() throws {
+    try makeTracks(InSequence.self)
+    do {
+      let store = try Store(at: folder.path, models: [Author.self])
+      try store.write { try $0.insert(Author(1)) }
+    }
+    var step = TrackSteps.second(failing: 40)
+    step = MigrationStep(
+      step.summary,
+      to: 2,
+      mode: .whenRead,
+      step.operations
+        + [.change("Author", fields: ["mail"]) { _, new in new.set("mail", to: "a@b") }]
+    )
+    let models: [any Model.Type] = [Track<InSequence>.self, MailedAuthor.self]
+    let store = try Store(at: folder.path, models: models, options: Self.options(2, [step]))
+    #expect(try store.conversions().map(\.model) == ["Author", "Track"])
+    #expect(throws: StoreError.self) { try store.finishConversions() }
+    #expect(try store.conversions().map(\.model) == ["Track"])
+    #expect(try outdatedCount(store) == 1)
+    #expect(try store.read { try $0.find(MailedAuthor.self, key: 1)?.mail } == "a@b")
+  }
+
   @Test func `a step may only change the fields that it names`() throws {
     try makeTracks(InSequence.self)
     let steps: [MigrationStep] = [

@@ -15,6 +15,8 @@ struct ConversionWorker {
   private let models: [any Model.Type]
   private let options: StoreOptions
   private var pass: Pass?
+  /// The models of which an object could not be converted, with the first error of each.
+  private var failures: [(model: String, error: any Error)] = []
 
   /// One pass over the objects of a model.
   private struct Pass {
@@ -24,8 +26,8 @@ struct ConversionWorker {
     /// The least id that is not examined.
     var next: UInt64
     var objectCount: UInt64
-    /// The first object that cannot be converted, and the reason.
-    var failure: (id: UInt64, error: any Error)?
+    /// The reason why the first object that cannot be converted cannot.
+    var failure: (any Error)?
   }
 
   /// The result of a step.
@@ -47,10 +49,14 @@ struct ConversionWorker {
 
   /// Performs one step.
   ///
-  /// - Throws: ``StoreError`` with `migrationFailed` at the end of a model if objects of it cannot be
-  ///   converted, with the first of them; `tooNew` or `damaged`; an error of LMDB.
+  /// - Throws: ``StoreError`` with `migrationFailed` when all objects of all models are examined and
+  ///   some cannot be converted, with the first of them; `tooNew` or `damaged`; an error of LMDB.
   mutating func step() throws -> Step {
-    guard let current = try pass ?? begin() else { return .nothing }
+    guard let current = try pass ?? begin() else {
+      guard let failure = failures.first else { return .nothing }
+      failures = []
+      throw failure.error
+    }
     var pass = current
     // After an error, the next step begins at the position in the store.
     self.pass = nil
@@ -62,7 +68,11 @@ struct ConversionWorker {
     // Without a step, another program has changed the schema.
     guard let step else { return .progressed }
     guard case .completed = step else {
-      self.pass = pass
+      if pass.next < .max {
+        self.pass = pass
+      } else if let failure = pass.failure {
+        failures.append((pass.tables.name, failure))
+      }
       return step
     }
     // Now the indexes of the changed fields can be built.
@@ -72,7 +82,10 @@ struct ConversionWorker {
 
   private func begin() throws -> Pass? {
     let schema = try StoreOpening.readSchema(of: environment, models: models, options: options)
-    guard let (model, tables) = schema.outdatedModel else { return nil }
+    let next = schema.outdatedModels.first { entry in
+      !failures.contains { $0.model == entry.tables.name }
+    }
+    guard let (model, tables) = next else { return nil }
     return Pass(
       schema: schema,
       model: model,
@@ -96,15 +109,14 @@ struct ConversionWorker {
       do {
         try rewrite(id, as: pass.model, writer, in: &transaction)
       } catch let error as StoreError where error.code == .migrationFailed {
-        if pass.failure == nil { pass.failure = (id, error) }
+        if pass.failure == nil { pass.failure = error }
       }
     }
     try writer.flush(in: &transaction)
     try note(pass, isLast: isLast, in: &transaction)
     try transaction.commit(isLast ? .full : .ordered)
     options.migration?.didWrite?()
-    guard isLast else { return .progressed }
-    if let failure = pass.failure { throw failure.error }
+    guard isLast, pass.failure == nil else { return .progressed }
     return .completed(model: pass.tables.name, objectCount: pass.objectCount)
   }
 
