@@ -1,0 +1,185 @@
+internal import LMDB
+internal import SystemInterface
+
+/// Reading the stored schema.
+extension StoreOpening {
+  /// Reads the stored schema and opens the databases of the models.
+  static func readSchema(
+    of environment: Environment,
+    models: [any Model.Type],
+    options: StoreOptions,
+    _ log: StoreLog? = nil
+  ) throws -> StoreSchema {
+    try databaseOpeningLock.withLock { _ in
+      let transaction = try environment.beginRead()
+      guard let database = try transaction.openDatabase(TableName.store) else {
+        throw StoreError(.damaged, "\(environment.path): the table '\(TableName.store)' is missing")
+      }
+      let metadata = Metadata(database: database)
+      guard
+        let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction),
+        let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction)
+      else {
+        throw StoreError(
+          .damaged,
+          "\(environment.path): the description of the store is incomplete"
+        )
+      }
+      let version: UInt32 =
+        try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
+      let entries = try models.map { model in
+        let outdated = try metadata.outdatedLayouts(of: model.schema.name, in: transaction)
+        let steps = try outdated.versions.map { group in
+          try stepsWhenRead(from: group.version, to: version, options, model: model.schema.name)
+        }
+        return StoreSchema.Entry(
+          model: model,
+          tables: try readTables(
+            model.schema,
+            metadata,
+            outdated,
+            steps,
+            seed: seed,
+            laterVersion: version > options.schemaVersion ? version : nil,
+            log,
+            in: transaction
+          )
+        )
+      }
+      let references = try ReferenceGraph(entries, metadata, in: transaction)
+      let history = try transaction.openDatabase(TableName.history, keys: .integers)
+      try transaction.keepDatabases()
+      return StoreSchema(
+        metadata: metadata,
+        history: history.map { HistoryTable(database: $0) },
+        epoch: epoch,
+        seed: seed,
+        version: version,
+        models: entries,
+        references: references
+      )
+    }
+  }
+
+  /// Returns the steps that the objects of an earlier version need when they are read.
+  private static func stepsWhenRead(
+    from version: UInt32,
+    to stored: UInt32,
+    _ options: StoreOptions,
+    model: String
+  ) throws -> [MigrationStep] {
+    let objects = "objects of \(model) are stored as in schema version \(version)"
+    guard stored <= options.schemaVersion else {
+      throw StoreError(
+        .tooNew,
+        "\(objects), and steps of a later program convert them: update this program"
+      )
+    }
+    let steps = options.migration?.steps(after: version, upTo: stored) ?? []
+    guard
+      steps.contains(where: { step in
+        step.operations.contains { $0.changedFields?.model == model }
+      })
+    else {
+      throw StoreError(
+        .schemaMismatch,
+        "\(objects), and this program has no step that leads from it to version \(stored)"
+      )
+    }
+    return steps
+  }
+
+  /// Returns the tables of a model; `nil` when the store has none for it.
+  ///
+  /// `steps` are those for each version of `outdated`.
+  private static func readTables(
+    _ schema: ModelSchema,
+    _ metadata: Metadata,
+    _ outdated: OutdatedLayouts,
+    _ steps: [[MigrationStep]],
+    seed: UInt64,
+    laterVersion: UInt32?,
+    _ log: StoreLog?,
+    in transaction: borrowing ReadTransaction
+  ) throws -> ModelTables? {
+    let layouts = try metadata.layouts(of: schema.name, in: transaction)
+    let own = RecordLayout(schema, storage: layouts.storage)
+    for layout in layouts {
+      try requireSameTypes(layout, own, model: schema.name, laterVersion: laterVersion)
+    }
+    let names = ModelTableNames(schema.name, own.storage)
+    guard
+      let records = try transaction.openDatabase(names.records, keys: .integers),
+      let hot = try transaction.openDatabase(names.hot, keys: .integers),
+      let keys = try transaction.openDatabase(names.keys, keys: .integers)
+    else { return nil }
+    var conversions: [UInt16: RecordConversion] = [:]
+    for (version, steps) in zip(outdated.versions, steps) {
+      for number in version.layouts {
+        guard layouts.indices.contains(Int(number) - 1) else {
+          throw StoreError(.damaged, "layout \(number) of \(schema.name) is missing")
+        }
+        conversions[number] = RecordConversion(
+          schema,
+          own: own,
+          layout: layouts[Int(number) - 1],
+          version: version,
+          steps: steps
+        )
+      }
+    }
+    return ModelTables(
+      schema,
+      records: records,
+      hot: hot,
+      keys: keys,
+      indexes: try metadata.openIndexes(of: schema.name, names, in: transaction),
+      buildingIndexes: try metadata.openBuildingIndexes(of: schema.name, names, in: transaction),
+      columns: try metadata.openColumns(of: schema.name, in: transaction),
+      layouts: layouts,
+      outdated: outdated,
+      conversions: conversions,
+      hashSeed: seed,
+      log: log
+    )
+  }
+
+  private static func advice(laterVersion: UInt32) -> String {
+    "a program with schema version \(laterVersion) has migrated the store; update this program"
+  }
+
+  /// Throws if a stored layout and that of the program have different types for a field.
+  ///
+  /// `laterVersion` is the schema version of the store if it is later than that of the program.
+  static func requireSameTypes(
+    _ stored: RecordLayout,
+    _ own: RecordLayout,
+    model: String,
+    laterVersion: UInt32? = nil
+  ) throws {
+    for field in own.fields {
+      guard let position = stored.position(ofID: field.id) else {
+        guard !field.isPrimaryKey else {
+          throw StoreError(
+            .schemaMismatch,
+            """
+            the store has another primary key for \(model): \
+            \(laterVersion.map(advice) ?? "migrate the store")
+            """
+          )
+        }
+        continue
+      }
+      let other = stored.fields[position]
+      guard other.type == field.type, other.isPrimaryKey == field.isPrimaryKey else {
+        throw StoreError(
+          .schemaMismatch,
+          """
+          the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: \
+          \(laterVersion.map(advice) ?? "give the field another ID, or migrate the store")
+          """
+        )
+      }
+    }
+  }
+}
