@@ -40,8 +40,7 @@ struct MigrationsCommand: ParsableCommand {
   /// Measures a change of type when the store is opened, and its rehearsal.
   private func measureSteps(_ template: String, _ folder: String, _ report: inout Report) throws {
     let path = folder + "/steps"
-    try FileManager.default.copyItem(atPath: template, toPath: path)
-    _ = try Store(at: path, models: [PlainArticle.self])
+    try copy(template, to: path)
     var options = StoreOptions(schemaVersion: 2)
     options.migration = Migration(steps: [RetypedArticle.step])
     let models: [any Model.Type] = [RetypedArticle.self]
@@ -72,8 +71,7 @@ struct MigrationsCommand: ParsableCommand {
     _ report: inout Report
   ) throws {
     let path = folder + "/when-read"
-    try FileManager.default.copyItem(atPath: template, toPath: path)
-    _ = try Store(at: path, models: [PlainArticle.self])
+    try copy(template, to: path)
     var options = StoreOptions(schemaVersion: 2)
     options.migration = Migration(steps: [RetypedArticle.stepWhenRead])
     options.migration?.convertsInBackground = false
@@ -124,6 +122,16 @@ struct MigrationsCommand: ParsableCommand {
     }
   }
 
+  /// Copies a store, as if it had been opened before.
+  private func copy(_ template: String, to path: String) throws {
+    try FileManager.default.copyItem(atPath: template, toPath: path)
+    // Otherwise the first commit would also wait until the copy is on the disk.
+    let file = try FileHandle(forUpdating: URL(filePath: path + "/data.mdb"))
+    try file.synchronize()
+    // Checks the pages of the copy.
+    _ = try Store(at: path, models: [PlainArticle.self])
+  }
+
   private func load(into path: String, _ report: inout Report) throws {
     let store = try Store(at: path, models: [PlainArticle.self])
     let time = try ContinuousClock().measure {
@@ -137,17 +145,15 @@ struct MigrationsCommand: ParsableCommand {
 
   /// Measures the first opening of a store after each change that rewrites nothing.
   private func measureOpening(_ template: String, _ folder: String, _ report: inout Report) throws {
-    func open(_ name: String, _ models: [any Model.Type], version: UInt32 = 0) throws {
+    func open(_ name: String, _ models: [any Model.Type]) throws {
       var times: [Duration] = []
       for number in 0..<5 {
         let path = "\(folder)/\(name.hashValue)-\(number)"
-        try FileManager.default.copyItem(atPath: template, toPath: path)
-        // Checks the pages of the copy, and reads them into memory.
-        _ = try Store(at: path, models: [PlainArticle.self])
-        let options = StoreOptions(schemaVersion: version)
+        try copy(template, to: path)
         times.append(
           try ContinuousClock().measure {
-            _ = try Store(at: path, models: models, options: options)
+            let store = try Store(at: path, models: models)
+            guard !store.isReadOnly else { throw ValidationError("\(name): only readable") }
           }
         )
         try FileManager.default.removeItem(atPath: path)
