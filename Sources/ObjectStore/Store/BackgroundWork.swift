@@ -42,9 +42,11 @@ final class BackgroundWork: Sendable {
 
   private func run(converting: Bool) {
     let start = ContinuousClock.now
+    let hasConverted: Bool
     do {
       // The indexes of changed fields can be built when all records are converted.
-      if try !(converting && conversionStep()) {
+      hasConverted = try converting && conversionStep()
+      if !hasConverted {
         guard try buildStep() else { return }
       }
     } catch {
@@ -56,7 +58,7 @@ final class BackgroundWork: Sendable {
     let delay = DispatchTimeInterval.nanoseconds(
       Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     )
-    queue.asyncAfter(deadline: .now() + delay) { [self] in run(converting: converting) }
+    queue.asyncAfter(deadline: .now() + delay) { [self] in run(converting: hasConverted) }
   }
 
   /// Converts some records; returns whether there may be more.

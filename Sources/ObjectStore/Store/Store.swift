@@ -29,8 +29,8 @@ public final class Store: Sendable {
   let environment: Environment
   private let models: [any Model.Type]
   private let options: StoreOptions
-  let schemaVersion: UInt32
-  let historyLimit: HistoryLimit
+  var schemaVersion: UInt32 { options.schemaVersion }
+  var historyLimit: HistoryLimit { options.historyLimit }
   private let schemas: Mutex<StoreSchema>
   let metrics = TransactionMetrics()
   let log: StoreLog?
@@ -92,8 +92,6 @@ public final class Store: Sendable {
     self.path = path
     self.models = models
     self.options = options
-    schemaVersion = options.schemaVersion
-    historyLimit = options.historyLimit
     environment = opening.environment
     isReadOnly = opening.isReadOnly
     log = opening.log
