@@ -84,6 +84,7 @@ struct ExplainTests: StoreSuite {
     (["--no-validator"], ReconcileCase.Conditions(canContinue: false)),
     (["--not-due"], ReconcileCase.Conditions(isRetryDue: false)),
     (["--pieces"], ReconcileCase.Conditions(hasPieceDigests: true)),
+    (["--changed"], ReconcileCase.Conditions(isPartialChanged: true)),
     (["--with-file"], ReconcileCase.Conditions(removesFile: true)),
     ([], ReconcileCase.Conditions()),
   ])

@@ -71,7 +71,49 @@ import Testing
       expected: expected,
       partial: String(repeating: "x", count: size)
     )
-    #expect(found == FileInspection(final: .missing, partial: partial, partialSize: Int64(size)))
+    #expect(
+      found
+        == FileInspection(
+          final: .missing,
+          partial: partial,
+          partialSize: Int64(size),
+          partialModified: found.partialModified
+        )
+    )
+  }
+
+  @Test(
+    arguments: [
+      // received, modified after the last write in seconds, result
+      (4, -3_600, false), (4, 0, false), (4, 30, false), (4, 31, true), (4, 86_400, true),
+      // There is nothing that could be changed.
+      (0, 86_400, false),
+    ] as [(Int64, Double, Bool)]
+  )
+  func `a partial file that was modified noticeably after the last write counts as changed`(
+    received: Int64,
+    delay: Double,
+    isChanged: Bool
+  ) throws {
+    try fixture.add(url)
+    let record = try fixture.change(url) { record in
+      record.received = received
+      record.partialWrittenAt = fixture.now
+    }
+    let layout = try fixture.layout(of: record)
+    try fixture.write("body", to: layout.partialPath)
+    try setModified(layout.partialPath, fixture.now + delay)
+    let found = FileInspection(of: record, in: layout)
+    #expect(found.partialModified == fixture.now + delay)
+    #expect(found.isPartialChanged == isChanged)
+  }
+
+  @Test func `a partial file of an earlier version does not count as changed`() throws {
+    try fixture.add(url)
+    let record = try fixture.change(url) { $0.received = 4 }
+    let layout = try fixture.layout(of: record)
+    try fixture.write("body", to: layout.partialPath)
+    #expect(!FileInspection(of: record, in: layout).isPartialChanged)
   }
 
   @Test func `the comparison covers every combination of sizes`() {

@@ -63,6 +63,7 @@ import Testing
     record.ranges = Data([1, 2])
     record.connections = 8
     record.hasPieceDigests = true
+    record.partialWrittenAt = moment + 6
     return record
   }
 
@@ -103,6 +104,7 @@ import Testing
     record.notBefore = nil
     record.ranges = nil
     record.connections = nil
+    record.partialWrittenAt = nil
     record.pendingHooks = []
     record.tags = []
     record.mirrors = []

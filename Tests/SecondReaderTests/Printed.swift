@@ -29,6 +29,7 @@ extension DownloadRecord {
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },
       "notBefore": .optional(notBefore) { JSON($0) },
+      "partialWrittenAt": .optional(partialWrittenAt) { JSON($0) },
       "pendingHooks": JSON(Set(pendingHooks.map(\.rawValue))),
       "prefersBackground": JSON(prefersBackground),
       "priority": JSON(priority),

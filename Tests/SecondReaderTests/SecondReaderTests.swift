@@ -282,5 +282,6 @@ extension DownloadRecord {
     notBefore = createdAt.addingTimeInterval(-0.5)
     ranges = Data([0, 1, 128, 1, 255, 1])
     connections = .max
+    partialWrittenAt = createdAt.addingTimeInterval(3)
   }
 }

@@ -69,7 +69,8 @@ struct SimulationTests {
     }
     let faults = [
       "adopt", "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late",
-      "part", "purge orphans", "refuse", "replace", "room", "server", "stop", "tamper", "command",
+      "overwrite", "part", "purge orphans", "refuse", "replace", "room", "server", "stop", "tamper",
+      "command",
     ]
     for fault in faults { #expect(counts[fault, default: 0] > 0, "no \(fault)") }
   }

@@ -64,8 +64,8 @@ struct ExplainCommand: AsyncParsableCommand {
     }
     guard name == nil || !values.hasConditions else {
       throw ValidationError(
-        "--no-slot, --no-blobs, --no-validator, --not-due and --with-file do not apply to a stored "
-          + "download: its record decides them."
+        "--no-slot, --no-blobs, --no-validator, --not-due, --pieces, --changed and --with-file do not "
+          + "apply to a stored download: its record decides them."
       )
     }
   }

@@ -54,6 +54,9 @@ struct CaseOptions: ParsableArguments {
   @Flag(help: "The store has digests of the file's pieces.")
   var pieces = false
 
+  @Flag(help: "Another program may have changed the partial file.")
+  var changed = false
+
   @Flag(help: "The user asked to delete the finished file with the record.")
   var withFile = false
 
@@ -76,7 +79,8 @@ struct CaseOptions: ParsableArguments {
       removesFile: withFile,
       canContinue: !noValidator,
       isRetryDue: !notDue,
-      hasPieceDigests: pieces
+      hasPieceDigests: pieces,
+      isPartialChanged: changed
     )
   }
 

@@ -1,5 +1,11 @@
 internal import SystemInterface
 
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// The result of examining a path with `lstat`.
 ///
 /// Symbolic links are not followed.
@@ -27,6 +33,9 @@ enum PathExamination {
 }
 
 extension FileIdentity {
+  /// The modification time.
+  package var modificationDate: Date { Date(timeIntervalSince1970: Double(modified) / 1e9) }
+
   /// The identity of the file at a path; `nil` if there is no regular file or it cannot be
   /// examined.
   ///

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// The state of a record's files on disk, an input of reconciliation.
 package struct FileInspection: Sendable, Hashable {
   /// The finished file.
@@ -37,6 +43,11 @@ package struct FileInspection: Sendable, Hashable {
   package var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
   package var partialSize: Int64
+  /// The modification time of the partial file; `nil` if there is none or it cannot be examined.
+  package var partialModified: Date?
+  /// Whether another program may have changed bytes of the partial file that the record counts; see
+  /// ``isChanged(modified:writtenAt:)``.
+  package var isPartialChanged: Bool
   /// Whether the final path contains the file that the download replaces: the previous one of a
   /// restarted download, or one that the user asked to replace.
   package var isReplaced: Bool
@@ -46,11 +57,15 @@ package struct FileInspection: Sendable, Hashable {
     final: Final,
     partial: Partial,
     partialSize: Int64 = 0,
+    partialModified: Date? = nil,
+    isPartialChanged: Bool = false,
     isReplaced: Bool = false
   ) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
+    self.partialModified = partialModified
+    self.isPartialChanged = isPartialChanged
     self.isReplaced = isReplaced
   }
 
@@ -69,8 +84,13 @@ package struct FileInspection: Sendable, Hashable {
       if case .file(let identity) = examination { identity == record.replacedFileIdentity } else {
         false
       }
-    let size = Self.partialSize(of: record, in: layout)
+    let file = PathExamination(layout.partialPath)
+    let size = Self.partialSize(of: record, file)
     partialSize = size ?? 0
+    partialModified = if case .file(let identity) = file { identity.modificationDate } else { nil }
+    isPartialChanged =
+      record.received > 0
+      && Self.isChanged(modified: partialModified, writtenAt: record.partialWrittenAt)
     partial =
       size.map { size in
         // Of a map that contradicts itself no byte can be trusted, as of a file that is too short.
@@ -99,8 +119,11 @@ package struct FileInspection: Sendable, Hashable {
   }
 
   /// The size of the partial file; `nil` if there is none.
-  fileprivate static func partialSize(of record: DownloadRecord, in layout: FileLayout) -> Int64? {
-    switch PathExamination(layout.partialPath) {
+  fileprivate static func partialSize(
+    of record: DownloadRecord,
+    _ examination: PathExamination
+  ) -> Int64? {
+    switch examination {
     case .file(let fileIdentity): fileIdentity.size
     case .failed where record.received > 0: record.committed.end
     case .missing, .other, .failed: nil
@@ -113,6 +136,28 @@ package struct FileInspection: Sendable, Hashable {
     if size < committed.end { return .shorter }
     if size > committed.end { return .longer }
     return size == whole && committed.isPrefix ? .complete : .equal
+  }
+
+  /// The time by which the modification of a partial file may be later than the last one that a
+  /// commit notes, without another program having changed the file.
+  ///
+  /// A kill between a write and its commit leaves such a difference. A checkpoint is due a second
+  /// after a write; the rest is for a slow sync, and for pieces that are read to record their
+  /// digests. If a disk takes even longer, the file is checked needlessly.
+  package static let writeTolerance = Duration.seconds(30)
+
+  /// Whether a partial file was modified noticeably later than an engine has written it.
+  ///
+  /// The opposite is no proof: a program can change a file within ``writeTolerance``, or set its
+  /// time back. An earlier time says nothing, because a power cut can leave one.
+  ///
+  /// - Parameters:
+  ///   - modified: The modification time of the file; `nil` if it is not known.
+  ///   - writtenAt: The record's ``DownloadRecord/partialWrittenAt``; `nil` if it is not known.
+  /// - Returns: Whether another program may have changed it; false if a time is not known.
+  package static func isChanged(modified: Date?, writtenAt: Date?) -> Bool {
+    guard let modified, let writtenAt else { return false }
+    return modified.timeIntervalSince(writtenAt) > writeTolerance / .seconds(1)
   }
 }
 
@@ -144,7 +189,7 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// Costs one `lstat`.
   package init(of record: DownloadRecord, in layout: FileLayout) {
     guard record.state == .completed else {
-      let size = FileInspection.partialSize(of: record, in: layout)
+      let size = FileInspection.partialSize(of: record, PathExamination(layout.partialPath))
       self = size == nil ? .absent : .partial
       return
     }

@@ -122,6 +122,24 @@ package struct LockedFile: ~Copyable {
     flock(descriptor, LOCK_UN)
   }
 
+  /// Truncates the file and restores its modification time.
+  ///
+  /// No byte that is left has changed since then, so the time still shows whether another program has
+  /// written the file; see ``FileInspection/isChanged(modified:writtenAt:)``.
+  ///
+  /// - Parameter size: The new size in bytes.
+  /// - Returns: Zero, or -1 if the file was not truncated; `errno` has the error then.
+  package borrowing func cut(to size: Int64) -> Int32 {
+    var status = stat()
+    let isKnown = unsafe fstat(descriptor, &status) == 0
+    guard ftruncate(descriptor, off_t(size)) == 0 else { return -1 }
+    guard isKnown else { return 0 }
+    let times = [status.modificationTime, status.modificationTime]
+    // If that fails, the file is checked needlessly.
+    _ = unsafe times.withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
+    return 0
+  }
+
   /// The file's current identity; `nil` if it cannot be examined.
   package var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 

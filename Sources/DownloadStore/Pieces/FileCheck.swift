@@ -84,13 +84,19 @@ extension RecordStore {
       try PartialCopy.make(layout.partialPath, from: layout.finalPath, copying: check.kept)
     }
     let identity = FileIdentity(ofFileAt: layout.finalPath)
+    let writtenAt = FileIdentity(ofFileAt: layout.partialPath)?.modificationDate
     let moment = now()
     return try objects.write { tx in
       guard var record = try tx.find(DownloadRecord.self, key: check.record.url),
         record.id == check.record.id, record.generation == check.record.generation,
         record.state == .completed
       else { return nil }
-      record.repair(keeping: check.kept, replacing: identity, at: moment)
+      record.repair(
+        keeping: check.kept,
+        replacing: identity,
+        writtenAt: writtenAt,
+        at: moment
+      )
       try tx.upsert(record)
       return record
     }

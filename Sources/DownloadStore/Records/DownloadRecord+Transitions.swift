@@ -7,8 +7,8 @@
 // The state machine of a record.
 //
 // Only this file assigns `state`, `intent` and the fields that depend on them: attempts, retry
-// dates, the generation, the byte counts with their validators, the identities of the files, and the
-// pending hooks.
+// dates, the generation, the byte counts with their validators, the identities of the files, the time
+// at which the partial file was written, and the pending hooks.
 // Each transition is pure and defined for every state and intent. The caller commits the result,
 // after it has checked that the stored record is still the one it decided about.
 
@@ -205,6 +205,8 @@ extension DownloadRecord {
   ///   - moment: The time of the start.
   package mutating func start(keepingBytes: Bool, at moment: Date) {
     if !keepingBytes { dropBytes() }
+    // The transfer may be killed after a write and before its first checkpoint.
+    partialWrittenAt = partialWrittenAt.map { max($0, moment) }
     state = .running
     generation += 1
     unresolvedStarts += 1
@@ -218,6 +220,7 @@ extension DownloadRecord {
   /// The task has used up its resume data. It runs in a process of the system, which it cannot
   /// crash with ours, so it is not counted as a crash suspect.
   package mutating func adoptTask(at moment: Date) {
+    partialWrittenAt = partialWrittenAt.map { max($0, moment) }
     state = .running
     resumeData = nil
     unresolvedStarts = 0
@@ -269,6 +272,8 @@ extension DownloadRecord {
   ///   - total: The size of the complete file, if it is known.
   ///   - entityTag: The entity tag of the bytes.
   ///   - lastModified: The `Last-Modified` field of the bytes.
+  ///   - writtenAt: The modification time of the partial file after the bytes were written; `nil` if
+  ///     it is not known.
   ///   - moment: The time of the checkpoint.
   package mutating func checkpoint(
     _ synced: ByteRanges,
@@ -276,6 +281,7 @@ extension DownloadRecord {
     total: Int64?,
     entityTag: String?,
     lastModified: String?,
+    writtenAt: Date? = nil,
     at moment: Date
   ) {
     if synced.byteCount > resolvedBytes {
@@ -287,6 +293,7 @@ extension DownloadRecord {
     var counted = committed.union(synced)
     for range in damaged?.ranges ?? [] { counted.remove(range) }
     count(counted)
+    if !counted.isEmpty { partialWrittenAt = writtenAt }
     expected = total
     self.entityTag = entityTag
     self.lastModified = lastModified
@@ -306,6 +313,7 @@ extension DownloadRecord {
     let stored = ByteRanges(bytes.ranges.prefix(ByteRanges.storedLimit))
     received = stored.byteCount
     ranges = stored.isPrefix ? nil : stored.encoded
+    if stored.isEmpty { partialWrittenAt = nil }
   }
 
   /// Uncounts all bytes on disk, because the server sends another entity from its first byte.
@@ -329,8 +337,18 @@ extension DownloadRecord {
   }
 
   /// Counts exactly some bytes, which were compared with the digests of their pieces.
-  package mutating func recount(_ correct: ByteRanges, at moment: Date) {
-    if correct.isEmpty { dropBytes() } else { count(correct) }
+  ///
+  /// - Parameters:
+  ///   - correct: The bytes.
+  ///   - writtenAt: The modification time of the partial file before it was read.
+  ///   - moment: The time of the decision.
+  package mutating func recount(_ correct: ByteRanges, writtenAt: Date?, at moment: Date) {
+    if correct.isEmpty {
+      dropBytes()
+    } else {
+      count(correct)
+      partialWrittenAt = writtenAt
+    }
     updatedAt = moment
   }
 
@@ -491,6 +509,7 @@ extension DownloadRecord {
     self.lastModified = lastModified
     self.verifiedDigest = verifiedDigest
     fileIdentity = identity
+    if identity.size > 0 { partialWrittenAt = identity.modificationDate }
     updatedAt = moment
   }
 
@@ -521,12 +540,20 @@ extension DownloadRecord {
   }
 
   /// Counts the bytes of a partial file that another program has begun, which are synced.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - byteCount: The size of the complete file.
+  ///   - writtenAt: The modification time of the partial file.
+  ///   - moment: The time of the change.
   package mutating func adoptBytes(
     _ bytes: ByteRanges,
     of byteCount: Int64,
+    writtenAt: Date?,
     at moment: Date
   ) {
     count(bytes)
+    if !bytes.isEmpty { partialWrittenAt = writtenAt }
     resolvedBytes = received
     expected = byteCount
     updatedAt = moment
@@ -538,15 +565,18 @@ extension DownloadRecord {
   /// - Parameters:
   ///   - kept: The bytes of the partial file, which are synced.
   ///   - identity: The identity of the finished file, which stays until the repaired one replaces it.
+  ///   - writtenAt: The modification time of the partial file.
   ///   - moment: The time of the repair.
   package mutating func repair(
     keeping kept: ByteRanges,
     replacing identity: FileIdentity?,
+    writtenAt: Date?,
     at moment: Date
   ) {
     requeue()
     generation += 1
     count(kept)
+    if !kept.isEmpty { partialWrittenAt = writtenAt }
     resolvedBytes = received
     verifiedDigest = nil
     completedAt = nil

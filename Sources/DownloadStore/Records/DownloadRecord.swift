@@ -139,6 +139,11 @@ public struct DownloadRecord: Sendable, Hashable {
   public var connections: Int32?
   /// Whether the store has `PieceDigests` with the record's id.
   public var hasPieceDigests: Bool = false
+  /// The latest time at which an engine may have written the partial file; `nil` if unknown.
+  ///
+  /// The modification time of the file at the last checkpoint, or the time of a later start. A file
+  /// that was modified noticeably later was changed by another program.
+  public var partialWrittenAt: Date?
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -230,6 +235,8 @@ nonisolated extension DownloadRecord: Model {
     public let connections = Column<DownloadRecord, Int32?>(position: 41)
     /// The field `hasPieceDigests`.
     public let hasPieceDigests = Column<DownloadRecord, Bool>(position: 42)
+    /// The field `partialWrittenAt`.
+    public let partialWrittenAt = Column<DownloadRecord, Date?>(position: 43)
   }
 
   /// The stored fields, for use in queries.
@@ -288,6 +295,7 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("ranges", Data.self, id: 41, isOptional: true),
       FieldSchema("connections", Int32.self, id: 42, isOptional: true),
       FieldSchema("hasPieceDigests", Bool.self, id: 43, hasDefault: true),
+      FieldSchema("partialWrittenAt", Date.self, id: 44, isOptional: true, isHot: true),
     ],
     indexes: [
       IndexSchema(
@@ -350,6 +358,7 @@ nonisolated extension DownloadRecord: Model {
     ranges = try record.optional(at: 40)
     connections = try record.optional(at: 41)
     hasPieceDigests = try record.value(at: 42, default: false)
+    partialWrittenAt = try record.optional(at: 43)
   }
 
   /// Writes every stored field.
@@ -397,6 +406,7 @@ nonisolated extension DownloadRecord: Model {
     record.encode(ranges)
     record.encode(connections)
     record.encode(hasPieceDigests)
+    record.encode(partialWrittenAt)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -445,6 +455,7 @@ nonisolated extension DownloadRecord: Model {
       \.ranges,
       \.connections,
       \.hasPieceDigests,
+      \.partialWrittenAt,
     ]
     return properties.firstIndex(of: property)
   }

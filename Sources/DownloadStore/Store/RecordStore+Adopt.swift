@@ -72,11 +72,17 @@ extension RecordStore {
       throw RecordStoreError(.fileSystem, "creating the folder \(layout.folderPath) failed")
     }
     try PartialCopy.make(layout.partialPath, from: partial.path, copying: partial.ranges)
+    let writtenAt = FileIdentity(ofFileAt: layout.partialPath)?.modificationDate
     let moment = now()
     let adopted = try objects.write { tx -> DownloadRecord? in
       guard var current = try tx.find(DownloadRecord.self, key: record.url), current == record
       else { return nil }
-      current.adoptBytes(partial.ranges, of: partial.byteCount, at: moment)
+      current.adoptBytes(
+        partial.ranges,
+        of: partial.byteCount,
+        writtenAt: writtenAt,
+        at: moment
+      )
       if !request.isPaused { current = current.applying(.resume(immediately: false)) }
       try tx.upsert(current)
       return current

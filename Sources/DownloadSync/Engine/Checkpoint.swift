@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import Foundation
 
 /// The progress of one download, whose bytes are on disk.
 struct Checkpoint: Sendable {
@@ -6,6 +7,8 @@ struct Checkpoint: Sendable {
   /// The bytes that are synced.
   var synced: ByteRanges
   var entity: Transfer.Entity
+  /// The modification time of the file after the bytes were synced; `nil` if it is not known.
+  var writtenAt: Date?
   /// The digests of the pieces, if there are new ones.
   var digests: PieceDigests?
   /// The pieces that must not count, although some of their bytes may have been committed before.
@@ -26,6 +29,7 @@ struct Checkpoint: Sendable {
     key = transfer.key
     var synced = try transfer.synchronize()
     entity = transfer.entity
+    writtenAt = transfer.file.fileIdentity?.modificationDate
     (digests, damaged) = try transfer.checkPieces(in: synced, upTo: limit)
     for range in damaged?.ranges.ranges ?? [] { synced.remove(range) }
     self.synced = synced

@@ -186,9 +186,9 @@ extension DownloadRecord {
 extension Reconciliation {
   /// Whether a delivered body is read again, although some of its bytes are already counted.
   fileprivate func readsAgain(_ task: TaskSnapshot) -> Bool {
-    guard task.isDelivered, record.intent == .run, record.received > task.offset else {
-      return false
-    }
+    guard task.isDelivered, record.intent == .run, record.received > task.offset,
+      hasUnchanged(upTo: task.offset)
+    else { return false }
     switch record.state {
     case .waiting, .running, .failedRetryable: return reconcileCase.partial != .complete
     default: return false
@@ -200,6 +200,12 @@ extension Reconciliation {
   fileprivate func lacks(from offset: Int64) -> Bool {
     record.committed == ByteRanges(upTo: offset)
       && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
+      && hasUnchanged(upTo: offset)
+  }
+
+  /// Whether a task may continue the bytes before an offset without a check of the partial file.
+  private func hasUnchanged(upTo offset: Int64) -> Bool {
+    offset == 0 || !reconcileCase.conditions.isPartialChanged
   }
 }
 

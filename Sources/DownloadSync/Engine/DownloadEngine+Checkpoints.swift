@@ -55,6 +55,7 @@ extension DownloadEngine {
             total: checkpoint.entity.total,
             entityTag: checkpoint.entity.entityTag,
             lastModified: checkpoint.entity.lastModified,
+            writtenAt: checkpoint.writtenAt,
             at: moment
           )
         }

@@ -91,12 +91,12 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Truncates a partial file.
+  /// Truncates a partial file; see ``LockedFile/cut(to:)``.
   ///
   /// Errors are ignored, because the next transfer truncates the file again when it opens it.
   func cutPartial(_ path: String, to size: Int64) {
     guard let file = try? LockedFile(path, for: .writing) else { return }
-    _ = perform(.cut(path: path, size: size)) { ftruncate(file.descriptor, off_t(size)) }
+    _ = perform(.cut(path: path, size: size)) { file.cut(to: size) }
   }
 
   /// The result of deleting a partial file.

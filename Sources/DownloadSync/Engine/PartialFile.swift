@@ -72,7 +72,7 @@ final class PartialFile: Sendable, ProcessLock {
       throw Failure(code: EIO, operation: "continuing \(path), which is too short")
     }
     try Self.pass(faultInjector, .cut(path: path, size: size), "truncating \(path)")
-    guard ftruncate(descriptor, off_t(size)) == 0 else {
+    guard file.cut(to: size) == 0 else {
       throw Failure(code: errno, operation: "truncating \(path)")
     }
     faultInjector?.didPerform(.cut(path: path, size: size))

@@ -10,6 +10,8 @@ struct RecordChange: Sendable {
   private let resumeData: ResumeDataChange
   /// The bytes whose pieces have their digests; `nil` if the file was not read.
   private let correct: ByteRanges?
+  /// The modification time of the partial file when it was examined.
+  private let partialModified: Date?
   private let taskHasEnded: Bool
   private let isTransferToBlame: Bool
   private let maximumUnresolvedStarts: Int32
@@ -35,6 +37,7 @@ struct RecordChange: Sendable {
     effects = found.effects
     self.resumeData = ResumeDataChange(effects.resumeData, left: resumeData)
     self.correct = correct
+    partialModified = found.partialModified
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
@@ -72,7 +75,7 @@ struct RecordChange: Sendable {
     var changed = stored
     resumeData.apply(to: &changed)
     if effects.rollsBack { changed.dropBytes() }
-    if let correct { changed.recount(correct, at: moment) }
+    if let correct { changed.recount(correct, writtenAt: partialModified, at: moment) }
     if taskHasEnded { changed.resolveStart() }
     switch effects.record {
     case .complete: changed.complete(marking: hooks, at: moment)

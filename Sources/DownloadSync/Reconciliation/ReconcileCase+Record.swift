@@ -37,7 +37,9 @@ extension ReconcileCase {
         canContinue: Validator(of: record) != nil || record.expectedDigest != nil
           || policy.continuesUnvalidated,
         isRetryDue: policy.isRetryDue(of: record, at: now),
-        hasPieceDigests: record.hasPieceDigests
+        hasPieceDigests: record.hasPieceDigests,
+        isPartialChanged: files.isPartialChanged
+          && (record.hasPieceDigests || record.expectedDigest == nil)
       )
     )
   }

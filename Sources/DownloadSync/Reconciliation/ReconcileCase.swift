@@ -91,6 +91,11 @@ package struct ReconcileCase: Sendable, Hashable {
     package var isRetryDue: Bool
     /// Whether the store has digests of the file's pieces.
     package var hasPieceDigests: Bool
+    /// Whether another program may have changed the partial file, and no required digest of the
+    /// whole file would show that at the end.
+    ///
+    /// With digests of pieces, always whether the file may have changed: they also show where.
+    package var isPartialChanged: Bool
 
     /// Creates conditions; the defaults are those of the tables in `docs/reconciliation.md`.
     package init(
@@ -99,7 +104,8 @@ package struct ReconcileCase: Sendable, Hashable {
       removesFile: Bool = false,
       canContinue: Bool = true,
       isRetryDue: Bool = true,
-      hasPieceDigests: Bool = false
+      hasPieceDigests: Bool = false,
+      isPartialChanged: Bool = false
     ) {
       self.hasFreeSlot = hasFreeSlot
       self.takesResumeData = takesResumeData
@@ -107,6 +113,7 @@ package struct ReconcileCase: Sendable, Hashable {
       self.canContinue = canContinue
       self.isRetryDue = isRetryDue
       self.hasPieceDigests = hasPieceDigests
+      self.isPartialChanged = isPartialChanged
     }
   }
 

@@ -191,6 +191,7 @@ struct ReconcilePattern: Sendable {
   var hasFreeSlot: Bool?
   var takesResumeData: Bool?
   var hasPieceDigests: Bool?
+  var isPartialChanged: Bool?
 
   func matches(_ given: ReconcileCase) -> Bool {
     if let stored, !stored.contains(given.stored) { return false }
@@ -201,6 +202,7 @@ struct ReconcilePattern: Sendable {
     if let hasFreeSlot, hasFreeSlot != given.conditions.hasFreeSlot { return false }
     if let takesResumeData, takesResumeData != given.conditions.takesResumeData { return false }
     if let hasPieceDigests, hasPieceDigests != given.conditions.hasPieceDigests { return false }
+    if let isPartialChanged, isPartialChanged != given.conditions.isPartialChanged { return false }
     return true
   }
 }

@@ -8,6 +8,8 @@ package struct Reconciliation: Sendable, Hashable {
   package var record: DownloadRecord
   /// The paths of its files.
   package var layout: FileLayout
+  /// The modification time of the partial file; `nil` if there is none or it cannot be examined.
+  var partialModified: Date?
   /// The inputs of the decision.
   package var reconcileCase: ReconcileCase
   /// The decision.
@@ -41,9 +43,11 @@ package struct Reconciliation: Sendable, Hashable {
   ) throws(RecordStoreError) {
     self.record = record
     layout = try roots.layout(of: record)
+    let files = FileInspection(of: record, in: layout)
+    partialModified = files.partialModified
     reconcileCase = ReconcileCase(
       record: record,
-      files: FileInspection(of: record, in: layout),
+      files: files,
       task: task,
       now: now,
       hasFreeSlot: hasFreeSlot,

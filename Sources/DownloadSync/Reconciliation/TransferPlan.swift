@@ -30,6 +30,10 @@ package struct TransferPlan: Sendable, Hashable {
       case p5 = "P5"
       /// The partial file is missing.
       case p6 = "P6"
+      /// Another program may have changed the partial file, and the store has digests of its pieces.
+      case p12 = "P12"
+      /// Another program may have changed the partial file, and nothing shows what is left of it.
+      case p13 = "P13"
       /// The partial file is as long as the committed count.
       case p7 = "P7"
       /// The partial file is longer than the committed count.
@@ -81,7 +85,12 @@ package struct TransferPlan: Sendable, Hashable {
 
 extension TransferPlan.Rule {
   static let standard = [
-    Self(.p1, "partial complete", ReconcilePattern(partial: [.complete]), from: .finalise),
+    Self(
+      .p1,
+      "partial complete, not changed",
+      ReconcilePattern(partial: [.complete], isPartialChanged: false),
+      from: .finalise
+    ),
     Self(
       .p2,
       "blob valid",
@@ -112,6 +121,25 @@ extension TransferPlan.Rule {
       from: nil
     ),
     Self(.p6, "no partial", ReconcilePattern(partial: [.missing]), from: .zero),
+    // The file was modified later than an engine has written it. Its size alone says nothing.
+    Self(
+      .p12,
+      "partial changed, digests of its pieces",
+      ReconcilePattern(
+        partial: [.equal, .longer, .complete, .over],
+        hasPieceDigests: true,
+        isPartialChanged: true
+      ),
+      does: [.checkPieces],
+      from: .range
+    ),
+    Self(
+      .p13,
+      "partial changed, no digest",
+      ReconcilePattern(partial: [.equal, .longer, .complete, .over], isPartialChanged: true),
+      does: [.deletePartial],
+      from: .zero
+    ),
     Self(.p7, "partial equal", ReconcilePattern(partial: [.equal]), from: .range),
     // After a power failure, bytes past the committed count may be zeros.
     Self(

@@ -188,6 +188,39 @@ import Testing
     }
   }
 
+  @Test func `the time of the last write follows checkpoints and starts`() {
+    var record = Self.record(.running, .run)
+    record.start(keepingBytes: true, at: Self.moment)
+    #expect(
+      record.partialWrittenAt == nil,
+      "nothing is known about the bytes of an earlier version"
+    )
+    func checkpoint(_ writtenAt: Date?) {
+      record.checkpoint(
+        ByteRanges(upTo: 40),
+        total: 120,
+        entityTag: nil,
+        lastModified: nil,
+        writtenAt: writtenAt,
+        at: Self.moment
+      )
+    }
+    checkpoint(Self.moment - 60)
+    #expect(record.partialWrittenAt == Self.moment - 60)
+    let paused = record.applying(.pause).applying(.resume(immediately: false))
+    #expect(paused.partialWrittenAt == Self.moment - 60, "a command does not write the file")
+    record.start(keepingBytes: true, at: Self.moment)
+    #expect(record.partialWrittenAt == Self.moment)
+    record.start(keepingBytes: true, at: Self.moment - 7_200)
+    #expect(record.partialWrittenAt == Self.moment, "the system clock was set back")
+    checkpoint(Self.moment - 7_100)
+    #expect(record.partialWrittenAt == Self.moment - 7_100)
+    record.adoptTask(at: Self.moment)
+    #expect(record.partialWrittenAt == Self.moment)
+    record.dropBytes()
+    #expect(record.partialWrittenAt == nil)
+  }
+
   @Test func `a completed record has no schedule and replaces no other file`() {
     for var record in Self.records {
       record.replaceFile(FileIdentity(size: 1, inode: 2, modified: 3))

@@ -22,7 +22,7 @@ import Testing
       #"[A-Za-z0-9_$?!\]]+\.(?:state|intent|failedAttempts|attempts"#
         + #"|generation|unresolvedStarts|nextRetryAt|isHeld|startsImmediately|resolvedBytes|received"#
         + #"|expected|entityTag|lastModified|resumeData|fileIdentity|replacedFileIdentity"#
-        + #"|removesFile|completedAt|verifiedDigest|pendingHooks|notBefore|ranges) (?:\+|-)?= "#
+        + #"|removesFile|completedAt|verifiedDigest|pendingHooks|notBefore|ranges|partialWrittenAt) (?:\+|-)?= "#
     )
     let root = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
     let files = try #require(FileManager.default.enumerator(atPath: root.path))

@@ -165,6 +165,17 @@ import Testing
     #expect(try text("own") == "12")
   }
 
+  @Test func `a truncated partial file keeps its modification time`() throws {
+    let path = try folder.makeFile("own", "12345")
+    let time = Date(timeIntervalSince1970: 1_000_000_000.5)
+    try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
+    FilePlacement().cutPartial(path, to: 2)
+    #expect(FileIdentity(ofFileAt: path)?.modificationDate == time)
+    _ = try PartialFile(path: path, keeping: ByteRanges(upTo: 1))
+    #expect(try text("own") == "1")
+    #expect(FileIdentity(ofFileAt: path)?.modificationDate == time)
+  }
+
   @Test func `deleting one name keeps the bytes under the other one`() throws {
     let target = try folder.makeFile("target", "precious")
     let path = folder.path + "/part"

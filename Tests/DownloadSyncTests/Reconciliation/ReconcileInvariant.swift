@@ -4,7 +4,7 @@ import DownloadStore
 
 /// A property that every decision must have, whatever the rules are.
 ///
-/// I1 to I9 apply to single decisions, I10 to sequences of decisions.
+/// I10 applies to sequences of decisions, the others to single ones.
 enum ReconcileInvariant: String, CaseIterable {
   /// Every case is decided by named rules.
   case i1
@@ -30,6 +30,8 @@ enum ReconcileInvariant: String, CaseIterable {
   ///
   /// A file delivered right before its task is cancelled costs one more.
   case i10
+  /// Of a partial file that another program may have changed, only checked pieces count.
+  case i11
 
   /// The invariants of single decisions.
   static let ofDecisions = allCases.filter { $0 != .i10 }
@@ -80,6 +82,13 @@ enum ReconcileInvariant: String, CaseIterable {
       return plan.map { $0.begins(within: given.partial) } ?? true
     case .i10:
       return true
+    case .i11:
+      guard given.conditions.isPartialChanged, let plan else { return true }
+      return switch plan.source {
+      case .finalise: false
+      case .range: plan.actions.contains(.checkPieces)
+      case .zero, .resumeData: true
+      }
     }
   }
 }

@@ -24,6 +24,8 @@ import Testing
     for conditions in [
       ReconcileCase.Conditions(), ReconcileCase.Conditions(hasFreeSlot: false, removesFile: true),
       ReconcileCase.Conditions(hasPieceDigests: true),
+      ReconcileCase.Conditions(hasPieceDigests: true, isPartialChanged: true),
+      ReconcileCase.Conditions(isPartialChanged: true),
     ] {
       for given in ReconcileCase.all(conditions) {
         let decision = Reconciler.decide(given)

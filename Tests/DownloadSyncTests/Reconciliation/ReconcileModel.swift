@@ -62,10 +62,15 @@ struct ReconcileModel {
       world.partial = .missing
     case .deleteFinal: world.final = .missing
     case .deleteDelivered: world.task = .none
-    case .deletePartial, .collectOrphan: world.partial = .missing
+    case .deletePartial, .collectOrphan:
+      world.partial = .missing
+      world.conditions.isPartialChanged = false
     case .dropResumeData: world.resumeData = .none
     case .storeResumeData: world.resumeData = .valid
-    case .truncateToCommitted, .checkPieces: world.partial = .equal
+    case .truncateToCommitted: world.partial = .equal
+    case .checkPieces:
+      world.partial = .equal
+      world.conditions.isPartialChanged = false
     case .keepMostBytes, .keepFinished, .cancelOthers, .adopt, .wait, .chooseName,
       .commitCompleted, .deleteRecord, .classifyStatus, .plan, .planFromPartial:
       break
@@ -113,14 +118,15 @@ struct ReconcileModel {
 
 extension ReconcileCase.Conditions {
   /// Every combination of facts.
-  static let all: [Self] = (0..<64).map { bits in
+  static let all: [Self] = (0..<128).map { bits in
     Self(
       hasFreeSlot: bits & 1 == 0,
       takesResumeData: bits & 2 == 0,
       removesFile: bits & 4 != 0,
       canContinue: bits & 8 == 0,
       isRetryDue: bits & 16 == 0,
-      hasPieceDigests: bits & 32 != 0
+      hasPieceDigests: bits & 32 != 0,
+      isPartialChanged: bits & 64 != 0
     )
   }
 }

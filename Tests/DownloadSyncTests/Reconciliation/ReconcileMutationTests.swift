@@ -67,6 +67,9 @@ import Testing
     .of(.t6, "deletes the partial file", .i8) { $0.actions.append(.deletePartial) },
     .of(.p9, "trusts the committed bytes", .i9) { $0.source = .range },
     .of(.p8, "cuts nothing", .i9) { $0.actions = [] },
+    .of(.p1, "finalizes a changed file", .i11) { $0.pattern.isPartialChanged = nil },
+    .of(.p12, "checks nothing", .i11) { $0.actions = [] },
+    Mutation("P13 is left out", .i11) { $0.planRules.removeAll { $0.id == .p13 } },
     .of(.p4, "keeps the partial file and resumes it", .i9) {
       $0.actions = [.dropResumeData]
       $0.source = .range
@@ -87,6 +90,8 @@ import Testing
     let conditions = [
       ReconcileCase.Conditions(),
       ReconcileCase.Conditions(hasFreeSlot: false, takesResumeData: false, removesFile: true),
+      ReconcileCase.Conditions(isPartialChanged: true),
+      ReconcileCase.Conditions(hasPieceDigests: true, isPartialChanged: true),
     ]
     #expect(table.broken(conditions)[mutation.breaks] != nil)
   }

@@ -54,6 +54,11 @@ import Testing
   private static let withFile = ReconcileCase.Conditions(removesFile: true)
   private static let unvouched = ReconcileCase.Conditions(canContinue: false)
   private static let withPieces = ReconcileCase.Conditions(hasPieceDigests: true)
+  private static let changed = ReconcileCase.Conditions(isPartialChanged: true)
+  private static let changedPieces = ReconcileCase.Conditions(
+    hasPieceDigests: true,
+    isPartialChanged: true
+  )
   private static let early = ReconcileCase.Conditions(isRetryDue: false)
 
   static let rows =
@@ -311,6 +316,53 @@ import Testing
       "waiting",
       "P11 check pieces, range",
       conditions: withPieces
+    ),
+    row(
+      "waiting none missing equal",
+      "Z2",
+      "plan",
+      "waiting",
+      "P12 check pieces, range",
+      conditions: changedPieces
+    ),
+    row(
+      "finalizing none missing complete",
+      "F1",
+      "redo the rename",
+      "finalizing → completed",
+      conditions: changedPieces
+    ),
+    row(
+      "waiting none missing complete",
+      "Z2",
+      "plan",
+      "waiting",
+      "P12 check pieces, range",
+      conditions: changedPieces
+    ),
+    row(
+      "running none missing longer",
+      "Z1",
+      "plan",
+      "waiting at the head of its priority",
+      "P13 delete partial, zero",
+      conditions: changed
+    ),
+    row(
+      "waiting none missing equal valid",
+      "Z2",
+      "plan",
+      "waiting",
+      "P2 blob",
+      conditions: changed
+    ),
+    row(
+      "waiting none missing shorter",
+      "Z2",
+      "plan",
+      "waiting",
+      "P11 check pieces, range",
+      conditions: changedPieces
     ),
     row(
       "waiting none missing equal none",

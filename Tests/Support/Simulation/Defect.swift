@@ -16,12 +16,15 @@ public enum Defect: String, Sendable, Hashable, CaseIterable {
   case commitsAreNotNotified
   /// The transport of a background session does not find the files that a killed process left.
   case deliveriesAreNotAdopted
+  /// A partial file that another program overwrites keeps its modification time.
+  case overwritesAreNotDated
 
   /// The invariant that the defect violates.
   public var breaks: Set<Invariant> {
     switch self {
     case .filesAreNotSynced, .bytesGetLost: [.receivedIsOnDisk, .completeIsThere]
     case .foldersAreNotSynced: [.completeIsThere, .receivedIsOnDisk, .noOrphans]
+    case .overwritesAreNotDated: [.completeIsThere]
     case .filesAreNotDeleted, .deliveriesAreNotAdopted: [.noOrphans]
     case .endsGetLost, .commitsAreNotNotified: [.liveness]
     case .tasksStartTwice: [.oneTask, .limits]

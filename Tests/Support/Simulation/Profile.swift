@@ -44,6 +44,9 @@ struct Profile: Sendable {
   var preallocation = Preallocation.none
   /// The shortest length of the pieces whose digests are recorded.
   var pieceLength: Int64 = 1 << 20
+  /// The probability that another program overwrites a partial file between two processes, so that
+  /// only its modification time shows it.
+  var overwrites = 0.0
 
   /// Draws a profile.
   ///

@@ -187,8 +187,20 @@ final class SimulatedDisk: Sendable {
   // MARK: Changes by other processes
 
   /// Creates or changes a file durably, as another process would.
-  func put(_ bytes: [UInt8], at path: String) throws {
+  ///
+  /// - Parameters:
+  ///   - bytes: The new contents.
+  ///   - path: The file.
+  ///   - delay: The time in seconds between the previous modification of the file and this one;
+  ///     `nil` for the time of the call.
+  /// - Throws: Errors of the file system.
+  func put(_ bytes: [UInt8], at path: String, after delay: Int? = nil) throws {
+    let previous = FileCalls.identity(of: path)
     try FileCalls.write(bytes, to: path)
+    if let delay, var time = previous {
+      time.seconds += delay
+      try FileCalls.setTime(of: path, to: time)
+    }
     adopt(path)
     guard let identity = FileCalls.identity(of: path) else { return }
     state.withLock { state in

@@ -83,6 +83,25 @@ extension Simulation {
     try disk.put(bytes, at: path)
   }
 
+  /// Changes a byte of a partial file that a record counts, while no engine runs, as another program
+  /// would an hour later.
+  func overwrite() throws {
+    guard overwriteChance.happens(profile.overwrites) else { return }
+    let roots = try store.roots()
+    let possible = try store.records(DownloadRecord.where { $0.received > 0 })
+      .map { ($0, try roots.layout(of: $0).partialPath) }
+      // A renamed file may still have its partial name: changing it changes the finished file.
+      .filter { disk.isOnlyName($0.1) && $0.0.partialWrittenAt != nil }
+    guard let (record, path) = overwriteChance.pick(possible) else { return }
+    var bytes = try FileCalls.read(path)
+    guard let offset = overwriteChance.pick(bytes.indices) else { return }
+    trace.note("overwrite", "\(record.id) \(offset)")
+    bytes[offset] ^= 1
+    let isDated = !defects.contains(.overwritesAreNotDated)
+    try disk.put(bytes, at: path, after: isDated ? 3_600 : 0)
+    uncertain.insert(record.id)
+  }
+
   /// Changes a partial file, or the map of its bytes, while no engine runs.
   func tamper() throws {
     let records = try store.records(DownloadRecord.all)

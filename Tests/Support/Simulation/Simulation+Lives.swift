@@ -82,11 +82,13 @@ extension Simulation {
       }
       try checkRecords()
       if chance.happens(profile.tampering) { try tamper() }
+      try overwrite()
       let exit: EngineOptions.PreviousExit = chance.happens(0.3) ? .crashed : .clean
       return try begin(previousExit: exit)
     }
     try checkOutcome()
     network.endProcess()
+    try overwrite()
     try begin()
   }
 

@@ -31,6 +31,8 @@ public final class Simulation {
   let seed: UInt64
   let defects: Set<Defect>
   let chance: Chance
+  /// Decides about overwritten files only.
+  let overwriteChance: Chance
   let profile: Profile
   let trace: Trace
   let clock = VirtualClock()
@@ -75,6 +77,8 @@ public final class Simulation {
     self.defects = defects
     trace = Trace(listener)
     chance = Chance(seed: seed)
+    // Another number, for the same reason as below.
+    overwriteChance = Chance(seed: seed ^ 6)
     var profile = Profile(
       chance,
       later: Chance(seed: seed ^ 0x5EED),
@@ -83,6 +87,7 @@ public final class Simulation {
     // The number 5 keeps the history of all seeds that have failed before there were parts.
     let parts = Chance(seed: seed ^ 5)
     if !profile.isInBackground, parts.happens(0.5) { profile.split(parts) }
+    if overwriteChance.happens(0.4) { profile.overwrites = 0.5 }
     self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)

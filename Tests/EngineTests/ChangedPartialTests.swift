@@ -1,0 +1,201 @@
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import TestTraits
+import Testing
+
+@testable import DownloadStore
+@testable import DownloadSync
+
+/// Partial files that another program changes between two runs, without making them shorter.
+@Suite(.timeLimit(.minutes(10)))
+struct ChangedPartialTests {
+  private static let length: Int64 = 100_000
+  private static let size: Int64 = 1_050_000
+  private static let body = Body.generated(byteCount: size, seed: 79)
+
+  private let fixture: EngineFixture
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  @discardableResult
+  private func run(
+    pieceLength: Int64 = length,
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) async throws -> [DownloadEvent] {
+    try await fixture.run { options in
+      options.pieceLength = pieceLength
+      change(&options)
+    }
+    .events
+  }
+
+  /// Runs the download until the server closes the connection, and returns its partial file.
+  private func interrupt(pieceLength: Int64 = length, digest: Digest? = nil) async throws -> String
+  {
+    var resource = Resource(Self.body)
+    resource.faults = [.closeAfter(bytes: 850_000)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a") { $0.digest = digest }
+    try await run(pieceLength: pieceLength) { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    let record = try fixture.record("/a")
+    #expect(record.received > 300_000 && record.received <= 850_000)
+    return try fixture.store.roots().layout(of: record).partialPath
+  }
+
+  /// The number of bytes of the complete pieces.
+  private func wholePieces() throws -> Int64 {
+    try fixture.record("/a").received / Self.length * Self.length
+  }
+
+  private func modified(_ path: String) throws -> Date {
+    try #require(FileIdentity(ofFileAt: path)).modificationDate
+  }
+
+  private func setModified(_ path: String, _ date: Date) throws {
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+  }
+
+  /// Overwrites some bytes, as another program would an hour later.
+  private func overwrite(_ path: String, at offset: UInt64) throws {
+    let before = try modified(path)
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.seek(toOffset: offset)
+    try handle.write(contentsOf: Data([UInt8](repeating: 0, count: 64)))
+    try handle.close()
+    try setModified(path, before + 3_600)
+  }
+
+  /// Moves all times an hour back, as if the download had been interrupted then.
+  private func waitAnHour(_ path: String) throws {
+    try setModified(path, try modified(path) - 3_600)
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { record in
+        record.partialWrittenAt = record.partialWrittenAt.map { $0 - 3_600 }
+      }
+    }
+  }
+
+  private func expectComplete() throws {
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a")))
+  }
+
+  private func hasRolledBack(_ events: [DownloadEvent]) -> Bool {
+    events.contains { if case .rolledBack = $0 { true } else { false } }
+  }
+
+  @Test func `a partial file that was overwritten keeps the pieces that are intact`() async throws {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    let events = try await run()
+    try expectComplete()
+    // The last piece was not complete, so nothing shows whether its bytes are intact.
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+    #expect(!hasRolledBack(events))
+  }
+
+  @Test func `a partial file that only has a later time keeps its complete pieces`() async throws {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try setModified(path, try modified(path) + 3_600)
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=\(kept)-"])
+  }
+
+  @Test func `a changed partial file is read once`() async throws {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    // The next attempt counts nothing new.
+    fixture.server.route("/a", Resource(Self.body, faults: .status(503)))
+    try await run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    let record = try fixture.record("/a")
+    #expect(record.received == kept - Self.length)
+    let found = try Reconciliation(of: record, in: try fixture.store.roots(), now: Date())
+    #expect(!found.reconcileCase.conditions.isPartialChanged)
+  }
+
+  @Test func `of a changed partial file without digests no byte counts`() async throws {
+    let path = try await interrupt(pieceLength: 2 * Self.size)
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    let events = try await run(pieceLength: 2 * Self.size)
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, nil])
+    #expect(hasRolledBack(events))
+  }
+
+  @Test func `a required digest of the whole file decides about a changed partial file`()
+    async throws
+  {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(Self.body.bytes(at: 0, count: Int(Self.size)).span)
+    let path = try await interrupt(pieceLength: 2 * Self.size, digest: hasher.digest)
+    let received = try fixture.record("/a").received
+    try setModified(path, try modified(path) + 3_600)
+    try fixture.add("/a")
+    try await run(pieceLength: 2 * Self.size)
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, "bytes=\(received)-"])
+  }
+
+  @Test func `a complete partial file that was changed is not renamed`() async throws {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    // The record of a download that was killed before its rename was logged.
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.write(contentsOf: Data(Self.body.bytes(at: 0, count: Int(Self.size))))
+    try handle.close()
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { record in
+        record.received = Self.size
+        record.partialWrittenAt = try? modified(path)
+      }
+    }
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+  }
+
+  @Test func `an attempt without a byte is not taken for a change`() async throws {
+    let path = try await interrupt()
+    let received = try fixture.record("/a").received
+    try waitAnHour(path)
+    try fixture.add("/a")
+    fixture.server.route("/a", Resource(Self.body, faults: .status(503)))
+    try await run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").last == "bytes=\(received)-")
+  }
+
+  @Test func `the truncation after a kill is not taken for a change`() async throws {
+    let path = try await interrupt()
+    let received = try fixture.record("/a").received
+    // The engine was killed after the write of bytes that it did not commit.
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data([UInt8](repeating: 0, count: 64)))
+    try handle.close()
+    try waitAnHour(path)
+    try fixture.add("/a")
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { $0.state = .running }
+    }
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").last == "bytes=\(received)-")
+  }
+}
