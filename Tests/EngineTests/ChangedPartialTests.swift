@@ -137,15 +137,49 @@ struct ChangedPartialTests {
   @Test func `a required digest of the whole file decides about a changed partial file`()
     async throws
   {
-    var hasher = DigestHasher(.sha256)
-    hasher.update(Self.body.bytes(at: 0, count: Int(Self.size)).span)
-    let path = try await interrupt(pieceLength: 2 * Self.size, digest: hasher.digest)
+    let path = try await interrupt(pieceLength: 2 * Self.size, digest: Self.digest)
     let received = try fixture.record("/a").received
     try setModified(path, try modified(path) + 3_600)
     try fixture.add("/a")
     try await run(pieceLength: 2 * Self.size)
     try expectComplete()
     #expect(fixture.ranges("/a") == [nil, "bytes=\(received)-"])
+  }
+
+  private static var digest: Digest {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: 0, count: Int(size)).span)
+    return hasher.digest
+  }
+
+  @Test
+  func `of a file with a wrong digest only the pieces that have changed on disk are requested`()
+    async throws
+  {
+    let path = try await interrupt(digest: Self.digest)
+    let received = try fixture.record("/a").received
+    let before = try modified(path)
+    try overwrite(path, at: 150_000)
+    // The time does not show the change.
+    try setModified(path, before)
+    try fixture.add("/a")
+    let events = try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, "bytes=\(received)-", "bytes=100000-199999"])
+    #expect(try fixture.record("/a").attempts.last?.failure.code == .pieceMismatch)
+    #expect(!hasRolledBack(events))
+  }
+
+  @Test func `a file whose pieces are as they were received is dropped if its digest is wrong`()
+    async throws
+  {
+    fixture.server.route("/a", Resource(.generated(byteCount: Self.size, seed: 80)))
+    try fixture.add("/a") { $0.digest = Self.digest }
+    try await run()
+    let record = try fixture.record("/a")
+    #expect(record.state == .failedPermanent && record.received == 0)
+    #expect(record.attempts.last?.failure.code == .digestMismatch)
+    #expect(fixture.ranges("/a") == [nil])
   }
 
   @Test func `a complete partial file that was changed is not renamed`() async throws {

@@ -35,6 +35,12 @@ struct Checkpoint: Sendable {
     self.synced = synced
   }
 
+  /// Discards bytes that were synced, because they have changed on disk.
+  mutating func discard(_ changed: ByteRanges) {
+    for range in changed.ranges { synced.remove(range) }
+    damaged = Transfer.DamagedPieces(ranges: changed.union(damaged?.ranges ?? ByteRanges()))
+  }
+
   /// Syncs the written bytes of a transfer, as a value.
   static func attempt(_ transfer: Transfer) -> Result<Self, PartialFile.Failure> {
     Result { () throws(PartialFile.Failure) in try Self(syncing: transfer) }

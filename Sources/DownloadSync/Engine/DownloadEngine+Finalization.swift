@@ -6,8 +6,8 @@ internal import ObjectStore
 extension DownloadEngine {
   /// Compares the digest of a complete file with the required or stated one, in the background.
   ///
-  /// Bytes that were hashed while they arrived are not read again. The inbox receives the digest as
-  /// `digestComputed`.
+  /// Bytes that were hashed while they arrived are not read again. If the digest is another one, the
+  /// pieces of the file are compared with theirs. The inbox receives the result as `digestComputed`.
   func check(_ download: ActiveTransfer, _ expected: String) async throws {
     let url = download.record.url
     guard let algorithm = (try? Digest(expected))?.algorithm else {
@@ -15,27 +15,42 @@ extension DownloadEngine {
     }
     active.noteExpectedDigest(expected, of: url)
     let digest = download.transfer.digest(algorithm)
-    environment.startTask { [inbox, key = download.transfer.key] in
+    environment.startTask { [inbox, environment, transfer = download.transfer] in
       let result: Result<Digest, PartialFile.Failure>
       do throws(PartialFile.Failure) {
         result = .success(try await digest.digest())
       } catch {
         result = .failure(error)
       }
-      inbox.post(.digestComputed(key, result))
+      var changed = ByteRanges()
+      if case .success(let digest) = result, digest.text != expected {
+        // A piece that cannot be read is no reason to keep the file.
+        changed = (try? await environment.blocking { try transfer.changedPieces() }) ?? ByteRanges()
+      }
+      inbox.post(.digestComputed(transfer.key, result, changed: changed))
     }
   }
 
   /// Returns a transfer whose digest is correct, and fails any other.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the transfer.
+  ///   - digest: The digest of its file.
+  ///   - changed: The bytes of the pieces that have changed on disk.
+  /// - Returns: The transfer; `nil` if it has failed.
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
   func finishChecked(
     _ key: TransferKey,
-    _ digest: Result<Digest, PartialFile.Failure>
+    _ digest: Result<Digest, PartialFile.Failure>,
+    _ changed: ByteRanges
   ) async throws -> CompleteTransfer? {
     guard let download = active[key] else { return nil }
     let expected = download.record.expectedDigest ?? ""
     switch digest {
     case .success(let digest) where digest.text == expected:
       return CompleteTransfer(download: download, verifiedDigest: digest.text)
+    case .success where !changed.isEmpty:
+      try await failChanged(download, changed)
     case .success(let digest):
       try await failCheck(
         download,
@@ -51,6 +66,24 @@ extension DownloadEngine {
       )
     }
     return nil
+  }
+
+  /// Fails an attempt whose file has changed on disk, and drops only the bytes of the changed pieces.
+  ///
+  /// The server is not at fault, and the next attempt requests only these bytes.
+  private func failChanged(_ download: ActiveTransfer, _ changed: ByteRanges) async throws {
+    let transfer = download.transfer
+    for range in changed.ranges { transfer.file.discard(range) }
+    var failure = DownloadFailure(.pieceMismatch, "the bytes \(changed) have changed on disk")
+    switch try await environment.blocking({ Checkpoint.attemptLast(transfer) }) {
+    case .success(var checkpoint):
+      checkpoint.discard(changed)
+      try await commit([checkpoint])
+    case .failure(let error):
+      failure = error.asDownloadFailure
+    }
+    active.remove(download.record.url)
+    try await commitFailure(download.record, failure, retryAfter: nil, head: transfer.head)
   }
 
   /// Fails a download whose file has the wrong digest, and drops its bytes.

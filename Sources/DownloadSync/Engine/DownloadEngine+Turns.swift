@@ -83,8 +83,10 @@ extension DownloadEngine {
         if let end = await send(result, number, for: key) { turn.ended.append((key, end)) }
       case .endNotified:
         dispatcher.noteReturn()
-      case .digestComputed(let key, let digest):
-        if let checked = try await finishChecked(key, digest) { turn.checked.append(checked) }
+      case .digestComputed(let key, let digest, let changed):
+        if let checked = try await finishChecked(key, digest, changed) {
+          turn.checked.append(checked)
+        }
       case .storeChanged:
         turn.hasStoreChanged = true
       case .observationFailed(let error):

@@ -20,7 +20,9 @@ enum EngineInput: Sendable {
   /// The response interceptors handled an end.
   case endNotified
   /// The digest of a complete file was computed.
-  case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>)
+  ///
+  /// If it is not the expected one, the ranges are those of pieces that have changed on disk.
+  case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>, changed: ByteRanges)
   /// The store has a new commit, of this engine or another writer.
   case storeChanged
   /// Observing the store failed, and will be retried.
