@@ -3,7 +3,8 @@
 
     read_store.py FOLDER
 
-Prints each record of each model as one line of JSON. Checks everything that the page says can be
+Prints each record of each model as one line of JSON; the ranges of a download as pairs of their
+start and end. Checks everything that the page says can be
 checked, and prints each problem as a line on standard error. Needs Python 3.11 and the package
 lmdb.
 
@@ -281,6 +282,45 @@ def decimal(data):
         raise Damage("a decimal has invalid digits")
     digits = f"{high:019}{low:019}{last}".rstrip("0")
     return f"{'-' if is_negative else ''}{digits}e{head - 33280 - len(digits)}"
+
+
+# Downloads
+
+LONGEST_RANGE_LIST = 256
+
+
+def shortest_number(reader):
+    """Returns an unsigned LEB128 number of at most 63 bits in its shortest form."""
+    start = reader.at
+    found = reader.varint()
+    if found >> 63 or reader.at - start > max(1, (found.bit_length() + 6) // 7):
+        raise Damage("a number is too long")
+    return found
+
+
+def counted_ranges(data, received, expected):
+    """Returns the start and the end of each range of a partial file that counts.
+
+    That is none if the field is invalid or contradicts the other fields of the record.
+    """
+    reader = Bytes(data)
+    found = []
+    end = 0
+    try:
+        while reader.left:
+            gap, length = shortest_number(reader), shortest_number(reader)
+            if length == 0 or (gap == 0 and found):
+                return []
+            found.append([end + gap, end + gap + length])
+            end = found[-1][1]
+    except Damage:
+        return []
+    is_prefix = len(found) == 1 and found[0][0] == 0
+    is_valid = 0 < len(found) <= LONGEST_RANGE_LIST and end < 1 << 63 and not is_prefix
+    total = sum(upper - lower for lower, upper in found)
+    if not is_valid or total != received or (expected is not None and end > expected):
+        return []
+    return found
 
 
 def has_duplicates(found, kind):
@@ -712,6 +752,10 @@ class Model:
                     else value(data, types[field])
                     for field, data in values.items()
                 }
+                if self.name == "DownloadRecord" and line.get("ranges") is not None:
+                    line["ranges"] = counted_ranges(
+                        bytes.fromhex(line["ranges"]), line["received"], line["expected"]
+                    )
                 key = values[layout.key.id]
                 if key in primary_keys:
                     raise Damage("another object has the same primary key")

@@ -33,7 +33,9 @@ extension DownloadRecord {
       "pendingHooks": JSON(Set(pendingHooks.map(\.rawValue))),
       "prefersBackground": JSON(prefersBackground),
       "priority": JSON(priority),
-      "ranges": .optional(ranges) { JSON($0) },
+      "ranges": .optional(ranges) { _ in
+        .list(committed.ranges.map { .list([JSON($0.lowerBound), JSON($0.upperBound)]) })
+      },
       "received": JSON(received),
       "removesFile": JSON(removesFile),
       "replacedFileIdentity": .optional(replacedFileIdentity) { $0.printed },

@@ -130,6 +130,58 @@ import Testing
     #expect(try store.read { tx in try tx.find(Sample.self, key: samples[0].key) } == samples[0])
   }
 
+  @Test
+  func `the second reader decodes the ranges of a partial file, unless they contradict the record`()
+    throws
+  {
+    let longest = [UInt8](repeating: 0xFF, count: 8) + [0x7F]
+    // The bytes, `received`, and the ranges that count.
+    let cases: [(bytes: [UInt8], received: Int64, counted: [[Int64]])] = [
+      ([0, 1, 0x80, 1, 0xFF, 1], 256, [[0, 1], [129, 384]]),
+      ([7, 3], 3, [[7, 10]]),
+      ([1] + longest.dropLast() + [0x3F], .max >> 1, [[1, 1 + .max >> 1]]),
+      (
+        Array(ByteRanges((1...256).map { 2 * $0..<2 * $0 + 1 }).encoded), 256,
+        (1...256).map { [2 * $0, 2 * $0 + 1] }
+      ),
+      // One range too many.
+      ((0...256).flatMap { _ in [1, 1] as [UInt8] }, 257, []),
+      // Another sum, a single range from 0, and no range.
+      ([7, 3], 4, []), ([0, 3], 3, []), ([], 0, []),
+      // A distance of 0 after the first range, and a length of 0.
+      ([1, 1, 0, 1], 2, []), ([1, 0], 0, []),
+      // A number that is not in its shortest form, is too long, or is not complete.
+      ([0x81, 0, 1], 1, []), ([1] + longest.dropLast() + [0xFF, 1], 1, []), ([1, 0x80], 0, []),
+      // The end does not fit, or is after that of the file.
+      ([2] + longest, .max, []), ([1 << 6, 0x80, 0x80, 0x40], 1 << 20, []),
+    ]
+    let folder = try TemporaryFolder()
+    let store = try RecordStore(at: folder.path, now: { Self.moment })
+    let urls = cases.indices.map { "https://example.com/\($0)" }
+    try store.addNow(urls.map { DownloadRequest(url: $0) })
+    try store.objects.write { tx in
+      for (url, given) in zip(urls, cases) {
+        try tx.update(DownloadRecord.self, key: url) { record in
+          record.received = given.received
+          record.ranges = Data(given.bytes)
+          record.expected = given.received == 1 << 20 ? 1 << 20 : nil
+        }
+      }
+    }
+    let report = try SecondReader.read(folder.path)
+    #expect(report.status == 0)
+    let lines = report.lines.filter { $0.model == "DownloadRecord" }
+    #expect(lines.count == cases.count)
+    for (line, given) in zip(lines, cases) {
+      let counted = JSON.list(given.counted.map { .list($0.map { JSON($0) }) })
+      #expect(line.fields["ranges"] == counted, "\(given.bytes)")
+    }
+    // The store's own code agrees.
+    for (line, record) in zip(lines, try store.records(DownloadRecord.all)) {
+      #expect(line.fields == record.printed)
+    }
+  }
+
   @Test func `the second reader reads a model that is stored by key`() throws {
     let folder = try TemporaryFolder()
     let store = try Store(at: folder.path, models: [KeyedSample.self])
@@ -280,7 +332,7 @@ extension DownloadRecord {
     pendingHooks = [.completion, .failure]
     bytesPerSecond = .max
     notBefore = createdAt.addingTimeInterval(-0.5)
-    ranges = Data([0, 1, 128, 1, 255, 1])
+    ranges = ByteRanges([0..<1, 129..<(1 << 40) + 128]).encoded
     connections = .max
     partialWrittenAt = createdAt.addingTimeInterval(3)
   }
