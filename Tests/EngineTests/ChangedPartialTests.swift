@@ -124,6 +124,27 @@ struct ChangedPartialTests {
     #expect(!found.reconcileCase.conditions.isPartialChanged)
   }
 
+  @Test func `a stop ends the check of a changed partial file, and the next engine repeats it`()
+    async throws
+  {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { $0.state = .running }
+    }
+    let before = try fixture.record("/a")
+    let engine = try fixture.engine()
+    engine.stop()
+    _ = try await engine.run(until: .idle)
+    #expect(try fixture.record("/a") == before)
+    #expect(try #require(FileIdentity(ofFileAt: path)).size >= before.received)
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+  }
+
   @Test func `of a changed partial file without digests no byte counts`() async throws {
     let path = try await interrupt(pieceLength: 2 * Self.size)
     try overwrite(path, at: 150_000)

@@ -9,19 +9,24 @@ package struct PieceReport: Sendable, Hashable {
   /// The bytes whose pieces have no digests.
   package private(set) var unknown = ByteRanges()
 
-  /// Reads a file and compares each piece.
+  /// Reads a file and compares some or all of its pieces.
   ///
-  /// Costs one read of the file; uses memory for one block.
+  /// Costs one read of these pieces; uses memory for one block.
   ///
   /// - Parameters:
   ///   - path: The file; a symbolic link is not followed.
   ///   - pieces: The digests.
+  ///   - part: The numbers of the pieces to compare; `nil` for all.
   /// - Throws: ``FileReadError``.
-  package init(ofFileAt path: String, _ pieces: PieceDigests) throws(FileReadError) {
+  package init(
+    ofFileAt path: String,
+    _ pieces: PieceDigests,
+    in part: Range<Int>? = nil
+  ) throws(FileReadError) {
     let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileReadError(code: errno) }
     defer { close(descriptor) }
-    for piece in 0..<pieces.count {
+    for piece in part ?? 0..<pieces.count {
       let range = pieces.range(of: piece)
       guard let digest = try pieces.digest(of: piece, inFile: descriptor) else {
         damaged.insert(range)

@@ -104,9 +104,11 @@ extension DownloadEngine {
     taskHasEnded: Bool = false,
     resumeData: Data? = nil
   ) async throws -> [String: Withheld] {
-    let (found, withheld) = try await syncFiles(of: found)
+    let (settled, withheld) = try await syncFiles(of: found)
+    let correct = try await checkPieces(of: settled)
+    // A check that a stop has ended is repeated by the next engine.
+    let found = settled.filter { $0.effects.partial != .check || correct[$0.record.id] != nil }
     guard !found.isEmpty else { return withheld }
-    let correct = try await checkPieces(of: found)
     let options = options
     let moment = now()
     let changed = try await commit { tx in
@@ -179,28 +181,50 @@ extension DownloadEngine {
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
 
+  /// The number of bytes that are read at once to check pieces: a fraction of a second on most disks.
+  private static let checkedLength: Int64 = 64 << 20
+
   /// Reads the partial files whose pieces are to be checked.
   ///
-  /// Costs one read of each of these files.
+  /// Costs one read of each of these files. In the meantime, the progress of transfers is committed,
+  /// and a request to stop ends the check.
   ///
   /// - Returns: By record id, the bytes that count: committed, and in a piece that has its digest. A
-  ///   file that cannot be read has none.
+  ///   file that cannot be read has none. Files that were not read to their end are missing.
   private func checkPieces(of found: [Reconciliation]) async throws -> [String: ByteRanges] {
     let found = found.filter { $0.effects.partial == .check }
     guard !found.isEmpty else { return [:] }
     let digests = try await store.objects.read { tx in
       try tx.find(PieceDigests.self, keys: found.map(\.record.id))
     }
-    let correct = await environment.blocking(forEach: Array(zip(found, digests))) {
-      found,
-      digests in
-      let report = digests.flatMap { try? PieceReport(ofFileAt: found.layout.partialPath, $0) }
-      return report?.correct.counted(in: found.record) ?? ByteRanges()
-    }
-    for (found, correct) in zip(found, correct) {
+    var counted: [String: ByteRanges] = [:]
+    for (found, digests) in zip(found, digests) {
+      guard let correct = try await correctBytes(of: found.layout.partialPath, digests) else {
+        break
+      }
+      counted[found.record.id] = correct.counted(in: found.record)
       log("checked pieces", found.record, ["correct": "\(correct)"])
     }
-    return Dictionary(uniqueKeysWithValues: zip(found.map(\.record.id), correct))
+    return counted
+  }
+
+  /// Returns the bytes of the pieces that have their digests; none if the file cannot be read, and
+  /// `nil` if the engine is to stop.
+  private func correctBytes(of path: String, _ digests: PieceDigests?) async throws -> ByteRanges? {
+    guard let digests, digests.count > 0 else { return ByteRanges() }
+    var correct = ByteRanges()
+    let length = Int(max(1, Self.checkedLength / digests.pieceLength))
+    for start in stride(from: 0, to: digests.count, by: length) {
+      guard !inbox.hasStopRequest else { return nil }
+      let part = start..<min(start + length, digests.count)
+      let report = try await environment.blocking {
+        try? PieceReport(ofFileAt: path, digests, in: part)
+      }
+      guard let report else { return ByteRanges() }
+      correct = correct.union(report.correct)
+      try await checkpointIfDue()
+    }
+    return correct
   }
 
   /// Fails the completion of a record whose folder cannot be synced.

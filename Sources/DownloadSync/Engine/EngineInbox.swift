@@ -58,6 +58,13 @@ final class EngineInbox: Sendable {
     waiter?.resume()
   }
 
+  /// Whether an input asks the engine to stop.
+  var hasStopRequest: Bool {
+    state.withLock { state in
+      state.inputs.contains { if case .stopRequested = $0 { true } else { false } }
+    }
+  }
+
   /// Returns all inputs since the last call, without waiting for one.
   func take() -> [EngineInput] {
     state.withLock { state in
