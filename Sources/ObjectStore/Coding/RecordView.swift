@@ -296,16 +296,20 @@ public struct RecordView: ~Copyable {
   }
 
   /// Encodes the fields that the program's schema does not have as extras of a new record.
+  ///
+  /// Without those that a step of a migration changes, if the record is in the form before it.
   func encodedUnknownFields() throws(RecordError) -> [UInt8] {
     let binding = unsafe binding
     guard hasExtras || !binding.unknownPositions.isEmpty else { return [] }
+    let replaced = binding.conversion?.replacedFields ?? []
     var writer = ByteWriter()
     for position in binding.unknownPositions {
       let field = binding.layout.fields[position]
+      guard !replaced.contains(field.id) else { continue }
       let content = unsafe try content(at: binding.layout.places[position])
       unsafe Self.write(field.id, field.type.description, content, to: &writer)
     }
-    let known = Set(binding.fields.map(\.id))
+    let known = replaced.union(binding.fields.map(\.id))
     for extra in try extras() where !known.contains(extra.id) {
       let content = unsafe extra.range.map {
         unsafe Content.present(UnsafeRawBufferPointer(rebasing: cold[$0]))

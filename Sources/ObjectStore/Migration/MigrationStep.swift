@@ -28,7 +28,8 @@ public struct MigrationStep: Sendable {
     /// Opening takes the same time for any number of objects, and other programs may have the store
     /// open. There is no previous file to return to. The step may change the fields that it names,
     /// and neither move, delete nor add objects. Rehearse it before a release: an object that it
-    /// cannot change cannot be read.
+    /// cannot change cannot be read. It can be replaced by ``StoreTransaction/upsert(_:)``, and
+    /// deleted.
     ///
     /// The step is applied at open nevertheless if it changes the primary key, a reference, a field
     /// of a unique index or one with a column, if its model is stored in another layout from this

@@ -243,6 +243,12 @@ final class ModelTables: Sendable {
     return unsafe references[index]
   }
 
+  /// Whether outdated records lack the program's field at a position until they are converted.
+  func isChangedByStep(fieldAt position: Int) -> Bool {
+    guard let current else { return false }
+    return outdated.changedFields.contains(current.fields[position].id)
+  }
+
   /// Whether the table of keys lists an object with this id and hash of its primary key.
   func needsKeyEntry(_ id: UInt64, withHash hash: UInt64) -> Bool {
     storage == .sequential || id != StorageLayout.homeID(ofHash: hash)

@@ -176,9 +176,12 @@ struct KeyLookup: ~Copyable {
   ) throws -> ModelReader.Found? {
     guard let cold = unsafe window[returnedCount - 1 - windowStart] else { return nil }
     let id = candidate.id
+    guard unsafe !reader.tables.outdated.isPending else {
+      return unsafe try reader.found(id, cold: cold, ifStoredKeyIs: key, parts: .all)
+    }
     let record = unsafe try reader.record(id, cold: cold, hot: nil, parts: .cold)
     guard unsafe try reader.isKey(key, of: record, id) else { return nil }
-    guard unsafe reader.tables.hasHotFields, !record.isConverted else {
+    guard unsafe reader.tables.hasHotFields else {
       return ModelReader.Found(id: id, record: record)
     }
     let hot = unsafe try hotParts.part(of: id)

@@ -19,7 +19,8 @@ extension ModelReader {
   /// Returns the ID of the object with the given stored primary key.
   @usableFromInline
   func objectID(of key: UnsafeRawBufferPointer) throws -> UInt64? {
-    unsafe try find(key, parts: .cold)?.id
+    guard unsafe tables.outdated.isPending else { return unsafe try find(key, parts: .cold)?.id }
+    return unsafe try asStored.find(key, parts: .cold)?.id
   }
 
   /// Returns the object with the given stored primary key, without its hot part.
@@ -50,9 +51,27 @@ extension ModelReader {
     cold: UnsafeRawBufferPointer,
     ifKeyIs key: UnsafeRawBufferPointer
   ) throws -> Found? {
+    guard unsafe !tables.outdated.isPending else {
+      return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: .cold)
+    }
     let record = unsafe try record(id, cold: cold, parts: .cold)
     guard unsafe try isKey(key, of: record, id) else { return nil }
     return Found(id: id, record: record)
+  }
+
+  /// Returns the object with this cold part if it has the given primary key, in a model with
+  /// outdated records.
+  ///
+  /// Converts no record with another key, so one that a step rejects does not affect others.
+  func found(
+    _ id: UInt64,
+    cold: UnsafeRawBufferPointer,
+    ifStoredKeyIs key: UnsafeRawBufferPointer,
+    parts: RecordParts
+  ) throws -> Found? {
+    let stored = unsafe try asStored.record(id, cold: cold, parts: .cold)
+    guard unsafe try isKey(key, of: stored, id) else { return nil }
+    return Found(id: id, record: unsafe try record(id, cold: cold, parts: parts))
   }
 
   /// Returns the object with the given primary key among candidates, given as IDs of eight bytes
@@ -79,6 +98,9 @@ extension ModelReader {
   ) throws -> Found? {
     guard let cold = unsafe try value(of: id, in: tables.records) else {
       throw unsafe missingRecord(id)
+    }
+    guard unsafe !tables.outdated.isPending else {
+      return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: parts)
     }
     let record = unsafe try record(id, cold: cold, parts: .cold)
     guard unsafe try isKey(key, of: record, id) else { return nil }

@@ -1,5 +1,18 @@
 internal import LMDB
 
+/// The form of a record that the steps of a migration convert when it is read.
+///
+/// Both forms have the same values in all fields that the steps do not change, which include the
+/// primary key, references, and every field with an index in use or a column.
+enum OutdatedForm {
+  /// The form after the steps. A record that a step rejects is an error.
+  case converted
+  /// The form before the steps, which has no value of the fields that they change.
+  case stored
+  /// The form after the steps, or that before them if a step rejects the record.
+  case convertedIfPossible
+}
+
 /// Reads the stored records of one model in one transaction.
 ///
 /// It is not generic, so it is compiled once; thin generic functions around it encode and decode.
@@ -12,17 +25,32 @@ struct ModelReader {
   let changedChunks: HotCache?
   /// The chunks of columns that the transaction has changed but not yet written to the database.
   let changedColumns: ColumnCaches?
+  /// The form in which outdated records are returned.
+  let outdatedForm: OutdatedForm
 
   init(
     transaction: TransactionReference,
     tables: ModelTables,
     changedChunks: HotCache? = nil,
-    changedColumns: ColumnCaches? = nil
+    changedColumns: ColumnCaches? = nil,
+    outdatedForm: OutdatedForm = .converted
   ) {
     unsafe self.transaction = unsafe transaction
     unsafe self.tables = tables
     unsafe self.changedChunks = changedChunks
     unsafe self.changedColumns = changedColumns
+    unsafe self.outdatedForm = outdatedForm
+  }
+
+  /// A reader of records as they are stored, which applies no step.
+  var asStored: ModelReader {
+    unsafe ModelReader(
+      transaction: transaction,
+      tables: tables,
+      changedChunks: changedChunks,
+      changedColumns: changedColumns,
+      outdatedForm: .stored
+    )
   }
 
   // MARK: Lookup by object ID
@@ -57,7 +85,7 @@ struct ModelReader {
   ) throws -> RecordView {
     do throws(RecordError) {
       let layout = unsafe try tables.reference(RecordHeader(cold).layoutNumber)
-      if unsafe !layout.isOutdated {
+      if unsafe !layout.isOutdated || outdatedForm == .stored {
         let readsHot = unsafe parts.contains(.hot) && layout.hasHotFields
         if readsHot, unsafe hot == nil { throw RecordError(.missingHotPart) }
         return unsafe try RecordView(
@@ -70,7 +98,14 @@ struct ModelReader {
     } catch {
       throw StoreError(error, model: unsafe tables.name, objectID: id)
     }
-    return unsafe try convertedRecord(id, cold: cold, hot: hot)
+    guard unsafe outdatedForm == .convertedIfPossible else {
+      return unsafe try convertedRecord(id, cold: cold, hot: hot)
+    }
+    do {
+      return unsafe try convertedRecord(id, cold: cold, hot: hot)
+    } catch let error as StoreError where error.code == .migrationFailed {
+      return unsafe try asStored.record(id, cold: cold, hot: hot, parts: parts)
+    }
   }
 
   /// Returns the record of an outdated layout as the steps of a migration convert it.

@@ -63,6 +63,34 @@ struct Deletion {
         """
       )
     }
+    for referrer in nullifiedReferrers where !scheduled.contains(referrer) {
+      guard let nullification = nullifications[referrer] else { continue }
+      let writer = try state.writer(for: nullification.referrer.model)
+      try requireConvertible(referrer, writer, in: transaction)
+    }
+  }
+
+  /// Throws if a step of a migration rejects an object whose references are to be removed.
+  private func requireConvertible(
+    _ object: Object,
+    _ writer: ModelWriter,
+    in transaction: borrowing WriteTransaction
+  ) throws {
+    guard writer.tables.outdated.isPending else { return }
+    do {
+      _ = unsafe try writer.reader(in: transaction).record(object.id)
+    } catch let error as StoreError where error.code == .migrationFailed {
+      let key = try Self.key(of: deletions[0], in: transaction)?.text ?? ""
+      throw StoreError(
+        .migrationFailed,
+        """
+        \(deletions[0].writer.tables.name) \(key) cannot be deleted: a reference to it in object \
+        \(object.id) of \(object.model) cannot be removed, because a step of a migration rejects \
+        that object; replace or delete it first
+        """,
+        cause: error.cause
+      )
+    }
   }
 
   /// Applies the delete rules of all references to an object that is to be deleted.
@@ -121,7 +149,7 @@ struct Deletion {
     of object: PendingDeletion,
     in transaction: borrowing WriteTransaction
   ) throws -> (bytes: [UInt8], text: String)? {
-    let reader = unsafe object.writer.reader(in: transaction)
+    let reader = unsafe object.writer.reader(in: transaction, as: .stored)
     let tables = object.writer.tables
     guard let record = unsafe try reader.record(object.id, parts: .cold) else { return nil }
     let position = tables.primaryKeyPosition
@@ -148,7 +176,7 @@ struct Deletion {
       )
     }
     for object in deletions {
-      let reader = unsafe object.writer.reader(in: transaction)
+      let reader = unsafe object.writer.reader(in: transaction, as: .stored)
       guard let record = unsafe try reader.record(object.id) else { continue }
       try object.writer.remove(
         ModelReader.Found(id: object.id, record: record),
@@ -250,7 +278,8 @@ struct Referrers {
     guard let tables = field.referrer?.tables else { return true }
     let reader = unsafe ModelReader(
       transaction: TransactionReference(transaction),
-      tables: tables
+      tables: tables,
+      outdatedForm: .stored
     )
     guard let record = unsafe try reader.record(id) else { return false }
     var found = false

@@ -6,9 +6,10 @@ extension ModelWriter {
   func findByKey(
     _ key: UnsafeRawBufferPointer,
     hash: UInt64,
+    as form: OutdatedForm,
     in transaction: borrowing WriteTransaction
   ) throws -> ModelReader.Found? {
-    let reader = unsafe reader(in: transaction)
+    let reader = unsafe reader(in: transaction, as: form)
     let id = StorageLayout.homeID(ofHash: hash)
     let cold = unsafe try coldPart(of: id, in: transaction)
     // An earlier hash may no longer be free: the nested write that freed it may have failed.

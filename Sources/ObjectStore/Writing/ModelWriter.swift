@@ -84,12 +84,16 @@ final class ModelWriter {
     deferred = tables.maintainedIndexes.map { DeferredIndex($0) }
   }
 
-  func reader(in transaction: borrowing WriteTransaction) -> ModelReader {
+  func reader(
+    in transaction: borrowing WriteTransaction,
+    as form: OutdatedForm = .converted
+  ) -> ModelReader {
     unsafe ModelReader(
       transaction: TransactionReference(transaction),
       tables: tables,
       changedChunks: hot,
-      changedColumns: columns
+      changedColumns: columns,
+      outdatedForm: form
     )
   }
 
@@ -97,9 +101,10 @@ final class ModelWriter {
   func find(
     _ key: UnsafeRawBufferPointer,
     parts: RecordParts = .all,
+    as form: OutdatedForm = .converted,
     in transaction: borrowing WriteTransaction
   ) throws -> ModelReader.Found? {
-    unsafe try find(key, hash: hash(of: key), parts: parts, in: transaction)
+    unsafe try find(key, hash: hash(of: key), parts: parts, as: form, in: transaction)
   }
 
   /// Returns the object whose primary key has these bytes and this hash.
@@ -107,12 +112,13 @@ final class ModelWriter {
     _ key: UnsafeRawBufferPointer,
     hash: UInt64,
     parts: RecordParts = .all,
+    as form: OutdatedForm = .converted,
     in transaction: borrowing WriteTransaction
   ) throws -> ModelReader.Found? {
     guard tables.storage == .sequential else {
-      return unsafe try findByKey(key, hash: hash, in: transaction)
+      return unsafe try findByKey(key, hash: hash, as: form, in: transaction)
     }
-    let reader = unsafe reader(in: transaction)
+    let reader = unsafe reader(in: transaction, as: form)
     switch unsafe try work.value.keys.ids(withHash: hash, in: reader) {
     case .notFound: return nil
     case .deferred(let id): return unsafe try reader.found(id, ifKeyIs: key, parts: parts)
@@ -288,7 +294,8 @@ final class ModelWriter {
 
   /// Replaces a stored record with the one in the encoder.
   ///
-  /// Only writes the parts that differ.
+  /// Only writes the parts that differ. The stored record may be one that a step rejects, in its
+  /// stored form.
   ///
   /// - Returns: Whether the records differ.
   @discardableResult
@@ -306,12 +313,15 @@ final class ModelWriter {
       unsafe isSameLayout && old.record.cold.isSame(as: encoder.cold.buffer, from: 4)
     let isHotSame = unsafe isSameLayout && old.record.hot.isSame(as: encoder.hot.buffer)
     if isColdSame, isHotSame { return false }
-    let fields = try translating(id) { () throws(RecordError) in
+    var fields = try translating(id) { () throws(RecordError) in
       unsafe try RecordView.changedFields(
         from: old.record,
         to: encodedRecord,
         count: current.places.count
       )
+    }
+    if !isSameLayout, let conversion = unsafe old.record.binding.conversion {
+      fields |= conversion.changedFields
     }
     work.value.entries.removeAll()
     for (number, index) in tables.maintainedIndexes.enumerated() where index.depends(on: fields) {
@@ -347,6 +357,9 @@ final class ModelWriter {
   }
 
   /// Removes a record with its hot part, key and index entries.
+  ///
+  /// The stored form of an outdated record is enough: no index in use has a field that a step
+  /// changes.
   func remove(
     _ old: borrowing ModelReader.Found,
     in transaction: inout WriteTransaction

@@ -110,7 +110,7 @@ extension StoreTransaction {
       try writer.append(unlistedHash: entry.hash, in: &transaction)
       return true
     }
-    let reader = unsafe writer.reader(in: transaction)
+    let reader = unsafe writer.reader(in: transaction, as: .convertedIfPossible)
     guard
       let found = unsafe try reader.found(entry.id, ifKeyIs: try writer.encodedKey, parts: .all)
     else {
@@ -132,7 +132,8 @@ extension StoreTransaction {
   ) throws -> Bool {
     try writer.beginBatch(in: transaction)
     let key = unsafe try writer.encodedKey
-    if let found = unsafe try writer.find(key, hash: entry.hash, in: transaction) {
+    let form: OutdatedForm = replacing ? .convertedIfPossible : .stored
+    if let found = unsafe try writer.find(key, hash: entry.hash, as: form, in: transaction) {
       if replacing { try writer.replace(found, in: &transaction) }
       return false
     }

@@ -28,7 +28,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
 
   /// Inserts the object, or replaces the stored object with its primary key.
   ///
-  /// Only writes the parts of the record that differ and the indexes of changed fields.
+  /// Only writes the parts of the record that differ and the indexes of changed fields. Also
+  /// replaces an object that a ``MigrationStep`` with the mode `whenRead` rejects.
   ///
   /// - Returns: Whether the object was inserted.
   /// - Throws: ``StoreError`` with `duplicateKey` (another object has the same values in a unique
@@ -96,9 +97,12 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
 
   /// Deletes the object with this primary key.
   ///
+  /// Applies no step of a migration, so an object that a step rejects can be deleted.
+  ///
   /// - Returns: Whether the object existed.
   /// - Throws: ``StoreError`` with `referenced` if a reference with ``DeleteRule/deny`` refers to
-  ///   the object, and as ``upsert(_:)``.
+  ///   the object; `migrationFailed` if a reference with ``DeleteRule/nullify`` does, in an object
+  ///   that a step rejects; and as ``upsert(_:)``. Nothing is deleted then.
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable
@@ -106,7 +110,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     let writer = try writer(for: M.self)
     var isFound = false
     unsafe try key.withStoredBytes { bytes in
-      guard let found = unsafe try find(writer, bytes) else { return }
+      guard let found = unsafe try findStored(writer, bytes) else { return }
       isFound = true
       try remove(found, writer)
     }
@@ -137,11 +141,27 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     unsafe try writer.find(key, in: transaction)
   }
 
+  /// Returns the object with this key as it is stored, without applying a step of a migration.
+  @unsafe
+  @usableFromInline
+  func findStored(
+    _ writer: ModelWriter,
+    _ key: UnsafeRawBufferPointer
+  ) throws -> ModelReader.Found? {
+    unsafe try writer.find(key, as: .stored, in: transaction)
+  }
+
   /// Inserts the record in the encoder, or replaces the stored record with its primary key.
   @usableFromInline
   mutating func upsert(_ writer: ModelWriter) throws -> Bool {
     let hash = unsafe writer.hash(of: try writer.encodedKey)
-    if let found = unsafe try writer.find(try writer.encodedKey, hash: hash, in: transaction) {
+    let key = unsafe try writer.encodedKey
+    if let found = unsafe try writer.find(
+      key,
+      hash: hash,
+      as: .convertedIfPossible,
+      in: transaction
+    ) {
       try writer.replace(found, in: &transaction)
       return false
     }
@@ -154,7 +174,8 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   @usableFromInline
   mutating func insert(_ writer: ModelWriter) throws -> Bool {
     let hash = unsafe writer.hash(of: try writer.encodedKey)
-    guard unsafe try writer.find(try writer.encodedKey, hash: hash, in: transaction) == nil else {
+    let key = unsafe try writer.encodedKey
+    guard unsafe try writer.find(key, hash: hash, as: .stored, in: transaction) == nil else {
       return false
     }
     try writer.add(keyHash: hash, in: &transaction)
@@ -204,13 +225,17 @@ extension StoreTransaction {
 extension StoreTransaction {
   /// Deletes the objects that match the query.
   ///
+  /// Also deletes objects that a ``MigrationStep`` with the mode `whenRead` rejects, if neither the
+  /// condition nor the order of the query reads a field that the step changes.
+  ///
   /// - Returns: The number of deleted objects.
-  /// - Throws: ``StoreError`` as ``delete(_:key:)``.
+  /// - Throws: ``StoreError`` as ``delete(_:key:)``; `migrationFailed` if the query must read a field
+  ///   of an object that a step rejects.
   /// - Complexity: As ``ObjectReader/forEach(_:_:)-(Query<M>,_)``, and O(log n) for each object.
   ///   Uses memory for their primary keys.
   @discardableResult
   public mutating func delete<M: Model>(_ query: Query<M>) throws -> Int {
-    let keys = try keys(of: query)
+    let keys = try storedKeys(of: query)
     for key in keys { try delete(M.self, key: key) }
     return keys.count
   }
@@ -239,6 +264,28 @@ extension StoreTransaction {
     var keys: [M.PrimaryKey] = []
     try forEach(query) { object in
       keys.append(object.primaryKey)
+      return true
+    }
+    return keys
+  }
+
+  /// Returns the primary keys of the objects that match the query, without decoding the objects.
+  ///
+  /// Applies no step of a migration unless the query reads a field that a step changes.
+  private func storedKeys<M: Model>(of query: Query<M>) throws -> [M.PrimaryKey] {
+    guard query.sortOrder != nil else { return try keys(of: query) }
+    guard let reader = unsafe try source.reader(of: M.self) else { return [] }
+    let core = try ResolvedQuery(query, in: source)
+    let tables = unsafe reader.tables
+    let readsChangedField = core.positions.contains { tables.isChangedByStep(fieldAt: $0) }
+    var executor = unsafe try QueryExecutor(readsChangedField ? reader : reader.asStored, core)
+    var keys: [M.PrimaryKey] = []
+    unsafe try executor.forEach(requested: .cold) { id, record in
+      do throws(RecordError) {
+        keys.append(try record.value(at: tables.primaryKeyPosition))
+      } catch {
+        throw StoreError(error, model: tables.name, objectID: id)
+      }
       return true
     }
     return keys

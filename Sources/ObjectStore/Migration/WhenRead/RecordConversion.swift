@@ -10,6 +10,10 @@ final class RecordConversion: Sendable {
   private let template: MigratedObject.Template
   private let own: RecordLayout
   private let storesHotPart: Bool
+  /// The ids of the fields that the steps change, in the layout and in records of other programs.
+  let replacedFields: Set<UInt32>
+  /// The fields of the program that the steps change, as in ``ChangeLog/Change/fields``.
+  let changedFields: UInt64
   // Held while the form of a converted object is looked up, which does not call a step.
   private let forms: Mutex<Forms>
 
@@ -73,6 +77,15 @@ final class RecordConversion: Sendable {
     template = MigratedObject.Template(layout, version: version)
     self.own = own
     storesHotPart = layout.hasHotFields
+    let names = Set(
+      steps.flatMap(\.operations).compactMap(\.changedFields)
+        .flatMap { $0.model == schema.name ? $0.fields : [] }
+    )
+    replacedFields = Set(
+      version.fields.filter(\.isChanged).flatMap { [$0.id, $0.originalID] }
+    )
+    changedFields = schema.fields.indices.filter { names.contains(schema.fields[$0].name) }
+      .reduce(0) { $0 | ChangeLog.bit(ofFieldAt: $1) }
     forms = Mutex(Forms(schema))
   }
 

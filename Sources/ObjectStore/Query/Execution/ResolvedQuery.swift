@@ -68,8 +68,9 @@ struct ResolvedQuery: Sendable {
     .plan(node, order: order, isLimited: takeCount != .max)
   }
 
+  /// The positions of the fields that the condition and the order read.
+  var positions: Set<Int> { node.positions.union(order.columns.map(\.position)) }
+
   /// Returns the record parts that the condition and the order read.
-  func parts(_ tables: ModelTables) -> RecordParts {
-    tables.parts(ofFieldsAt: node.positions.union(order.columns.map(\.position)))
-  }
+  func parts(_ tables: ModelTables) -> RecordParts { tables.parts(ofFieldsAt: positions) }
 }
