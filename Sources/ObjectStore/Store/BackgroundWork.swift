@@ -42,23 +42,26 @@ final class BackgroundWork: Sendable {
 
   private func run(converting: Bool) {
     let start = ContinuousClock.now
-    let hasConverted: Bool
-    do {
-      // The indexes of changed fields can be built when all records are converted.
-      hasConverted = try converting && conversionStep()
-      if !hasConverted {
-        guard try buildStep() else { return }
-      }
-    } catch {
-      log?.didFailInBackground(error)
-      return
-    }
+    // The indexes of changed fields can be built when all records are converted.
+    let hasConverted = converting && succeeds(conversionStep)
+    // The indexes of other fields can be built even if a record cannot be converted.
+    guard hasConverted || succeeds(buildStep) else { return }
     let pause = start.duration(to: .now) * Self.pause
     let (seconds, attoseconds) = pause.components
     let delay = DispatchTimeInterval.nanoseconds(
       Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     )
     queue.asyncAfter(deadline: .now() + delay) { [self] in run(converting: hasConverted) }
+  }
+
+  /// Performs a step; returns whether it succeeded and more may follow.
+  private func succeeds(_ step: () throws -> Bool) -> Bool {
+    do {
+      return try step()
+    } catch {
+      log?.didFailInBackground(error)
+      return false
+    }
   }
 
   /// Converts some records; returns whether there may be more.

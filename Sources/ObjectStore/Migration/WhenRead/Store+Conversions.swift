@@ -48,10 +48,11 @@ extension Store {
     guard !isReadOnly else {
       throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
     }
+    // Also after a failure: other models may be converted, so that their indexes can be built.
+    defer { background.start(converting: false) }
     try translating("converting objects of \(path)") {
       while try background.conversionStep() {}
     }
-    background.start(converting: false)
   }
 }
 

@@ -1,0 +1,103 @@
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+/// Work on a store in which a step rejects objects that are converted when they are read.
+@Suite(.timeLimit(.minutes(10))) struct ConversionFailureTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func makeTracks(_ count: Int64 = 600) throws {
+    let store = try folder.open(OldTrack<InSequence>.self, version: 1)
+    try store.write { tx in
+      try tx.insert(contentsOf: (1...count).map { OldTrack<InSequence>($0) })
+    }
+  }
+
+  private func makeAuthors() throws {
+    let store = try folder.open(Author.self, version: 1)
+    try store.write { tx in try tx.insert(contentsOf: (1...200).map { Author($0) }) }
+  }
+
+  /// A step that rejects each hundredth track.
+  private static let rejecting = MigrationStep(
+    "count seconds",
+    to: 2,
+    mode: .whenRead,
+    [
+      .renameField("note", of: "Track", to: "remark"),
+      .change("Track", fields: ["length", "artist", "skips"]) { old, new in
+        if try old.value("id", as: Int64.self) % 100 == 0 { throw StoreError(.invalidInput, "odd") }
+        new.set("length", to: 1 as Int64)
+        new.set("artist", to: "Somebody")
+        new.set("skips", to: Int64(try old.value("skips", as: Int32.self)))
+      },
+    ]
+  )
+
+  @Test func `indexes of other fields are built although a step rejects an object`() async throws {
+    try makeTracks()
+    var options = StepsWhenReadTests.options(2, [Self.rejecting], inBackground: true)
+    options.indexBuilding = .inBackground(above: 100)
+    let store = try Store(at: folder.path, models: [IndexedTrack.self], options: options)
+    while try !store.indexBuilds().isEmpty { await Task.yield() }
+    try expectIndexed(IndexedTrack.where { $0.plays == 1_005 }, count: 1, store)
+    // Its objects are not all converted, so the indexes of changed fields are not begun.
+    #expect(try store.conversions().map(\.model) == ["Track"])
+    #expect(try store.verify().problems == [])
+  }
+
+  @Test func `a failed conversion does not end the building of indexes`() async throws {
+    try makeTracks()
+    try makeAuthors()
+    let step = MigrationStep(
+      Self.rejecting.summary,
+      to: 2,
+      mode: .whenRead,
+      Self.rejecting.operations
+        + [.change("Author", fields: ["year"]) { _, new in new.set("year", to: "1984") }]
+    )
+    var options = StepsWhenReadTests.options(2, [step])
+    options.indexBuilding = .inBackground(above: 100)
+    let models: [any Model.Type] = [Track<InSequence>.self, Author.self]
+    let store = try Store(at: folder.path, models: models, options: options)
+    expectFailure(of: store)
+    // The authors are converted.
+    while try !store.indexBuilds().isEmpty { await Task.yield() }
+    #expect(try store.conversions().map(\.model) == ["Track"])
+    try expectIndexed(Author.where { $0.year == "1984" }, count: 200, store)
+  }
+
+  private func expectIndexed<M: Model>(_ query: Query<M>, count: Int, _ store: Store) throws {
+    let (plan, found) = try store.read { tx in (try tx.explain(query), try tx.fetch(query)) }
+    #expect("\(plan)".contains("index") && found.count == count)
+  }
+
+  private func expectFailure(of store: Store) {
+    let error = #expect(throws: StoreError.self) { try store.finishConversions() }
+    #expect(error?.code == .migrationFailed)
+  }
+}
+
+/// The second version of a track, with an index on a field that the step does not change.
+private struct IndexedTrack: Model {
+  struct Columns: Sendable {
+    let plays = Column<IndexedTrack, Int64>(position: 5)
+  }
+
+  static let columns = Columns()
+  static let schema: ModelSchema = {
+    var fields = Track<InSequence>.schema.fields
+    fields[5] = FieldSchema("plays", Int64.self, isIndexed: true, isHot: true)
+    return ModelSchema(name: "Track", fields: fields)
+  }()
+
+  let track: Track<InSequence>
+  var primaryKey: Int64 { track.id }
+
+  init(from record: borrowing RecordView) throws(RecordError) { track = try Track(from: record) }
+
+  func encode(to record: inout RecordEncoder) { track.encode(to: &record) }
+}
