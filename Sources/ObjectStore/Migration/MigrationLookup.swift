@@ -40,11 +40,20 @@ public struct MigrationLookup {
 }
 
 /// The objects of the store before a migration, through the steps that precede another.
+///
+/// Describes each layout of a model once for each step that looks up its objects.
 @unsafe
-struct MigrationSource {
+final class MigrationSource {
   private let schema: StoredSchema
   private let transaction: TransactionReference
   private let options: StoreOptions
+  private var models: [ModelName: SourceModel] = [:]
+
+  /// The name of a model before a step, which may be another one before another step.
+  private struct ModelName: Hashable {
+    let version: UInt32
+    let name: String
+  }
 
   init(_ schema: StoredSchema, _ transaction: TransactionReference, _ options: StoreOptions) {
     unsafe self.schema = schema
@@ -57,58 +66,101 @@ struct MigrationSource {
     _ key: MigrationLookup.Key,
     before step: MigrationStep
   ) throws -> MigratedObject? {
-    let pending = unsafe StoreMigrator.pendingSteps(schema.version, options)
-    let earlier = MigrationPlan(steps: pending.filter { $0.version < step.version })
-    // A step may have renamed the model.
-    let entry = unsafe schema.models.first { earlier.name(of: $0.tables.name) == key.model }
-    guard let entry else {
-      throw StoreError(.unknownModel, "the store has no model \(key.model)")
-    }
-    let stored = entry.fields.first(where: \.isPrimaryKey)
-    guard let stored, stored.type == key.type else {
+    let model = unsafe try model(key.model, before: step)
+    guard let primaryKey = model.primaryKey, primaryKey.type == key.type else {
       throw StoreError(
         .schemaMismatch,
         "the primary key of \(key.model) is not of type \(key.type)"
       )
     }
-    let reader = unsafe ModelReader(transaction: transaction, tables: entry.tables)
+    let reader = unsafe ModelReader(transaction: transaction, tables: model.entry.tables)
     return try unsafe key.bytes.withUnsafeBytes { bytes in
       guard let found = unsafe try reader.find(bytes) else { return nil }
-      return unsafe try object(found.record, id: found.id, entry, earlier, key, before: step)
+      return unsafe try object(found.record, id: found.id, model, primaryKey.id, before: step)
     }
+  }
+
+  /// Returns the model that has a name before a step.
+  private func model(_ name: String, before step: MigrationStep) throws -> SourceModel {
+    let key = ModelName(version: step.version, name: name)
+    if let model = unsafe models[key] { return model }
+    let pending = unsafe StoreMigrator.pendingSteps(schema.version, options)
+    let earlier = MigrationPlan(steps: pending.filter { $0.version < step.version })
+    // A step may have renamed the model.
+    let entry = unsafe schema.models.first { earlier.name(of: $0.tables.name) == name }
+    guard let entry else { throw StoreError(.unknownModel, "the store has no model \(name)") }
+    let model = SourceModel(entry, name: name, earlier)
+    unsafe models[key] = model
+    return model
   }
 
   private func object(
     _ record: borrowing RecordView,
     id: UInt64,
-    _ entry: StoredSchema.Entry,
-    _ earlier: MigrationPlan,
-    _ key: MigrationLookup.Key,
+    _ model: SourceModel,
+    _ primaryKey: UInt32,
     before step: MigrationStep
   ) throws -> MigratedObject? {
-    let name = entry.tables.name
-    let binding = unsafe record.binding
-    let (template, plan) = unsafe entry.template(
-      of: binding.layout,
-      binding.number,
-      earlier,
-      options
-    )
+    let name = model.entry.tables.name
+    let layout = unsafe model.layout(of: record.binding, before: step, options)
     let object: MigratedObject
     do throws(RecordError) {
-      object = try MigratedObject(record, model: name, template)
+      object = try MigratedObject(record, model: name, layout.template)
     } catch {
       throw StoreError(error, model: name, objectID: id)
     }
-    let own = MigrationPlan(steps: plan.steps.filter { $0.version < step.version })
     do throws(MigrationPlan.Failure) {
-      let results = try own.migrate(object) { key, step in unsafe try find(key, before: step) }
-      let id = entry.fields.first(where: \.isPrimaryKey)?.id ?? 0
-      return results.first { $0.model == key.model && $0.isSame(as: object, key: id) }
+      let results = try layout.plan.migrate(object) { key, step in
+        unsafe try find(key, before: step)
+      }
+      return results.first { $0.model == model.name && $0.isSame(as: object, key: primaryKey) }
     } catch {
       let failure = MigrationFailure((name, id), step: error.step, error.error)
       throw StoreError(.migrationFailed, "\(failure)", cause: failure)
     }
+  }
+}
+
+/// A model of a store, as it is before a step.
+private final class SourceModel {
+  /// A layout of the model.
+  struct Layout {
+    /// Its fields, as the steps see them.
+    let template: MigratedObject.Template
+    /// The steps of its objects that precede the step.
+    let plan: MigrationPlan
+  }
+
+  let entry: StoredSchema.Entry
+  /// The name of the model before the step.
+  let name: String
+  let primaryKey: (id: UInt32, type: FieldType)?
+  /// The steps before the step, of objects that have the schema version of the store.
+  private let plan: MigrationPlan
+  /// The layouts of the objects that were found so far, by number.
+  private var layouts: [UInt16: Layout] = [:]
+
+  init(_ entry: StoredSchema.Entry, name: String, _ plan: MigrationPlan) {
+    self.entry = entry
+    self.name = name
+    self.plan = plan
+    primaryKey = entry.fields.first(where: \.isPrimaryKey).map { ($0.id, $0.type) }
+  }
+
+  /// Returns the description of a layout.
+  ///
+  /// `step` is the same in all calls.
+  func layout(
+    of binding: LayoutBinding,
+    before step: MigrationStep,
+    _ options: StoreOptions
+  ) -> Layout {
+    if let layout = layouts[binding.number] { return layout }
+    let (template, plan) = entry.template(of: binding.layout, binding.number, plan, options)
+    let earlier = plan.steps.filter { $0.version < step.version }
+    let layout = Layout(template: template, plan: MigrationPlan(steps: earlier))
+    layouts[binding.number] = layout
+    return layout
   }
 }
 

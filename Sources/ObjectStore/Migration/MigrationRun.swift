@@ -122,6 +122,7 @@ struct MigrationRun {
     var total = 0
     for entry in schema.models { total += try transaction.count(of: entry.tables.records) }
     var writer = MigrationWriter(target)
+    let source = unsafe MigrationSource(schema, TransactionReference(transaction), options)
     let first = schema.models.firstIndex { $0.tables.name == start.model } ?? 0
     for entry in schema.models[first...] {
       if entry.tables.name != start.model { cursor.next = 0 }
@@ -133,7 +134,6 @@ struct MigrationRun {
         isLast = next == nil
         cursor.next = next ?? .max
         cursor.objectCount += UInt64(batch.count)
-        let source = unsafe MigrationSource(schema, TransactionReference(transaction), options)
         let entries = unsafe try entries(batch, source, &models)
         try writer.write(entries, models, cursor) { failure in
           try note(failure)
