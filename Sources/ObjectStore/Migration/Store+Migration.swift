@@ -8,8 +8,12 @@ public struct MigrationRehearsal: Sendable, Hashable {
   /// The schema version after the migration.
   public let to: UInt32
   /// The summaries of the steps that were applied; empty if none is needed.
+  ///
+  /// If the store already has the schema version of the program, those that convert objects when they
+  /// are read; ``from`` and ``to`` are then equal.
   public internal(set) var steps: [String] = []
-  /// The number of objects in the store.
+  /// The number of objects to which the steps were applied: all of the store, or those that are still
+  /// to be converted when they are read.
   public internal(set) var objectCount = 0
   /// The first objects that cannot be migrated, in the order of the store.
   public internal(set) var failures: [MigrationFailure] = []
@@ -17,7 +21,7 @@ public struct MigrationRehearsal: Sendable, Hashable {
   public internal(set) var failureCount = 0
   /// The time that the migration took.
   public internal(set) var duration = Duration.zero
-  /// The size of the new file, in bytes.
+  /// The size of the new file, in bytes; 0 if the steps are applied when objects are read.
   public internal(set) var fileSize: Int64 = 0
   /// The greatest memory of the process during the migration, without mapped files, in bytes; `nil`
   /// if the system does not tell.
@@ -73,7 +77,8 @@ public struct RollbackReport: Sendable, Hashable {
 extension Store {
   /// Executes the steps of a migration on a snapshot of a store, without changing it.
   ///
-  /// Also those that are applied when objects are read.
+  /// Also those that are applied when objects are read. If their conversion has begun, applies them
+  /// to the objects that are still to be converted, and stores nothing.
   ///
   /// Programs that have the store open can read and write meanwhile. Their commits do not reuse
   /// pages that are freed until the rehearsal ends, so the file may grow. Needs as much space on the

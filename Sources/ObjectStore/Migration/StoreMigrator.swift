@@ -113,7 +113,14 @@ struct StoreMigrator {
     let steps = Self.pendingSteps(version, options)
     let start = ContinuousClock.now
     var rehearsal = MigrationRehearsal(from: version, to: max(version, options.schemaVersion))
-    guard !steps.isEmpty else { return rehearsal }
+    guard !steps.isEmpty else {
+      if version <= options.schemaVersion {
+        var conversions = ConversionRehearsal(models, options, failureLimit: failureLimit)
+        try conversions.run(source)
+        rehearsal.add(conversions, duration: start.duration(to: .now))
+      }
+      return rehearsal
+    }
     let files = MigrationFiles(path: path)
     try files.requireSpace(for: source)
     let folder = try NewDataFile.makeTemporaryFolder(in: path)

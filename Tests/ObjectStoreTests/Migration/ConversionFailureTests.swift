@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -36,6 +37,8 @@ import Testing
       },
     ]
   )
+
+  // MARK: Indexes
 
   @Test func `indexes of other fields are built although a step rejects an object`() async throws {
     try makeTracks()
@@ -78,6 +81,55 @@ import Testing
   private func expectFailure(of store: Store) {
     let error = #expect(throws: StoreError.self) { try store.finishConversions() }
     #expect(error?.code == .migrationFailed)
+  }
+
+  // MARK: Rehearsals
+
+  private func files() throws -> [String: Data] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.filter { $0 != "lock.mdb" }.map { name in
+        (name, try Data(contentsOf: URL(filePath: folder.path(name))))
+      }
+    )
+  }
+
+  private func rehearse(_ steps: [MigrationStep], version: UInt32 = 2) throws -> MigrationRehearsal
+  {
+    try Store.rehearseMigration(
+      at: folder.path,
+      models: [Track<InSequence>.self],
+      options: StepsWhenReadTests.options(version, steps),
+      failureLimit: 4
+    )
+  }
+
+  @Test func `a rehearsal lists the remaining objects that cannot be converted`() throws {
+    try makeTracks()
+    let options = StepsWhenReadTests.options(2, [Self.rejecting])
+    let store = try Store(at: folder.path, models: [Track<InSequence>.self], options: options)
+    try store.write { tx in
+      _ = try tx.upsert(Track<InSequence>(300))
+      try tx.delete(Track<InSequence>.self, key: 400)
+      _ = try tx.update(Track<InSequence>.self, key: 1) { $0.plays = 0 }
+    }
+    let before = try files()
+    let first = try rehearse([Self.rejecting])
+    #expect(first.from == 2 && first.to == 2 && first.steps == ["count seconds"])
+    #expect(first.objectCount == 597 && first.failureCount == 4 && first.fileSize == 0)
+    #expect(first.failures.map(\.objectID) == [100, 200, 500, 600])
+    #expect(first.failures[0].reason == "odd" && first.failures[0].step == "count seconds")
+    #expect(try files() == before)
+
+    #expect(throws: StoreError.self) { try store.finishConversions() }
+    let second = try rehearse([Self.rejecting])
+    #expect(second.objectCount == 4 && second.failureCount == 4)
+    // A corrected step.
+    let third = try rehearse([TrackSteps.second()])
+    #expect(third.objectCount == 4 && third.failureCount == 0 && third.failures == [])
+    // A program of the version before cannot convert them.
+    #expect(try rehearse([], version: 1).steps == [])
+    #expect(throws: StoreError.self) { try rehearse([]) }
   }
 }
 
