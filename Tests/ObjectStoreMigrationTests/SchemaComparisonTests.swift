@@ -187,6 +187,25 @@ import Testing
     #expect(removed?.effect.hasSuffix("write @Field(renamedFrom: \"mood\")") == true)
   }
 
+  @Test(arguments: [true, false])
+  func `a change of a type or a primary key says that older programs cannot open the store`(
+    ofKey: Bool
+  ) {
+    var after = Self.base
+    after.version = 4
+    if ofKey {
+      after.models[0].fields[0].isPrimaryKey = false
+      after.models[0].fields[1].isPrimaryKey = true
+    } else {
+      after.models[0].fields[1].type = "data"
+    }
+    let effects = SchemaComparison(from: Self.base, to: after).changes.map(\.effect)
+    #expect(effects[0].contains("older programs cannot open the store at all once it is migrated"))
+    #expect(effects[0].contains("a step when read") == !ofKey)
+    let last = "and those that use Note cannot open it at all once it is migrated"
+    #expect(effects.last?.hasSuffix(last) == true)
+  }
+
   @Test func `the number of objects of a store is part of the effect`() {
     var new = Self.base
     new.models[0].indexes.append(SchemaDescription.Index(fieldIDs: [4], isUnique: false))

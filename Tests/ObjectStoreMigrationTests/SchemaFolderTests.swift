@@ -213,6 +213,29 @@ import Testing
     #expect(later.run(["check", "--store", temporary.path("none")]).status == 1)
   }
 
+  @Test func `the path of a store may follow an equals sign`() throws {
+    let tool = SchemaCommand(models: [Note.self], version: 1, folder: folder.path)
+    _ = tool.run(["accept"])
+    _ = try Store(at: temporary.path("store"), models: [Note.self])
+    #expect(tool.run(["check", "--store=" + temporary.path("store")]).status == 0)
+    #expect(tool.run(["check", "--store=" + temporary.path("none")]).status == 1)
+    for options in [["--store="], ["--store", ""], ["--store=a", "b"], ["--stores=a"]] {
+      #expect(tool.run(["check"] + options).status == 64)
+    }
+  }
+
+  @Test func `a refused change is reported as not accepted`() throws {
+    let tool = SchemaCommand(models: [Note.self], version: 2, folder: folder.path)
+    _ = tool.run(["accept"])
+    _ = tool.run(["release"])
+    let before = try Data(contentsOf: URL(filePath: folder.lockPath))
+    let lowered = SchemaCommand(models: [Note.self], version: 1, folder: folder.path)
+    let (status, output) = lowered.run(["accept"])
+    #expect(status == 1)
+    #expect(output.hasPrefix("not accepted: \(folder.lockPath) is unchanged\nversion 1: refused: "))
+    #expect(try Data(contentsOf: URL(filePath: folder.lockPath)) == before)
+  }
+
   @Test func `one line in a test fails with the reasons`() throws {
     try folder.accept([Note.self], version: 1)
     try folder.require([Note.self], version: 1)

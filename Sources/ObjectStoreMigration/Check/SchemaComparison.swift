@@ -39,7 +39,7 @@ struct SchemaComparison {
         SchemaChange(
           .versionRaised,
           "version \(new.version)",
-          "programs with version \(old.version) cannot write a store that was opened with this one"
+          olderProgramsEffect(changes)
         )
       )
     } else if new.version < old.version {
@@ -52,6 +52,19 @@ struct SchemaComparison {
       )
     }
     return changes
+  }
+
+  /// The effect of a higher version on programs with the version before.
+  private func olderProgramsEffect(_ changes: [SchemaChange]) -> String {
+    let models = Set(
+      changes.filter { $0.rule == .typeChanged || $0.rule == .primaryKeyChanged }
+        .map { $0.subject.prefix { $0 != "." } }
+    )
+    let effect =
+      "programs with version \(old.version) cannot write a store that was opened with this one"
+    guard !models.isEmpty else { return effect }
+    let names = models.sorted().joined(separator: ", ")
+    return "\(effect), and those that use \(names) cannot open it at all once it is migrated"
   }
 
   // MARK: Models
@@ -97,7 +110,8 @@ struct SchemaComparison {
           "\(after.name).\(newKey.name)",
           """
           the primary key is \(primaryKey.name) in the stores, which cannot be opened without a \
-          step
+          step; it is applied at open, when no older program may have the store open, and older \
+          programs cannot open the store at all once it is migrated
           """
         )
       )
@@ -191,7 +205,9 @@ struct SchemaComparison {
         .typeChanged,
         """
         the field is \(before.type) in the stores and \(after.type) here: they cannot be opened \
-        without a step that changes the values
+        without a step that changes the values; older programs cannot open the store at all once it \
+        is migrated: they must end before a step at open, and with a step when read they fail as \
+        soon as a new program has opened the store
         """
       )
     }

@@ -50,11 +50,11 @@ public struct SchemaCommand: Sendable {
   func run(_ arguments: [String]) -> (status: Int32, output: String) {
     do {
       switch (arguments.first, Array(arguments.dropFirst())) {
-      case ("check", let options) where options.count == 2 && options[0] == "--store":
-        return try check(Self.objectCounts(in: options[1], of: models))
       case ("check", []): return try check([:])
-      case ("accept", []):
-        return (0, "\(try folder.accept(models, version: version))")
+      case ("check", let options):
+        guard let path = Self.storePath(options) else { return (64, Self.usage) }
+        return try check(Self.objectCounts(in: path, of: models))
+      case ("accept", []): return try accept()
       case ("release", []):
         return (0, "release \(try folder.release(models, version: version))")
       case ("help", []), ("--help", []), ("-h", []): return (0, Self.usage)
@@ -68,6 +68,29 @@ public struct SchemaCommand: Sendable {
   private func check(_ objectCounts: [String: Int]) throws -> (Int32, String) {
     let report = try folder.check(models, version: version, objectCounts: objectCounts)
     return (report.problems.isEmpty ? 0 : 1, "\(report)")
+  }
+
+  private func accept() throws -> (Int32, String) {
+    do {
+      return (0, "\(try folder.accept(models, version: version))")
+    } catch let error as SchemaError {
+      return (1, "not accepted: \(folder.lockPath) is unchanged\n\(error)")
+    }
+  }
+
+  /// Returns the path in `--store PATH` or `--store=PATH`; `nil` for other arguments.
+  private static func storePath(_ options: [String]) -> String? {
+    let name = "--store"
+    guard let first = options.first else { return nil }
+    let path: String
+    if first == name, options.count == 2 {
+      path = options[1]
+    } else if first.hasPrefix(name + "="), options.count == 1 {
+      path = String(first.dropFirst(name.count + 1))
+    } else {
+      return nil
+    }
+    return path.isEmpty ? nil : path
   }
 
   /// Returns the number of objects of each model in a store.
