@@ -5,8 +5,12 @@ import Testing
 /// The reader of comma-separated values.
 struct CSVReaderTests {
   /// Reads all rows of bytes that arrive in parts of `size`.
-  static func rows(_ bytes: [UInt8], partsOf size: Int = 1 << 18) throws -> [CSVReader.Row] {
-    var reader = CSVReader(InputBytes(bytes, partsOf: size))
+  static func rows(
+    _ bytes: [UInt8],
+    partsOf size: Int = 1 << 18,
+    _ delimiter: CSVDelimiter = .comma
+  ) throws -> [CSVReader.Row] {
+    var reader = CSVReader(InputBytes(bytes, partsOf: size), delimiter: delimiter)
     var rows: [CSVReader.Row] = []
     while let row = try reader.next() { rows.append(row) }
     return rows
@@ -14,6 +18,29 @@ struct CSVReaderTests {
 
   private static func texts(_ text: String, partsOf size: Int = 1 << 18) throws -> [[String]] {
     try rows(Array(text.utf8), partsOf: size).map { $0.cells.map(\.text) }
+  }
+
+  @Test(arguments: [
+    (";", "a;b,c\n\"d;\";\n", [["a", "b,c"], ["d;", ""]]),
+    ("tab", "a\tb c\n\"\t\"\td\r\n", [["a", "b c"], ["\t", "d"]]),
+    ("|", "\"a\"|\"b\"\"|\"\n|", [["a", "b\"|"], ["", ""]]), ("\t", "a\tb", [["a", "b"]]),
+    (" ", "a b", [["a", "b"]]),
+  ])
+  func `cells are separated by the given delimiter`(
+    name: String,
+    text: String,
+    expected: [[String]]
+  ) throws {
+    let delimiter = try #require(CSVDelimiter(name))
+    for size in [1, 2, 1 << 18] {
+      let rows = try Self.rows(Array(text.utf8), partsOf: size, delimiter)
+      #expect(rows.map { $0.cells.map(\.text) } == expected)
+    }
+  }
+
+  @Test(arguments: ["", "\"", "\n", "\r", "\r\n", ";;", "é", "Tab", "\\t", "，"])
+  func `a delimiter is one ASCII character that has no other meaning`(_ text: String) {
+    #expect(CSVDelimiter(text) == nil)
   }
 
   private static func error(_ text: String) -> RowError? {

@@ -114,6 +114,41 @@ struct RowImportTests: StoreSuite {
     #expect(try self.visit("d") == visit)
   }
 
+  @Test(arguments: [(";", ";"), ("tab", "\t"), ("|", "|")])
+  func `cells may have another delimiter`(name: String, delimiter: String) async throws {
+    let rows = "id,text,rank\n2,\"a,b\",\n3,c,9\n".split(separator: "\"").enumerated().map {
+      $0 == 1 ? "\"\($1)\"" : $1.replacing(",", with: delimiter)
+    }
+    let result = try await load(rows.joined(), .csv, into: "Note", "--delimiter", name)
+    #expect(result.output == "objects: 2 added\n", "\(result)")
+    let expected = [SampleNote(id: 2, text: "a,b"), SampleNote(id: 3, text: "c", rank: 9)]
+    #expect(try notes().dropFirst().elementsEqual(expected))
+  }
+
+  @Test(arguments: [
+    (ImportFormat.csv, ";;", "';;' is not a delimiter"), (.csv, "\"", "is not a delimiter"),
+    (.json, ";", "--delimiter requires --format csv."),
+  ])
+  func `a delimiter that cannot be used is a usage error`(
+    format: ImportFormat,
+    delimiter: String,
+    message: String
+  ) async throws {
+    try await expectFailure(.usage, message) {
+      try await load("id;text\n2;b\n", format, into: "Note", "--delimiter", delimiter)
+    }
+  }
+
+  @Test func `a reference without a target says what to import first`() async throws {
+    let text = "key,number,note\na,1,77\n"
+    let result = try await load(text, into: "Visit")
+    #expect(result.status == .failed)
+    let advice = "import the missing objects first, or add them to the file"
+    #expect(result.messages.contains("Visit.note refers to Note 77, which does not exist"))
+    #expect(result.messages.contains(advice) && !result.messages.contains("danglingReferences"))
+    #expect(try visit("a") == nil)
+  }
+
   @Test func `what store query writes is imported`() async throws {
     let queried = await dlstore("--store", store, "store", "query", "Note", "--format", "csv")
     let file = try folder.makeFile("notes.csv", queried.output)

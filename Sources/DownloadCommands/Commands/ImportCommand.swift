@@ -40,7 +40,7 @@ struct ImportCommand: AsyncParsableCommand {
       EXAMPLES:
         dlstore --store ~/copy import downloads.jsonl
         dlstore import --format aria2 aria2.session
-        dlstore --store notes import --format csv --model Note --map id=key n.csv
+        dlstore --store notes import --format csv --delimiter tab --model Note n.tsv
       """
   )
 
@@ -69,6 +69,9 @@ struct ImportCommand: AsyncParsableCommand {
   func validate() throws {
     guard format != .aria2 || ifKnown == nil else {
       throw ValidationError("--if-known does not apply to aria2: known URLs are kept.")
+    }
+    guard format == .csv || rows.delimiter == nil else {
+      throw ValidationError("--delimiter requires --format csv.")
     }
     switch format {
     case .json, .csv:
@@ -170,6 +173,7 @@ struct ImportCommand: AsyncParsableCommand {
       store: store,
       mapping: mapping,
       source: try ImportSource(file, mustBeSeekable: true),
+      delimiter: rows.delimiter ?? .comma,
       options: options
     )
     do {

@@ -1,4 +1,28 @@
-/// Reads comma-separated values (RFC 4180) row by row.
+/// The character between two cells of a row.
+package struct CSVDelimiter: Sendable, Hashable {
+  package static let comma = CSVDelimiter(byte: UInt8(ascii: ","))
+
+  let byte: UInt8
+
+  private init(byte: UInt8) { self.byte = byte }
+
+  /// Parses one ASCII character or the word `tab`; `nil` for anything else.
+  ///
+  /// A quote and the ends of lines have another meaning in a file.
+  package init?(_ text: String) {
+    if text == "tab" {
+      byte = UInt8(ascii: "\t")
+      return
+    }
+    guard text.utf8.count == 1, let character = text.utf8.first, character < 0x80,
+      character != UInt8(ascii: "\""), character != UInt8(ascii: "\n"),
+      character != UInt8(ascii: "\r")
+    else { return nil }
+    byte = character
+  }
+}
+
+/// Reads comma-separated values (RFC 4180), or those with another delimiter, row by row.
 ///
 /// A line ends with CR LF, LF or CR. Blank lines are skipped. The reader needs memory for one row and
 /// one part of the file.
@@ -17,11 +41,11 @@ package struct CSVReader {
     package var cells: [Cell]
   }
 
-  private static let comma = UInt8(ascii: ",")
   private static let quote = UInt8(ascii: "\"")
   private static let lineFeed: UInt8 = 0x0A
   private static let carriageReturn: UInt8 = 0x0D
 
+  private let delimiter: UInt8
   private let maximumRowLength: Int
   private var buffer: InputBuffer
   private var isFirst = true
@@ -31,7 +55,12 @@ package struct CSVReader {
   private var rowLength = 0
 
   /// Creates a reader that rejects longer rows.
-  package init(_ source: InputBytes, maximumRowLength: Int = InputBytes.maximumRowLength) {
+  package init(
+    _ source: InputBytes,
+    delimiter: CSVDelimiter = .comma,
+    maximumRowLength: Int = InputBytes.maximumRowLength
+  ) {
+    self.delimiter = delimiter.byte
     self.maximumRowLength = maximumRowLength
     buffer = InputBuffer(source)
   }
@@ -48,7 +77,7 @@ package struct CSVReader {
     rowLength = 0
     while true {
       row.cells.append(try cell())
-      guard try buffer.peek() == Self.comma else { break }
+      guard try buffer.peek() == delimiter else { break }
       buffer.offset += 1
     }
     _ = try skipLineEnd()
@@ -76,7 +105,7 @@ package struct CSVReader {
     scan: while true {
       while buffer.offset + length < buffer.bytes.count {
         switch buffer.bytes[buffer.offset + length] {
-        case Self.comma, Self.lineFeed, Self.carriageReturn: break scan
+        case delimiter, Self.lineFeed, Self.carriageReturn: break scan
         case Self.quote: throw RowError(line: line, "a quote is inside a cell without quotes")
         default: length += 1
         }
@@ -117,7 +146,7 @@ package struct CSVReader {
       }
     }
     switch try buffer.peek() {
-    case nil, Self.comma, Self.lineFeed, Self.carriageReturn: break
+    case nil, delimiter, Self.lineFeed, Self.carriageReturn: break
     default: throw RowError(line: line, "text follows a closing quote")
     }
     rowLength += content.count + 1

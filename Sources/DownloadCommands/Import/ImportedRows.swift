@@ -20,7 +20,7 @@ protocol ImportedRows {
   mutating func next() throws -> ImportedRow?
 }
 
-/// Reads objects from comma-separated values, whose first row names the columns.
+/// Reads objects from the rows of CSV, whose first row names the columns.
 struct CSVRows: ImportedRows {
   static let unit = JSONLinesError.Unit.line
 
@@ -34,9 +34,14 @@ struct CSVRows: ImportedRows {
   ///
   /// - Throws: ``RowError``; ``CommandFailure`` for an option that does not fit the columns; the
   ///   error of reading the file.
-  init(_ source: InputBytes, named file: String, _ mapping: RowMapping) throws {
+  init(
+    _ source: InputBytes,
+    named file: String,
+    _ mapping: RowMapping,
+    _ delimiter: CSVDelimiter
+  ) throws {
     self.mapping = mapping
-    reader = CSVReader(source)
+    reader = CSVReader(source, delimiter: delimiter)
     guard let header = try reader.next() else {
       throw RowError(line: 1, "the file is empty: its first line must name the columns")
     }

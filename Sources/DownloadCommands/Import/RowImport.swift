@@ -16,6 +16,7 @@ struct RowImport {
   let store: Store
   let mapping: RowMapping
   let source: ImportSource
+  let delimiter: CSVDelimiter
   let options: ImportOptions
 
   private var model: String { mapping.model.name }
@@ -90,7 +91,7 @@ struct RowImport {
   private func rows(_ format: ImportFormat) throws -> any ImportedRows {
     let bytes = InputBytes(source.descriptor, named: source.name)
     return switch format {
-    case .csv: try CSVRows(bytes, named: source.name, mapping)
+    case .csv: try CSVRows(bytes, named: source.name, mapping, delimiter)
     default: JSONRows(bytes, named: source.name, mapping)
     }
   }

@@ -23,6 +23,22 @@ struct RowOptions: ParsableArguments {
   )
   var sources: [FieldSource] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "With csv: the ASCII character between two cells; a comma by default.",
+      valueName: "character|tab"
+    ),
+    transform: { text in
+      guard let delimiter = CSVDelimiter(text) else {
+        throw ValidationError(
+          "'\(text)' is not a delimiter: write one ASCII character except a quote, or 'tab'."
+        )
+      }
+      return delimiter
+    }
+  )
+  var delimiter: CSVDelimiter?
+
   @Flag(help: "With json and csv: skip columns and keys that supply no field.")
   var ignoreColumns = false
 

@@ -185,8 +185,8 @@ struct ObjectImport {
     return StoreError(
       .danglingReference,
       """
-      \(error); \(count) fields have dangling references: add the missing objects, or import with \
-      danglingReferences: .report
+      \(error); dangling references in \(count) \(count == 1 ? "field" : "fields"): import the \
+      missing objects first, or add them to the file
       """,
       cause: error
     )
