@@ -144,6 +144,8 @@ final class ModelTables: Sendable {
   let columnPositions: Set<Int>
   /// The layouts whose records are converted when they are read.
   let outdated: OutdatedLayouts
+  /// Whether there are such layouts.
+  let hasOutdatedLayouts: Bool
   /// The bindings for reading the stored layouts: layout n at n - 1.
   private let bindings: ContiguousArray<LayoutBinding>
   private let references: ContiguousArray<LayoutReference>
@@ -207,6 +209,7 @@ final class ModelTables: Sendable {
   ) {
     self.name = name
     self.outdated = outdated
+    hasOutdatedLayouts = outdated.isPending
     storage = own.storage
     self.records = records
     self.hot = hot

@@ -176,7 +176,7 @@ struct KeyLookup: ~Copyable {
   ) throws -> ModelReader.Found? {
     guard let cold = unsafe window[returnedCount - 1 - windowStart] else { return nil }
     let id = candidate.id
-    guard unsafe !reader.tables.outdated.isPending else {
+    guard unsafe !reader.tables.hasOutdatedLayouts else {
       return unsafe try reader.found(id, cold: cold, ifStoredKeyIs: key, parts: .all)
     }
     let record = unsafe try reader.record(id, cold: cold, hot: nil, parts: .cold)

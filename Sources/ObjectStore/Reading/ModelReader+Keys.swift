@@ -19,7 +19,7 @@ extension ModelReader {
   /// Returns the ID of the object with the given stored primary key.
   @usableFromInline
   func objectID(of key: UnsafeRawBufferPointer) throws -> UInt64? {
-    guard unsafe tables.outdated.isPending else { return unsafe try find(key, parts: .cold)?.id }
+    guard unsafe tables.hasOutdatedLayouts else { return unsafe try find(key, parts: .cold)?.id }
     return unsafe try asStored.find(key, parts: .cold)?.id
   }
 
@@ -51,7 +51,7 @@ extension ModelReader {
     cold: UnsafeRawBufferPointer,
     ifKeyIs key: UnsafeRawBufferPointer
   ) throws -> Found? {
-    guard unsafe !tables.outdated.isPending else {
+    guard unsafe !tables.hasOutdatedLayouts else {
       return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: .cold)
     }
     let record = unsafe try record(id, cold: cold, parts: .cold)
@@ -99,7 +99,7 @@ extension ModelReader {
     guard let cold = unsafe try value(of: id, in: tables.records) else {
       throw unsafe missingRecord(id)
     }
-    guard unsafe !tables.outdated.isPending else {
+    guard unsafe !tables.hasOutdatedLayouts else {
       return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: parts)
     }
     let record = unsafe try record(id, cold: cold, parts: .cold)

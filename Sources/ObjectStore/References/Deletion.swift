@@ -76,7 +76,7 @@ struct Deletion {
     _ writer: ModelWriter,
     in transaction: borrowing WriteTransaction
   ) throws {
-    guard writer.tables.outdated.isPending else { return }
+    guard writer.tables.hasOutdatedLayouts else { return }
     do {
       _ = unsafe try writer.reader(in: transaction).record(object.id)
     } catch let error as StoreError where error.code == .migrationFailed {
