@@ -168,7 +168,9 @@ struct SchemaWriter {
     }
     // Columns group objects by their ids, which are scattered if the model is stored by key.
     for column in own.storage == .byKey ? [] : schema.columns
-    where try !metadata.columns(of: schema.name, in: transaction).contains(column) {
+    where try !metadata.columns(of: schema.name, in: transaction).contains(column)
+      && !outdated.delays(fieldWithID: column.fieldID)
+    {
       let start = ContinuousClock.now
       let columns = [try metadata.addColumn(column, of: schema.name, in: &transaction)]
       let tables = ModelTables(
@@ -188,7 +190,7 @@ struct SchemaWriter {
         BuiltIndex(model: schema.name, fields: name.map { [$0] } ?? [], duration: duration)
       )
     }
-    try prepareReferences(schema, metadata, dropsRules: dropsIndexes, in: &transaction)
+    try prepareReferences(schema, metadata, outdated, dropsRules: dropsIndexes, in: &transaction)
     // Older programs may need an index that this one does not declare, so only a later schema
     // version may drop it.
     guard dropsIndexes else { return built }
@@ -225,12 +227,15 @@ struct SchemaWriter {
   private func prepareReferences(
     _ schema: ModelSchema,
     _ metadata: Metadata,
+    _ outdated: OutdatedLayouts,
     dropsRules: Bool,
     in transaction: inout WriteTransaction
   ) throws {
     let existing = try metadata.references(in: transaction).filter { $0.model == schema.name }
     for rule in schema.references
-    where dropsRules || !existing.contains(where: { $0.fieldID == rule.fieldID }) {
+    where (dropsRules || !existing.contains(where: { $0.fieldID == rule.fieldID }))
+      && !outdated.delays(fieldWithID: rule.fieldID)
+    {
       let key = MetadataKey.reference(schema.name, rule.fieldID)
       try metadata.set(rule.encoded, for: key, in: &transaction)
     }

@@ -276,12 +276,16 @@ struct StoreOpening {
     }
     if !schema.columns.isEmpty, (layouts.storage ?? schema.layout) == .sequential {
       let columns = try metadata.columns(of: schema.name, in: transaction)
-      guard schema.columns.allSatisfy(columns.contains) else { return true }
+      let isComplete = schema.columns.allSatisfy { column in
+        columns.contains(column) || outdated.delays(fieldWithID: column.fieldID)
+      }
+      guard isComplete else { return true }
     }
     guard !schema.references.isEmpty else { return false }
     let rules = try metadata.references(in: transaction)
     return !schema.references.allSatisfy { rule in
       rules.contains { $0.model == rule.model && $0.fieldID == rule.fieldID }
+        || outdated.delays(fieldWithID: rule.fieldID)
     }
   }
 }

@@ -157,6 +157,46 @@ import Testing
     #expect(try store.verify().problems == [])
   }
 
+  @Test func `a new column of a changed field is built when all objects are converted`() throws {
+    try makeMixed(InSequence.self)
+    let options = StepsWhenReadTests.options(2)
+    let store = try Store(at: folder.path, models: [ColumnarTrack.self], options: options)
+    let ids = Array(1...300) + stride(from: 1_001, through: 1_300, by: 10) as [Int64]
+    let lengths = ids.map { Track<InSequence>($0).length }
+    for isConverted in [false, true] {
+      if isConverted { try store.finishConversions() }
+      #expect(try store.conversions().isEmpty == isConverted)
+      let query = ColumnarTrack.where { $0.length > 200 }
+      let (count, sum, plan) = try store.read { tx in
+        (try tx.count(query), try tx.sum(query, of: \.length), try tx.explain(query))
+      }
+      #expect(count == lengths.count { $0 > 200 })
+      #expect(sum == lengths.filter { $0 > 200 }.reduce(0, +))
+      #expect("\(plan)".contains("column") == isConverted)
+      #expect(try store.verify().problems == [])
+    }
+  }
+
+  @Test func `a new reference in a changed field is checked when all objects are converted`() throws
+  {
+    try makeMixed(InSequence.self)
+    let models: [any Model.Type] = [City.self, ReferringTrack.self]
+    let store = try Store(at: folder.path, models: models, options: StepsWhenReadTests.options(2))
+    try store.write { tx in
+      for id in 0..<13 { try tx.insert(City("Artist \(id)")) }
+      try tx.insert(City("Nobody"))
+    }
+    #expect(try store.conversions().map(\.model) == ["Track"])
+    #expect(try store.verify().problems == [])
+    try store.finishConversions()
+    #expect(try store.verify().problems == [])
+    try store.write { _ = try $0.delete(City.self, key: "Nobody") }
+    let error = #expect(throws: StoreError.self) {
+      try store.write { try $0.delete(City.self, key: "Artist 3") }
+    }
+    #expect(error?.code == .referenced)
+  }
+
   @Test func `a repaired store has the same objects to convert`() throws {
     try makeMixed(InSequence.self)
     let target = folder.path("repaired")
@@ -185,6 +225,45 @@ import Testing
       #expect(error?.code == .truncated)
     }
   }
+}
+
+/// The second version of a track, with a column of its length.
+private struct ColumnarTrack: Model {
+  struct Columns: Sendable {
+    let length = Column<ColumnarTrack, Int64>(position: 2)
+  }
+
+  static let columns = Columns()
+  static let schema: ModelSchema = {
+    var fields = Track<InSequence>.schema.fields
+    fields[2] = FieldSchema("length", Int64.self, isColumnar: true)
+    return ModelSchema(name: "Track", fields: fields)
+  }()
+
+  let track: Track<InSequence>
+  var primaryKey: Int64 { track.id }
+
+  init(from record: borrowing RecordView) throws(RecordError) { track = try Track(from: record) }
+
+  func encode(to record: inout RecordEncoder) { track.encode(to: &record) }
+}
+
+/// The second version of a track, whose artist is a reference.
+private struct ReferringTrack: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema: ModelSchema = {
+    var fields = Track<InSequence>.schema.fields
+    fields[3] = FieldSchema("artist", Reference<City>.self, onDelete: .deny)
+    return ModelSchema(name: "Track", fields: fields)
+  }()
+
+  let track: Track<InSequence>
+  var primaryKey: Int64 { track.id }
+
+  init(from record: borrowing RecordView) throws(RecordError) { track = try Track(from: record) }
+
+  func encode(to record: inout RecordEncoder) { track.encode(to: &record) }
 }
 
 /// A version of an author with a unique address.

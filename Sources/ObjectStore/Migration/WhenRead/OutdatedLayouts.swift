@@ -55,6 +55,10 @@ struct OutdatedLayouts: Sendable, Hashable {
     isPending && index.parts.contains { changedFields.contains($0.fieldID) }
   }
 
+  /// Whether a column of a field, or a rule for references in it, cannot be added before all records
+  /// are converted.
+  func delays(fieldWithID id: UInt32) -> Bool { isPending && changedFields.contains(id) }
+
   // MARK: The start of a migration
 
   /// Adds the layouts that steps make outdated.
