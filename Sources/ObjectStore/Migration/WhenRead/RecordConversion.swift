@@ -10,7 +10,8 @@ final class RecordConversion: Sendable {
   private let template: MigratedObject.Template
   private let own: RecordLayout
   private let storesHotPart: Bool
-  /// The ids of the fields that the steps change, in the layout and in records of other programs.
+  /// The ids that the fields which the steps change have in the layout, and their original ids, which
+  /// extra fields of a record keep.
   let replacedFields: Set<UInt32>
   /// The fields of the program that the steps change, as in ``ChangeLog/Change/fields``.
   let changedFields: UInt64
