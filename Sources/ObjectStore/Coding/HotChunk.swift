@@ -149,6 +149,13 @@ struct HotChunkView {
     return unsafe (checksum, part)
   }
 
+  /// The place of a part in a uniform chunk; `nil` if there is none, or if the chunk is not uniform.
+  func uniformRange(at slot: Int) -> Range<Int>? {
+    guard unsafe stride > 0, unsafe hasPart(at: slot) else { return nil }
+    let start = unsafe HotChunk.headerSize + rank(of: slot) * stride
+    return unsafe start..<start + stride
+  }
+
   private func end(_ rank: Int) -> Int {
     let offset = HotChunk.headerSize + rank * 4
     return unsafe Int(

@@ -162,9 +162,14 @@ extension ModelReader {
   /// There is nearly always at most one.
   func objectIDs(withHash hash: UInt64) throws -> UnsafeRawBufferPointer? {
     guard let bytes = unsafe try value(of: hash, in: tables.keys) else { return nil }
+    unsafe try checkObjectIDs(bytes)
+    return unsafe bytes
+  }
+
+  /// Checks the size of an entry of the key table.
+  func checkObjectIDs(_ bytes: UnsafeRawBufferPointer) throws {
     guard bytes.count.isMultiple(of: 8) else {
       throw StoreError(.damaged, unsafe "the primary keys of \(tables.name) are damaged")
     }
-    return unsafe bytes
   }
 }

@@ -51,9 +51,7 @@ struct QueryExecutor: ~Copyable {
       if path.equalParts == 0, unsafe !plan.isExact {
         unsafe try emit(orderedIDs(path, isReversed), requested, body)
       } else {
-        _ = unsafe try scanIndex(path, isReversed, maxEntries: .max) { executor, id in
-          unsafe try executor.emit(id, requested, body)
-        }
+        unsafe try emitOrdered(path, isReversed, requested, body)
       }
     case .primaryKeys(let keys):
       unsafe try emit(candidates: objectIDs(of: keys), requested, body)
@@ -84,9 +82,10 @@ struct QueryExecutor: ~Copyable {
     _ requested: () -> RecordParts,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws {
-    for id in ids {
+    for (index, id) in ids.enumerated() {
       unsafe try cancellation.step()
       guard unsafe countMatch() else { continue }
+      unsafe try prepare(ids, at: index, requested())
       let record = unsafe try existingRecord(id, requested())
       guard try body(id, record), unsafe !isDone else { return }
     }
@@ -100,19 +99,67 @@ struct QueryExecutor: ~Copyable {
   ) throws {
     guard unsafe plan.isOrdered else {
       var sorter = unsafe Sorter(core.order, limit: core.neededCount, after: startKey)
-      for id in ids {
+      for (index, id) in ids.enumerated() {
         unsafe try cancellation.step()
+        unsafe try prepare(ids, at: index, testedParts)
         let record = unsafe try existingRecord(id, testedParts)
         guard unsafe try matches(record, id) else { continue }
         unsafe try translating(id) { () throws(RecordError) in try sorter.add(record, id) }
       }
       return unsafe try emit(sorter.sortedIDs(), requested, body)
     }
-    for id in ids {
+    for (index, id) in ids.enumerated() {
       unsafe try cancellation.step()
       if let start = unsafe core.start, id <= start.id { continue }
+      unsafe try prepare(ids, at: index, parts(requested()))
       guard unsafe try emit(id, requested, body) else { return }
     }
+  }
+
+  /// Reads the next objects together, if `index` is where a batch of them begins.
+  private mutating func prepare(_ ids: [UInt64], at index: Int, _ parts: RecordParts) throws {
+    guard unsafe index.isMultiple(of: RecordBatch.size) else { return }
+    unsafe try records.prepare(ids[index...].prefix(RecordBatch.size), parts: parts)
+  }
+
+  /// Emits the objects of an index that match, in the order of the index.
+  ///
+  /// Their records are read in batches, which grow, because the caller may need only some of them.
+  private mutating func emitOrdered(
+    _ path: AccessPath,
+    _ isReversed: Bool,
+    _ requested: () -> RecordParts,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    var size = unsafe RecordLookup.leastBatch
+    var ids: [UInt64] = []
+    _ = unsafe try scanIndex(path, isReversed, maxEntries: .max) { executor, id in
+      ids.append(id)
+      let missingCount =
+        unsafe executor.core.neededCount - executor.skippedCount
+        - executor.emittedCount
+      guard ids.count >= min(size, missingCount) else { return true }
+      defer {
+        ids.removeAll(keepingCapacity: true)
+        size = unsafe min(size * 2, RecordBatch.size)
+      }
+      return unsafe try executor.emit(batch: ids, requested, body)
+    }
+    // Empty if the query is complete.
+    _ = unsafe try emit(batch: ids, requested, body)
+  }
+
+  /// Emits candidates that match, and returns whether to continue.
+  private mutating func emit(
+    batch ids: [UInt64],
+    _ requested: () -> RecordParts,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws -> Bool {
+    unsafe try records.prepare(ids[...], parts: parts(requested()))
+    for id in ids {
+      guard unsafe try emit(id, requested, body) else { return false }
+    }
+    return true
   }
 
   /// Emits a candidate if it matches, and returns whether to continue.
@@ -125,14 +172,18 @@ struct QueryExecutor: ~Copyable {
       unsafe skippedCount += 1
       return true
     }
-    // The entries of an exact path match, so their records need not be tested.
-    let isTested = unsafe !plan.isExact || startKey != nil
-    let parts = unsafe isTested ? testedParts.union(requested()) : requested()
-    let record = unsafe try existingRecord(id, parts)
+    let record = unsafe try existingRecord(id, parts(requested()))
     guard unsafe try isAfterStart(record, id), unsafe try plan.isExact || matches(record, id),
       unsafe countMatch()
     else { return true }
     return unsafe try body(id, record) && !isDone
+  }
+
+  /// The parts to read of a candidate.
+  private func parts(_ requested: RecordParts) -> RecordParts {
+    // The entries of an exact path match, so their records need not be tested.
+    let isTested = unsafe !plan.isExact || startKey != nil
+    return unsafe isTested ? testedParts.union(requested) : requested
   }
 
   private func isAfterStart(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
@@ -174,13 +225,20 @@ struct QueryExecutor: ~Copyable {
 
   /// Returns the IDs of the objects with the given primary keys, in ascending order.
   private mutating func objectIDs(of keys: [[UInt8]]) throws -> [UInt64] {
+    // The primary key does not change when a record is converted.
+    let reader = unsafe reader.tables.hasOutdatedLayouts ? reader.asStored : reader
+    var lookup = unsafe KeyLookup(reader, capacity: keys.count, parts: .cold)
+    for key in keys { unsafe key.withUnsafeBytes { key in unsafe lookup.append(key) } }
+    unsafe try lookup.resolve()
     var ids: [UInt64] = []
-    for key in keys {
+    while let candidate = unsafe try lookup.next() {
       unsafe try cancellation.step()
-      let id = try unsafe key.withUnsafeBytes { unsafe try reader.objectID(of: $0) }
-      if let id { ids.append(id) }
+      let found = try unsafe keys[candidate.position].withUnsafeBytes { key in
+        unsafe try lookup.found(candidate, ifKeyIs: key)?.id
+      }
+      if let id = found { ids.append(id) }
     }
-    return ids.sorted()
+    return ids
   }
 
   /// The lowest ID that follows the start of the page; `nil` if there is none.
