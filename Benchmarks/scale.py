@@ -20,6 +20,7 @@ import resource
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ import time
 
 INTERVAL = 0.005
 WATCHES = 10
+WATCH_ROUNDS = 5
 RATE_SHARE = 10
 
 
@@ -216,7 +218,7 @@ class Scale:
     def engine(self, files, watches=0):
         """Runs an engine until that many requests have arrived.
 
-        Returns its figures and the rates in the first and the last tenth of the requests.
+        Returns its figures, and the rates of all and of the first and the last tenth of the requests.
         """
         self.server.clear()
         others = [self.watch() for _ in range(watches)]
@@ -246,6 +248,17 @@ class Scale:
             figures["watches"] = {"count": watches, "processor": round(watched, 3)}
         return figures, self.rates(times, samples)
 
+    def beside_watches(self, files):
+        """Compares the rate of an engine beside watches with that of one alone, in turn."""
+        rates = {"alone": [], "beside": []}
+        for _ in range(WATCH_ROUNDS):
+            rates["alone"].append(self.engine(files // WATCH_ROUNDS // 2)[1]["whole"])
+            figures, rate = self.engine(files // WATCH_ROUNDS // 2, watches=WATCHES)
+            rates["beside"].append(rate["whole"])
+        medians = {name: statistics.median(rate) for name, rate in rates.items()}
+        title = f"run, small files beside {WATCHES} watching lists"
+        return title, figures, medians | {"samples": rates}
+
     @staticmethod
     def rates(times, samples):
         """Returns the files per second in the first and the last tenth.
@@ -258,6 +271,8 @@ class Scale:
             name: round((len(part) - 1) / (part[-1] - part[0])) for name, part in parts.items()
             if len(part) > 1 and part[-1] > part[0]
         }
+        if len(times) > 1 and times[-1] > times[0]:
+            rates["whole"] = round((len(times) - 1) / (times[-1] - times[0]))
         rates["processor"], rates["memory"] = {}, {}
         for name, (before, after) in zip(parts, (samples[:2], samples[2:])):
             seconds = after["processor"] - before["processor"]
@@ -283,8 +298,7 @@ class Scale:
         if wanted("run, small files"):
             yield "run, small files one after another", *self.engine(self.files // 2)
         if wanted("run beside watches"):
-            title = f"run, small files beside {WATCHES} watching lists"
-            yield title, *self.engine(self.files // 4, watches=WATCHES)
+            yield self.beside_watches(self.files // 4)
         if wanted("purge"):
             figures = self.measure("purge", "--state", "completed", "--yes")
             yield "purge --state completed, after these runs", figures, None
@@ -315,7 +329,7 @@ def main():
     parser.add_argument("--bench", help="the program `bench`, for operations in process")
     parser.add_argument("--most", type=int, default=1_000_000, help="the greatest number")
     parser.add_argument("--least", type=int, default=100_000, help="the smallest number")
-    parser.add_argument("--files", type=int, default=20_000, 
+    parser.add_argument("--files", type=int, default=60_000,
                         help="the most small files: half for the rate, a quarter for watches")
     parser.add_argument("--only", action="append", help="a part of the names of the commands")
     parser.add_argument("--folder", help="the working folder; 2 GB per million downloads")

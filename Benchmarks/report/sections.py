@@ -125,6 +125,16 @@ def missed_target(workload, target):
     return [what, f"at most {bound}", value]
 
 
+def rate_text(rate):
+    """Returns what the page says about the files per second of a row."""
+    if "beside" not in rate:
+        return f"{rate['start']:,.0f} files per second at the start, {rate['end']:,.0f} at the end"
+    return (
+        f"{rate['beside']:,.0f} files per second, {rate['alone']:,.0f} without them; medians of "
+        f"{len(rate['samples']['alone'])} runs in turn"
+    )
+
+
 def scale(result):
     """Returns the table of commands at different numbers of downloads, and the plot's link."""
     counts = result["counts"]
@@ -140,9 +150,7 @@ def scale(result):
         lines.append(cells)
     image = "![Peak memory of commands by the number of downloads](images/memory.svg)"
     rates = [
-        f"- {row['row']}: {row['rate']['start']:,.0f} files per second at the start, "
-        f"{row['rate']['end']:,.0f} at the end."
-        for row in result["rows"] if "rate" in row
+        f"- {row['row']}: {rate_text(row['rate'])}." for row in result["rows"] if "rate" in row
     ]
     library = [
         [row["row"], *(data.figure(row["figures"].get(str(count))) for count in counts)]
