@@ -196,7 +196,7 @@ final class SimulatedDisk: Sendable {
   /// - Throws: Errors of the file system.
   func put(_ bytes: [UInt8], at path: String, after delay: Int? = nil) throws {
     let previous = FileCalls.identity(of: path)
-    try FileCalls.write(bytes, to: path)
+    try Self.write(bytes, to: path)
     if let delay, var time = previous {
       time.seconds += delay
       try FileCalls.setTime(of: path, to: time)
@@ -263,7 +263,7 @@ final class SimulatedDisk: Sendable {
         ? Self.tornInside(written, synced: file.synced, chance)
         : Self.torn(written, synced: file.synced, chance)
       if left != bytes {
-        try FileCalls.write(left, to: place)
+        try Self.write(left, to: place)
         if left == file.synced { try FileCalls.setTime(of: place, to: file.identity) }
       }
       file.synced = left
@@ -279,6 +279,18 @@ final class SimulatedDisk: Sendable {
     state.syncs = [:]
     self.state.withLock { $0 = state }
     releaseVault()
+  }
+
+  /// Writes a file, and does not set its modification time back.
+  ///
+  /// The time may lie ahead, after a change that another program has made hours later.
+  private static func write(_ bytes: [UInt8], to path: String) throws {
+    let previous = FileCalls.identity(of: path)
+    try FileCalls.write(bytes, to: path)
+    guard let previous, let current = FileCalls.identity(of: path),
+      (previous.seconds, previous.nanoseconds) > (current.seconds, current.nanoseconds)
+    else { return }
+    try FileCalls.setTime(of: path, to: previous)
   }
 
   /// Returns the bytes that are left if only the synced ones are guaranteed.

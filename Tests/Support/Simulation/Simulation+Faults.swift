@@ -84,7 +84,7 @@ extension Simulation {
   }
 
   /// Changes a byte of a partial file that a record counts, while no engine runs, as another program
-  /// would an hour later.
+  /// would an hour later, or an hour after the last such change.
   func overwrite() throws {
     guard overwriteChance.happens(profile.overwrites) else { return }
     let roots = try store.roots()
@@ -98,7 +98,9 @@ extension Simulation {
     trace.note("overwrite", "\(record.id) \(offset)")
     bytes[offset] ^= 1
     let isDated = !defects.contains(.overwritesAreNotDated)
-    try disk.put(bytes, at: path, after: isDated ? 3_600 : 0)
+    // The clock does not pass these hours, so each change must be later than all before it.
+    overwriteCount += 1
+    try disk.put(bytes, at: path, after: isDated ? 3_600 * overwriteCount : 0)
     uncertain.insert(record.id)
   }
 

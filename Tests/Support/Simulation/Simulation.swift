@@ -33,6 +33,8 @@ public final class Simulation {
   let chance: Chance
   /// Decides about overwritten files only.
   let overwriteChance: Chance
+  /// The number of overwritten files.
+  var overwriteCount = 0
   let profile: Profile
   let trace: Trace
   let clock = VirtualClock()
