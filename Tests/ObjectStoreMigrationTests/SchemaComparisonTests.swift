@@ -179,12 +179,29 @@ import Testing
     #expect(comparison.changes.map(\.rule) == [.neededDefaultRemoved])
   }
 
-  @Test func `a dropped field beside a new one of its type hints at a renaming`() {
-    var new = Self.base
-    new.models[0].fields[2] = Self.field(7, "feeling") { $0.isOptional = true }
-    let changes = SchemaComparison(from: Self.base, to: new).changes
+  /// The id of a field, its names in two releases, and the attribute that keeps its id.
+  @Test(arguments: [
+    (FieldSchema.id(forName: "mood"), "mood", "mood", "@Field(renamedFrom: \"mood\")"),
+    (FieldSchema.id(forName: "mood"), "mood", "temper", "@Field(renamedFrom: \"mood\")"),
+    (3, "mood", "mood", "@Field(id: 3)"),
+  ])
+  func `a dropped field beside a new one of its type hints at the attribute for a renaming`(
+    id: UInt32,
+    first: String,
+    second: String,
+    attribute: String
+  ) {
+    func release(_ id: UInt32, _ name: String) -> SchemaDescription {
+      var schema = Self.base
+      schema.models[0].indexes = []
+      schema.models[0].fields[2] = Self.field(id, name) { $0.isOptional = true }
+      return schema
+    }
+    let releases = [release(id, first), release(id, second)]
+    let changes =
+      SchemaComparison(from: releases[1], to: release(7, "feeling"), releases: releases).changes
     let removed = changes.first { $0.rule == .fieldRemoved }
-    #expect(removed?.effect.hasSuffix("write @Field(renamedFrom: \"mood\")") == true)
+    #expect(removed?.effect.hasSuffix("; if it is feeling now, write \(attribute)") == true)
   }
 
   @Test(arguments: [true, false])

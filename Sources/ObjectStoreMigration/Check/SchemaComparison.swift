@@ -1,3 +1,5 @@
+internal import ObjectStore
+
 /// Compares the schema of a program with those of its releases.
 ///
 /// Pure.
@@ -178,13 +180,23 @@ struct SchemaComparison {
     }
     if !similar.isEmpty {
       let names = similar.map(\.name).joined(separator: " or ")
-      effect += "; if it is \(names) now, write @Field(renamedFrom: \"\(field.name)\")"
+      effect += "; if it is \(names) now, write \(attribute(keeping: field, of: model.name))"
     }
     return SchemaChange(
       field.mayBeMissing ? .fieldRemoved : .requiredFieldRemoved,
       "\(model.name).\(field.name)",
       effect
     )
+  }
+
+  /// The attribute with which a property has the id of a field of the newest release.
+  private func attribute(keeping field: SchemaDescription.Field, of model: String) -> String {
+    // The id follows from the first name of the field, which an earlier release may have.
+    let names = [field.name] + releases.compactMap { $0.model(model)?.field(field.id)?.name }
+    guard let name = names.first(where: { FieldSchema.id(forName: $0) == field.id }) else {
+      return "@Field(id: \(field.id))"
+    }
+    return "@Field(renamedFrom: \"\(name)\")"
   }
 
   private func fieldChanges(
