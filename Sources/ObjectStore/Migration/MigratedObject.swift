@@ -122,7 +122,12 @@ public struct MigratedObject: Sendable {
     -> Value
   {
     guard let value = try optional(name, as: type) else {
-      throw StoreError(.missingField, "\(model).\(name) has no value")
+      throw StoreError(
+        .missingField,
+        fieldNames.contains(name)
+          ? "\(model).\(name) has no value"
+          : "\(model) has no field \(name) here, only \(fieldNames.joined(separator: ", "))"
+      )
     }
     return value
   }

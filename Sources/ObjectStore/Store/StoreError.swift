@@ -111,9 +111,11 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-  /// The message, followed by the cause in parentheses.
+  /// The message, followed by the cause in parentheses if the message does not end with it.
   public var description: String {
-    cause.map { "\(message) (\($0))" } ?? message
+    guard let cause else { return message }
+    let reason = "\(cause)"
+    return message.hasSuffix(reason) ? message : "\(message) (\(reason))"
   }
 }
 

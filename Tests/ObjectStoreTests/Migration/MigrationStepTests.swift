@@ -295,6 +295,25 @@ import Testing
     try expectFailure([step], models: [Author.self], "a step sets Author.nickname", 1)
   }
 
+  @Test func `reading a field by a name that it gets in the same step is an error`() throws {
+    try makeStore()
+    let step = MigrationStep(
+      "read the new name",
+      to: 2,
+      [
+        .renameField("name", of: "Author", to: "fullName"),
+        .change("Author") { old, _ in _ = try old.value("fullName", as: String.self) },
+      ]
+    )
+    let reason = "Author has no field fullName here, only id,"
+    try expectFailure([step], models: [Author.self], reason, 1)
+    let error = #expect(throws: StoreError.self) {
+      _ = try Store(at: folder.path, models: [Author.self], options: options(2, [step]))
+    }
+    let reasons = "\(try #require(error))".ranges(of: "no field fullName")
+    #expect(reasons.count == 1, "the description repeats the cause")
+  }
+
   @Test func `nil in a required field is an error`() throws {
     try makeStore()
     let step = MigrationStep(
