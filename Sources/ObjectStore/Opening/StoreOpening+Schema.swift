@@ -40,7 +40,7 @@ extension StoreOpening {
             outdated,
             steps,
             seed: seed,
-            laterVersion: version > options.schemaVersion ? version : nil,
+            advice: advice(version, options),
             log,
             in: transaction
           )
@@ -98,14 +98,14 @@ extension StoreOpening {
     _ outdated: OutdatedLayouts,
     _ steps: [[MigrationStep]],
     seed: UInt64,
-    laterVersion: UInt32?,
+    advice: String?,
     _ log: StoreLog?,
     in transaction: borrowing ReadTransaction
   ) throws -> ModelTables? {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     let own = RecordLayout(schema, storage: layouts.storage)
     for layout in layouts {
-      try requireSameTypes(layout, own, model: schema.name, laterVersion: laterVersion)
+      try requireSameTypes(layout, own, model: schema.name, advice: advice)
     }
     let names = ModelTableNames(schema.name, own.storage)
     guard
@@ -144,18 +144,23 @@ extension StoreOpening {
     )
   }
 
-  private static func advice(laterVersion: UInt32) -> String {
-    "a program with schema version \(laterVersion) has migrated the store; update this program"
+  /// Returns what to do if a model does not fit the store; `nil` if the versions do not tell.
+  private static func advice(_ stored: UInt32, _ options: StoreOptions) -> String? {
+    if stored > options.schemaVersion {
+      return "a program with schema version \(stored) has migrated the store; update this program"
+    }
+    guard !StoreMigrator.pendingSteps(stored, options).isEmpty else { return nil }
+    return "open the store for writing, which migrates it"
   }
 
   /// Throws if a stored layout and that of the program have different types for a field.
   ///
-  /// `laterVersion` is the schema version of the store if it is later than that of the program.
+  /// `advice` says what to do about it, if that is known.
   static func requireSameTypes(
     _ stored: RecordLayout,
     _ own: RecordLayout,
     model: String,
-    laterVersion: UInt32? = nil
+    advice: String? = nil
   ) throws {
     for field in own.fields {
       guard let position = stored.position(ofID: field.id) else {
@@ -164,7 +169,7 @@ extension StoreOpening {
             .schemaMismatch,
             """
             the store has another primary key for \(model): \
-            \(laterVersion.map(advice) ?? "migrate the store")
+            \(advice ?? "migrate the store")
             """
           )
         }
@@ -176,7 +181,7 @@ extension StoreOpening {
           .schemaMismatch,
           """
           the field \(field.name) of \(model) is \(field.type) here and \(other.type) in the store: \
-          \(laterVersion.map(advice) ?? "give the field another ID, or migrate the store")
+          \(advice ?? "give the field another ID, or migrate the store")
           """
         )
       }

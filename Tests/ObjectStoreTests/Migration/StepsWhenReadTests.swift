@@ -385,6 +385,21 @@ import Testing
     #expect(throws: StoreError.self) { try store.exportJSONLines { _ in } }
   }
 
+  @Test(arguments: [MigrationStep.Mode.atOpen, .whenRead])
+  func `opening a store read-only does not apply a step, and says what does`(
+    mode: MigrationStep.Mode
+  ) throws {
+    try makeTracks(InSequence.self)
+    var options = Self.options(2, [TrackSteps.second(mode)])
+    options.access = .readOnly
+    let error = #expect(throws: StoreError.self) { try open(InSequence.self, options) }
+    #expect(error?.code == .schemaMismatch)
+    #expect(error?.message.hasSuffix("open the store for writing, which migrates it") == true)
+    _ = try open(InSequence.self, Self.options(2, [TrackSteps.second(mode)]))
+    let store = try open(InSequence.self, options)
+    #expect(try store.read { try $0.count(Track<InSequence>.all) } == 600)
+  }
+
   @Test func `a program that reads only can read old objects`() throws {
     try makeTracks(InSequence.self)
     _ = try open(InSequence.self)
