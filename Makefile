@@ -151,6 +151,7 @@ bench-commit: deps ## Compares one durable commit with raw C, and with commits t
 
 bench-migrations: deps ## Measures what changes of a schema cost, beside GRDB's migrations; N=100000 for a quick run
 	cd Benchmarks && $(SWIFT) run -c release migrations $(or $(N),1000000)
+	Benchmarks/performance.py --take migrations Benchmarks/.build/migrations.json
 
 bench-scale: deps release ## Measures the tool with up to a million downloads; N=10000000 for more; needs nginx
 	cd Benchmarks && $(SWIFT) build -c release --product bench

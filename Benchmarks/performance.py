@@ -31,6 +31,7 @@ COMMANDS = {
     "comparison": "make bench", "commit": "make bench-commit", "commands": "make bench-engine",
     "engine": "make bench-engine", "transfers": "make bench-engine",
     "connections": "make bench-engine", "scale": "make bench-scale",
+    "migrations": "make bench-migrations",
 }
 
 
@@ -47,7 +48,10 @@ def parts():
     for name in comparison.GROUPS:
         texts[name] = comparison.group(result, name)
         images[name] = comparison.image(result, name)
-    for name in ("commit", "commands", "engine", "transfers", "connections", "scale"):
+    names = (
+        "commit", "commands", "engine", "transfers", "connections", "scale", "migrations",
+    )
+    for name in names:
         result = data.load(name)
         texts[name] = (
             getattr(sections, name)(result) if result else f"{MISSING}`{COMMANDS[name]}`."

@@ -110,6 +110,39 @@ def connections(result):
     return transfers(result) + "\n\n" + sent
 
 
+# What the figures of the migrations should be: at least or at most a value.
+MIGRATION_TARGETS = {
+    "reads by key beside an index build: rate": ("at least", 0.8),
+    "durable writes beside an index build: rate": ("at least", 0.8),
+    "change of type: rate": ("at least", 0.5),
+    "change of type: anonymous memory": ("at most", 100),
+    "change of type when read: open": ("at most", 2),
+    "lookup of an old object": ("at most", 2),
+}
+
+
+def migrations(result):
+    """Returns the table of what changes of a schema cost, and the missed targets."""
+    figures = {}
+    for row in result["rows"]:
+        figures.setdefault((row["name"], row["unit"]), {})[row["contender"]] = row["value"]
+    rows, missed = [], []
+    for (name, unit), values in figures.items():
+        kind, bound = MIGRATION_TARGETS.get(name, (None, None))
+        ours = values.get("ObjectStore")
+        if kind and (ours < bound if kind == "at least" else ours > bound):
+            missed.append(name)
+        rows.append([
+            f"{name}, {unit}", data.figure(ours), data.figure(values.get("GRDB")),
+            f"{kind} {bound:g}" if kind else "",
+        ])
+    text = data.prose(
+        data.source(result), f"{result['count']:,} objects of about 150 bytes, one run.",
+        f"Missed: {', '.join(missed)}." if missed else "All targets are met.",
+    )
+    return text + "\n\n" + data.table(["what", "ObjectStore", "GRDB", "target"], rows)
+
+
 def missed_target(workload, target):
     """Returns a row about a missed target of transfers.py."""
     names = {
