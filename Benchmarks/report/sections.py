@@ -165,8 +165,8 @@ def rate_text(rate):
     if "beside" not in rate:
         return f"{rate['start']:,.0f} files per second at the start, {rate['end']:,.0f} at the end"
     return (
-        f"{rate['beside']:,.0f} files per second, {rate['alone']:,.0f} without them; medians of "
-        f"{len(rate['samples']['alone'])} runs in turn"
+        f"{rate['beside']:,.0f} files per second, {rate['alone']:,.0f} without, medians of "
+        f"{len(rate['samples']['alone'])}"
     )
 
 
