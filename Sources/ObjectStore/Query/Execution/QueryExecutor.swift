@@ -111,7 +111,7 @@ struct QueryExecutor: ~Copyable {
     for (index, id) in ids.enumerated() {
       unsafe try cancellation.step()
       if let start = unsafe core.start, id <= start.id { continue }
-      unsafe try prepare(ids, at: index, parts(requested()))
+      if unsafe !skips(1) { unsafe try prepare(ids, at: index, parts(requested())) }
       guard unsafe try emit(id, requested, body) else { return }
     }
   }
@@ -155,7 +155,9 @@ struct QueryExecutor: ~Copyable {
     _ requested: () -> RecordParts,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws -> Bool {
-    unsafe try records.prepare(ids[...], parts: parts(requested()))
+    if unsafe !skips(ids.count) {
+      unsafe try records.prepare(ids[...], parts: parts(requested()))
+    }
     for id in ids {
       guard unsafe try emit(id, requested, body) else { return false }
     }
@@ -168,7 +170,7 @@ struct QueryExecutor: ~Copyable {
     _ requested: () -> RecordParts,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws -> Bool {
-    if unsafe plan.isExact, unsafe startKey == nil, unsafe skippedCount < core.skipCount {
+    if unsafe skips(1) {
       unsafe skippedCount += 1
       return true
     }
@@ -177,6 +179,11 @@ struct QueryExecutor: ~Copyable {
       unsafe countMatch()
     else { return true }
     return unsafe try body(id, record) && !isDone
+  }
+
+  /// Whether the next candidates are skipped without being read: all of them match.
+  private func skips(_ count: Int) -> Bool {
+    unsafe plan.isExact && startKey == nil && skippedCount + count <= core.skipCount
   }
 
   /// The parts to read of a candidate.
