@@ -37,7 +37,7 @@ package struct BatchLookup {
     guard unsafe transaction.id <= UInt64(info.me_last_txnid) else { return nil }
     let description = unsafe try Array(database.name.utf8).span.withUnsafeBytes {
       name throws(LMDBError) in
-      unsafe try databaseGet(transaction.raw, PageLayout.names, name)
+      unsafe try databaseGet(transaction.raw, mainDatabase, name)
     }
     guard let description = unsafe description, description.count == PageLayout.descriptionSize,
       let address = description.baseAddress
@@ -142,7 +142,7 @@ package struct BatchLookup {
     guard flags & PageLayout.isLarge == 0 else {
       // The value has pages of its own.
       guard let first = unsafe page(start.loadUnaligned(as: UInt64.self)) else { return nil }
-      return unsafe UnsafeRawBufferPointer(start: first + PageLayout.headerSize, count: size)
+      return unsafe UnsafeRawBufferPointer(start: first + DataFilePage.headerSize, count: size)
     }
     guard unsafe start + size <= search.page + pageSize else { return nil }
     return unsafe UnsafeRawBufferPointer(start: start, count: size)
@@ -166,11 +166,12 @@ private struct PageSearch {
   mutating func begin(isLeaf: Bool, _ pageSize: Int) -> Bool {
     let flags = unsafe page.load(fromByteOffset: 10, as: UInt16.self)
     let end = unsafe Int(page.load(fromByteOffset: 12, as: UInt16.self))
-    guard flags == (isLeaf ? PageLayout.leaf : PageLayout.branch), end > PageLayout.headerSize,
+    guard flags == (isLeaf ? DataFilePage.Flag.leaf : DataFilePage.Flag.branch),
+      end > DataFilePage.headerSize,
       end <= pageSize
     else { return false }
     unsafe first = 0
-    unsafe count = (end - PageLayout.headerSize) / 2
+    unsafe count = (end - DataFilePage.headerSize) / 2
     unsafe clmdb_prefetch(node(at: count / 2))
     return true
   }
@@ -201,7 +202,7 @@ private struct PageSearch {
 
   @inline(__always)
   private func node(at index: Int) -> UnsafeRawPointer {
-    let place = PageLayout.headerSize + index * 2
+    let place = DataFilePage.headerSize + index * 2
     // LMDB keeps pages below 64 KiB, so the offset is within one.
     return unsafe page + Int(page.load(fromByteOffset: place, as: UInt16.self))
   }
@@ -214,16 +215,10 @@ private struct PageSearch {
 
 private enum PageLayout {
   static let batchSize = unsafe BatchLookup.size
-  /// The handle of the database that describes the named ones.
-  static let names: MDB_dbi = 1
   /// The size of a description.
   static let descriptionSize = 48
-  /// The size of the header of a page.
-  static let headerSize = 16
   /// The size of a node in front of its key.
   static let nodeHeaderSize = 8
-  static let branch: UInt16 = 0x01
-  static let leaf: UInt16 = 0x02
   /// The flag of a node whose value has pages of its own.
   static let isLarge: UInt16 = 0x01
   /// Trees with fewer leaves stay in the caches.

@@ -1,5 +1,8 @@
 internal import CLMDB
 
+/// The handle of the database that describes the named ones.
+let mainDatabase: MDB_dbi = 1
+
 /// The operations that read and write transactions share: reads.
 ///
 /// Memory that a transaction lends to a closure is valid until the closure returns.
@@ -116,8 +119,7 @@ extension Transaction where Self: ~Copyable {
 
   /// Returns whether the environment contains no named databases and no other entries.
   package borrowing func isEmpty() throws(LMDBError) -> Bool {
-    let mainDatabase: MDB_dbi = 1
-    return unsafe try databaseStatistics(raw, mainDatabase).ms_entries == 0
+    unsafe try databaseStatistics(raw, mainDatabase).ms_entries == 0
   }
 
   /// Creates a cursor on `database`, which must not outlive this transaction.
