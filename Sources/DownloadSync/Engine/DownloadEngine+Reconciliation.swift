@@ -181,7 +181,7 @@ extension DownloadEngine {
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
 
-  /// The number of bytes that are read at once to check pieces: a fraction of a second on most disks.
+  /// The number of bytes that are read at a time to check pieces: a fraction of a second on most disks.
   private static let checkedLength: Int64 = 64 << 20
 
   /// Reads the partial files whose pieces are to be checked.

@@ -30,7 +30,7 @@ enum ReconcileInvariant: String, CaseIterable {
   ///
   /// A file delivered right before its task is cancelled costs one more.
   case i10
-  /// Of a partial file that another program may have changed, only checked pieces count.
+  /// Only checked pieces of a partial file count if another program may have changed it.
   case i11
 
   /// The invariants of single decisions.
