@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+// Transitions: the finished file.
+
+extension DownloadRecord {
+  /// Notes that the complete, synced partial file is about to get its name.
+  ///
+  /// After a kill, the identity tells whether the rename has happened.
+  package mutating func finalize(
+    _ identity: FileIdentity,
+    entityTag: String?,
+    lastModified: String?,
+    verifiedDigest: String?,
+    at moment: Date
+  ) {
+    state = .finalizing
+    count(ByteRanges(upTo: identity.size))
+    expected = identity.size
+    resolvedBytes = max(resolvedBytes, identity.size)
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    self.verifiedDigest = verifiedDigest
+    fileIdentity = identity
+    if identity.size > 0 { partialWrittenAt = identity.modificationDate }
+    updatedAt = moment
+  }
+
+  /// Notes that the file has its name.
+  ///
+  /// - Parameters:
+  ///   - hooks: The hooks to mark as pending, of which only that of a completion applies.
+  ///   - moment: The time of completion.
+  package mutating func complete(marking hooks: Set<DownloadHook> = [], at moment: Date) {
+    state = .completed
+    pendingHooks = hooks.intersection([.completion])
+    completedAt = moment
+    updatedAt = moment
+    failedAttempts = 0
+    unresolvedStarts = 0
+    resumeData = nil
+    replacedFileIdentity = nil
+    clearSchedule()
+  }
+
+  /// Adopts an existing file as the finished one, unread.
+  package mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
+    fileIdentity = identity
+    count(ByteRanges(upTo: identity.size))
+    expected = identity.size
+    state = .completed
+    completedAt = moment
+  }
+
+  /// Counts the bytes of a partial file that another program has begun, which are synced.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - byteCount: The size of the complete file.
+  ///   - writtenAt: The modification time of the partial file.
+  ///   - moment: The time of the change.
+  package mutating func adoptBytes(
+    _ bytes: ByteRanges,
+    of byteCount: Int64,
+    writtenAt: Date?,
+    at moment: Date
+  ) {
+    count(bytes)
+    if !bytes.isEmpty { partialWrittenAt = writtenAt }
+    resolvedBytes = received
+    expected = byteCount
+    updatedAt = moment
+  }
+
+  /// Queues a completed download again, whose file has damaged bytes; the partial file has the
+  /// others.
+  ///
+  /// - Parameters:
+  ///   - kept: The bytes of the partial file, which are synced.
+  ///   - identity: The identity of the finished file, which stays until the repaired one replaces it.
+  ///   - writtenAt: The modification time of the partial file.
+  ///   - moment: The time of the repair.
+  package mutating func repair(
+    keeping kept: ByteRanges,
+    replacing identity: FileIdentity?,
+    writtenAt: Date?,
+    at moment: Date
+  ) {
+    requeue()
+    generation += 1
+    count(kept)
+    if !kept.isEmpty { partialWrittenAt = writtenAt }
+    resolvedBytes = received
+    verifiedDigest = nil
+    completedAt = nil
+    replacedFileIdentity = identity
+    fileIdentity = nil
+    removesFile = false
+    updatedAt = moment
+  }
+
+  /// Notes that a hook has succeeded.
+  package mutating func finishHook(_ hook: DownloadHook) {
+    pendingHooks.remove(hook)
+  }
+
+  /// Notes that the finished file replaces an existing one.
+  package mutating func replaceFile(_ identity: FileIdentity) {
+    replacedFileIdentity = identity
+  }
+}

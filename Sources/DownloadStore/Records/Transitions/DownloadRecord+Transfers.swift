@@ -1,0 +1,174 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+// Transitions: the beginning and the progress of a transfer.
+
+extension DownloadRecord {
+  /// Starts an attempt under a new generation.
+  ///
+  /// - Parameters:
+  ///   - keepingBytes: Whether the bytes on disk are continued.
+  ///   - moment: The time of the start.
+  package mutating func start(keepingBytes: Bool, at moment: Date) {
+    if !keepingBytes { dropBytes() }
+    noteWriting(from: moment)
+    state = .running
+    generation += 1
+    unresolvedStarts += 1
+    nextRetryAt = nil
+    startsImmediately = false
+    updatedAt = moment
+  }
+
+  /// Adopts a task that a system session kept running across processes.
+  ///
+  /// The task has used up its resume data. It runs in a process of the system, which it cannot
+  /// crash with ours, so it is not counted as a crash suspect.
+  package mutating func adoptTask(at moment: Date) {
+    noteWriting(from: moment)
+    state = .running
+    resumeData = nil
+    unresolvedStarts = 0
+    nextRetryAt = nil
+    updatedAt = moment
+  }
+
+  /// Notes that a transfer writes to the partial file from now on.
+  ///
+  /// It may be killed after a write and before its first checkpoint.
+  private mutating func noteWriting(from moment: Date) {
+    partialWrittenAt = partialWrittenAt.map { max($0, moment) }
+  }
+
+  /// Notes that the transfer of this generation is still running, after a command was withdrawn.
+  package mutating func continueTransfer() {
+    state = .running
+  }
+
+  /// Returns a running record to the queue, because its transfer was ended by the engine.
+  ///
+  /// A record in another state stays as it is.
+  ///
+  /// - Parameters:
+  ///   - isHeld: Whether it waits until the user resumes it, because another download preempted it.
+  ///   - hasEnded: Whether the transfer is over, and so crashed nothing.
+  ///   - resumeData: Resume data that the task has left.
+  ///   - moment: The time of the interruption.
+  package mutating func interrupt(
+    isHeld: Bool = false,
+    hasEnded: Bool = false,
+    resumeData: Data? = nil,
+    at moment: Date
+  ) {
+    guard state == .running else { return }
+    state = .waiting
+    if isHeld { self.isHeld = true }
+    if hasEnded { unresolvedStarts = 0 }
+    if let resumeData { self.resumeData = resumeData }
+    updatedAt = moment
+  }
+
+  /// Notes that the last started transfer ended in an orderly way, and so crashed nothing.
+  package mutating func resolveStart() {
+    unresolvedStarts = 0
+  }
+
+  /// Counts bytes that are synced.
+  ///
+  /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server
+  /// may change the entity with every response, and its failures must not be forgotten each time.
+  ///
+  /// - Parameters:
+  ///   - synced: The bytes.
+  ///   - damaged: Bytes that do not count any more, because their piece has another digest.
+  ///   - total: The size of the complete file, if it is known.
+  ///   - entityTag: The entity tag of the bytes.
+  ///   - lastModified: The `Last-Modified` field of the bytes.
+  ///   - writtenAt: The modification time of the partial file after the bytes were written; `nil` if
+  ///     it is not known.
+  ///   - moment: The time of the checkpoint.
+  package mutating func checkpoint(
+    _ synced: ByteRanges,
+    damaged: ByteRanges? = nil,
+    total: Int64?,
+    entityTag: String?,
+    lastModified: String?,
+    writtenAt: Date? = nil,
+    at moment: Date
+  ) {
+    if synced.byteCount > resolvedBytes {
+      failedAttempts = 0
+      resolvedBytes = synced.byteCount
+      unresolvedStarts = 0
+    }
+    // Bytes that the server sends again were synced before.
+    var counted = committed.union(synced)
+    for range in damaged?.ranges ?? [] { counted.remove(range) }
+    count(counted)
+    if !counted.isEmpty { partialWrittenAt = writtenAt }
+    expected = total
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    updatedAt = moment
+  }
+
+  /// Uncounts all bytes on disk, and forgets the entity that they belong to.
+  package mutating func dropBytes() {
+    count(ByteRanges())
+    expected = nil
+    entityTag = nil
+    lastModified = nil
+  }
+
+  /// Counts exactly these bytes, in as many ranges as a record stores.
+  mutating func count(_ bytes: ByteRanges) {
+    let stored = ByteRanges(bytes.ranges.prefix(ByteRanges.storedLimit))
+    received = stored.byteCount
+    ranges = stored.isPrefix ? nil : stored.encoded
+    if stored.isEmpty { partialWrittenAt = nil }
+  }
+
+  /// Uncounts all bytes on disk, because the server sends another entity from its first byte.
+  package mutating func startEntity(
+    total: Int64?,
+    entityTag: String?,
+    lastModified: String?,
+    at moment: Date
+  ) {
+    count(ByteRanges())
+    expected = total
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    updatedAt = moment
+  }
+
+  /// Uncounts the bytes from an offset on, because they are delivered again.
+  package mutating func rollBack(to offset: Int64, at moment: Date) {
+    if offset == 0 { dropBytes() } else { count(committed.intersection(ByteRanges(upTo: offset))) }
+    updatedAt = moment
+  }
+
+  /// Counts exactly some bytes, which were compared with the digests of their pieces.
+  ///
+  /// - Parameters:
+  ///   - correct: The bytes.
+  ///   - writtenAt: The modification time of the partial file before it was read.
+  ///   - moment: The time of the decision.
+  package mutating func recount(_ correct: ByteRanges, writtenAt: Date?, at moment: Date) {
+    if correct.isEmpty {
+      dropBytes()
+    } else {
+      count(correct)
+      partialWrittenAt = writtenAt
+    }
+    updatedAt = moment
+  }
+
+  /// Stores resume data, or drops it.
+  package mutating func replaceResumeData(with data: Data?) {
+    resumeData = data
+  }
+}
