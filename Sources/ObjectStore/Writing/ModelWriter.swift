@@ -15,7 +15,7 @@ final class ModelWriter {
   @usableFromInline let encoderStorage: UncheckedStorage<RecordEncoder>
   @usableFromInline let editsStorage = UncheckedStorage(FieldEdits())
   let work: UncheckedStorage<Work>
-  private let deferred: [DeferredIndex]
+  let deferred: [DeferredIndex]
 
   /// The state that changes with every record.
   @safe  // The record writer must not outlive the transaction; every batch ends before it does.
@@ -170,7 +170,7 @@ final class ModelWriter {
     }
   }
 
-  @unsafe private var encodedRecord: RecordView {
+  @unsafe var encodedRecord: RecordView {
     unsafe RecordView(
       checkedCold: encoder.cold.buffer,
       hot: encoder.hot.buffer,
@@ -396,67 +396,6 @@ final class ModelWriter {
       return try body()
     } catch {
       throw StoreError(error, model: tables.name, objectID: id)
-    }
-  }
-
-  // MARK: References
-
-  private func checkReferences(
-    of id: UInt64,
-    fields: UInt64,
-    in transaction: borrowing WriteTransaction
-  ) throws {
-    guard !work.value.references.isEmpty else { return }
-    unsafe try work.value.references.didWrite(encodedRecord, id, fields: fields, in: transaction)
-  }
-
-  /// Whether a written record had a reference without a target when it was written.
-  var hasUnresolvedReferences: Bool { work.value.references.hasUnresolved }
-
-  /// Throws if a written record still has a reference without a target.
-  func finishReferences(in transaction: borrowing WriteTransaction) throws {
-    guard !work.value.references.isEmpty else { return }
-    unsafe try work.value.references.finish(reader(in: transaction), in: transaction)
-  }
-
-  // MARK: Parts
-
-  private func putHotPart(of id: UInt64, in transaction: inout WriteTransaction) throws {
-    unsafe try hot.set(
-      encoder.hot.buffer,
-      layoutNumber: current.number,
-      of: id,
-      in: &transaction
-    )
-  }
-
-  private func removeValue(
-    of id: UInt64,
-    in database: Database,
-    _ transaction: inout WriteTransaction
-  ) throws {
-    _ = try unsafe withUnsafeBytes(of: id) { unsafe try transaction.delete($0, in: database) }
-  }
-
-  // MARK: Indexes
-
-  private func checkUniqueness(in transaction: borrowing WriteTransaction) throws {
-    for number in 0..<work.value.entries.added.count {
-      let index = tables.maintainedIndexes[work.value.entries.indexOfAdded(number)]
-      guard index.description.isUnique else { continue }
-      unsafe try UniqueIndex(tables: tables, index: index)
-        .check(work.value.entries.added[number], in: transaction)
-    }
-  }
-
-  private func writeEntries(in transaction: inout WriteTransaction) throws {
-    for number in 0..<work.value.entries.removed.count {
-      let index = deferred[work.value.entries.indexOfRemoved(number)]
-      unsafe try index.remove(work.value.entries.removed[number], in: &transaction)
-    }
-    for number in 0..<work.value.entries.added.count {
-      let index = deferred[work.value.entries.indexOfAdded(number)]
-      unsafe try index.add(work.value.entries.added[number], in: &transaction)
     }
   }
 }
