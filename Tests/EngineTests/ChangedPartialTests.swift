@@ -11,18 +11,18 @@ import Testing
 /// Partial files that another program changes between two runs, without making them shorter.
 @Suite(.timeLimit(.minutes(10)))
 struct ChangedPartialTests {
-  private static let length: Int64 = 100_000
-  private static let size: Int64 = 1_050_000
-  private static let body = Body.generated(byteCount: size, seed: 79)
+  static let length: Int64 = 100_000
+  static let size: Int64 = 1_050_000
+  static let body = Body.generated(byteCount: size, seed: 79)
 
-  private let fixture: EngineFixture
+  let fixture: EngineFixture
 
   init() throws {
     fixture = try EngineFixture()
   }
 
   @discardableResult
-  private func run(
+  func run(
     pieceLength: Int64 = length,
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> [DownloadEvent] {
@@ -34,8 +34,7 @@ struct ChangedPartialTests {
   }
 
   /// Runs the download until the server closes the connection, and returns its partial file.
-  private func interrupt(pieceLength: Int64 = length, digest: Digest? = nil) async throws -> String
-  {
+  func interrupt(pieceLength: Int64 = length, digest: Digest? = nil) async throws -> String {
     var resource = Resource(Self.body)
     resource.faults = [.closeAfter(bytes: 850_000)]
     fixture.server.route("/a", resource)
@@ -47,23 +46,23 @@ struct ChangedPartialTests {
   }
 
   /// The number of bytes of the complete pieces.
-  private func wholePieces() throws -> Int64 {
+  func wholePieces() throws -> Int64 {
     try fixture.record("/a").received / Self.length * Self.length
   }
 
-  private func modified(_ path: String) throws -> Date {
+  func modified(_ path: String) throws -> Date {
     try #require(FileIdentity(ofFileAt: path)).modificationDate
   }
 
-  private func setModified(_ path: String, _ date: Date) throws {
+  func setModified(_ path: String, _ date: Date) throws {
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
   }
 
   /// Overwrites some bytes, as another program would an hour later.
-  private func overwrite(_ path: String, at offset: UInt64) throws {
+  func overwrite(_ path: String, at offset: Int64) throws {
     let before = try modified(path)
     let handle = try FileHandle(forWritingTo: URL(filePath: path))
-    try handle.seek(toOffset: offset)
+    try handle.seek(toOffset: UInt64(offset))
     try handle.write(contentsOf: Data([UInt8](repeating: 0, count: 64)))
     try handle.close()
     try setModified(path, before + 3_600)
@@ -79,12 +78,12 @@ struct ChangedPartialTests {
     }
   }
 
-  private func expectComplete() throws {
+  func expectComplete() throws {
     #expect(try fixture.record("/a").state == .completed)
     #expect(Self.body.matches(file: fixture.file("a")))
   }
 
-  private func hasRolledBack(_ events: [DownloadEvent]) -> Bool {
+  func hasRolledBack(_ events: [DownloadEvent]) -> Bool {
     events.contains { if case .rolledBack = $0 { true } else { false } }
   }
 
@@ -122,27 +121,6 @@ struct ChangedPartialTests {
     #expect(record.received == kept - Self.length)
     let found = try Reconciliation(of: record, in: try fixture.store.roots(), now: Date())
     #expect(!found.reconcileCase.conditions.isPartialChanged)
-  }
-
-  @Test func `a stop ends the check of a changed partial file, and the next engine repeats it`()
-    async throws
-  {
-    let path = try await interrupt()
-    let kept = try wholePieces()
-    try overwrite(path, at: 150_000)
-    try fixture.add("/a")
-    try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { $0.state = .running }
-    }
-    let before = try fixture.record("/a")
-    let engine = try fixture.engine()
-    engine.stop()
-    _ = try await engine.run(until: .idle)
-    #expect(try fixture.record("/a") == before)
-    #expect(try #require(FileIdentity(ofFileAt: path)).size >= before.received)
-    try await run()
-    try expectComplete()
-    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
   }
 
   @Test func `of a changed partial file without digests no byte counts`() async throws {

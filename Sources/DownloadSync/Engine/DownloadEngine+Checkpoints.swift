@@ -25,13 +25,6 @@ extension DownloadEngine {
     try await commit(attempts.compactMap { try? $0.get() })
   }
 
-  /// Commits the progress if the interval since the last checkpoint has passed.
-  func checkpointIfDue() async throws {
-    guard checkpoints.isDue(at: environment.instant()) else { return }
-    try await checkpoint()
-    checkpoints.noteDone(at: environment.instant())
-  }
-
   /// Ends a transfer whose file could not be synced, or that has received a damaged piece.
   ///
   /// A transfer without a task gets the same error when its file is finalized.

@@ -23,9 +23,14 @@ extension DownloadEngine {
         result = .failure(error)
       }
       var changed = ByteRanges()
-      if case .success(let digest) = result, digest.text != expected {
-        // A piece that cannot be read is no reason to keep the file.
-        changed = (try? await environment.blocking { try transfer.changedPieces() }) ?? ByteRanges()
+      if case .success(let digest) = result, digest.text != expected,
+        let digests = transfer.pieces?.table.digests
+      {
+        // A file that cannot be read is not kept.
+        let report = try? await environment.blocking {
+          try PieceReport(ofFileAt: transfer.file.path, digests)
+        }
+        changed = report?.damaged ?? ByteRanges()
       }
       inbox.post(.digestComputed(transfer.key, result, changed: changed))
     }

@@ -20,15 +20,15 @@ extension DownloadEngine {
 
   /// Inserts a record into the queue after an attempt or a reconciliation, or updates its entry.
   ///
-  /// Has no effect if the record may not start (``DownloadRecord/mayStart``) or already has a
-  /// transfer.
+  /// Has no effect if the record may not start (``DownloadRecord/mayStart``), already has a transfer,
+  /// or is to have one after a check of its partial file.
   ///
   /// - Parameters:
   ///   - record: The record.
   ///   - wait: The time from now until its next attempt; `nil` to compute it from the record's
   ///     date.
   func enqueue(_ record: DownloadRecord, after wait: Duration? = nil) {
-    guard record.mayStart, !hasTransfer(record) else { return }
+    guard record.mayStart, !isOccupied(record) else { return }
     queue.insertAgain(record, volume: locations.volume(of: record)) { known in
       deadline(of: record, after: wait, known)
     }
@@ -43,7 +43,7 @@ extension DownloadEngine {
   ///   - record: The record.
   ///   - isNew: Whether it was added.
   func offer(_ record: DownloadRecord, isNew: Bool) {
-    guard record.mayStart, !hasTransfer(record) else { return }
+    guard record.mayStart, !isOccupied(record) else { return }
     queue.offer(
       record,
       isNew: isNew,
@@ -64,8 +64,10 @@ extension DownloadEngine {
     }
     let running = Set(active.values.map(\.record.id))
     let stored = page.records.compactMap { record -> StartQueue.Stored? in
-      // The end of a transfer enqueues its record.
-      guard active[record.url] == nil, !running.contains(record.id) else { return nil }
+      // The end of a transfer or of a check enqueues its record.
+      guard active[record.url] == nil, !running.contains(record.id), !checks.contains(record) else {
+        return nil
+      }
       return StartQueue.Stored(
         record: record,
         volume: locations.volume(of: record),
@@ -77,8 +79,12 @@ extension DownloadEngine {
     queue.insert(stored, of: page, for: need)
   }
 
-  private func hasTransfer(_ record: DownloadRecord) -> Bool {
+  /// Whether a record has a transfer, or its partial file is being checked.
+  ///
+  /// The end of the transfer or of the check enqueues it.
+  func isOccupied(_ record: DownloadRecord) -> Bool {
     active[record.url] != nil || active.transfer(ofRecord: record.id) != nil
+      || checks.contains(record)
   }
 
   /// The time before which a record does not start; `nil` if it may start now.

@@ -10,11 +10,17 @@ extension DownloadEngine {
   ///
   /// Costs O(active), or O(scope): finished records are not read.
   ///
-  /// - Parameter ids: The ids of records to skip.
+  /// - Parameters:
+  ///   - ids: The ids of records to skip.
+  ///   - checksPieces: Whether changed partial files are read now, and not before their downloads
+  ///     start.
   /// - Returns: The state and the decision of each record.
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
-  func reconcileAtLaunch(leavingOut ids: Set<String> = []) async throws -> [Reconciliation] {
+  func reconcileAtLaunch(
+    leavingOut ids: Set<String> = [],
+    checksPieces: Bool = false
+  ) async throws -> [Reconciliation] {
     let records = try await store.objects.read { [scope = options.scope] tx in
       if let scope {
         return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
@@ -22,14 +28,20 @@ extension DownloadEngine {
       }
       return try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
     }
-    return try await reconcile(records.filter { !ids.contains($0.id) })
+    return try await reconcile(
+      records.filter { !ids.contains($0.id) },
+      checksPieces: checksPieces
+    )
   }
 
   /// Reconciles those of some records that have no transfer, and enqueues those that may run.
-  func reconcile(_ records: [DownloadRecord]) async throws -> [Reconciliation] {
+  func reconcile(
+    _ records: [DownloadRecord],
+    checksPieces: Bool = false
+  ) async throws -> [Reconciliation] {
     // A record with a transfer is reconciled when the transfer has ended.
     let found = try Reconciliation.of(
-      records.filter { active[$0.url] == nil && active.transfer(ofRecord: $0.id) == nil },
+      records.filter { !isOccupied($0) },
       in: locations.roots,
       now: now(),
       policy: policy
@@ -40,7 +52,10 @@ extension DownloadEngine {
       else { return found }
       return try inspect(found.record)
     }
-    let withheld = try await execute(found)
+    let withheld = try await execute(
+      found,
+      counting: checksPieces ? try await checkPieces(of: found) : [:]
+    )
     return found.map { found in
       var found = found
       switch withheld[found.record.id] {
@@ -91,8 +106,12 @@ extension DownloadEngine {
   /// restore a file without a record. Partial files are truncated after the commit, so that the
   /// counted bytes are always on disk.
   ///
+  /// A partial file is only read before its download starts: a decision to check it that comes
+  /// earlier has no effect on the file and its bytes.
+  ///
   /// - Parameters:
   ///   - found: The records and the decisions.
+  ///   - correct: By record id, the bytes of files that were checked whose pieces have their digests.
   ///   - taskHasEnded: Whether a task of this engine has just ended for each record.
   ///   - resumeData: The resume data that the task has left.
   /// - Returns: The reasons why records were left unchanged, by record id.
@@ -101,34 +120,33 @@ extension DownloadEngine {
   @discardableResult
   func execute(
     _ found: [Reconciliation],
+    counting correct: [String: ByteRanges] = [:],
     taskHasEnded: Bool = false,
     resumeData: Data? = nil
   ) async throws -> [String: Withheld] {
-    let (settled, withheld) = try await syncFiles(of: found)
-    let correct = try await checkPieces(of: settled)
-    // A check that a stop has ended is repeated by the next engine.
-    let found = settled.filter { $0.effects.partial != .check || correct[$0.record.id] != nil }
+    let (found, withheld) = try await syncFiles(of: found)
+    let counted = found.map { $0.countedBytes(correct[$0.record.id]) }
     guard !found.isEmpty else { return withheld }
     let options = options
     let moment = now()
     let changed = try await commit { tx in
-      try found.map { found in
+      try zip(found, counted).map { found, counted in
         try RecordChange(
           found,
           taskHasEnded: taskHasEnded,
           resumeData: resumeData,
-          correct: correct[found.record.id],
+          counted: counted,
           options
         )
         .apply(at: moment, in: &tx)
       }
     }
     var renames: [Reconciliation] = []
-    for (found, record) in zip(found, changed) {
+    for ((found, counted), record) in zip(zip(found, counted), changed) {
       guard let record else { continue }
       if found.effects.record == .redoRename { renames.append(found) }
-      cutPartial(of: found, record)
-      notify(found, record)
+      cutPartial(of: found, counted)
+      notify(found, record, counted)
     }
     try await redoRenames(renames)
     return withheld
@@ -181,48 +199,26 @@ extension DownloadEngine {
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
 
-  /// The number of bytes that are read at a time to check pieces: a fraction of a second on most disks.
-  private static let checkedLength: Int64 = 64 << 20
-
-  /// Reads the partial files whose pieces are to be checked.
+  /// Reads the partial files whose pieces are to be checked, for an engine that does not run.
   ///
-  /// Costs one read of each of these files. In the meantime, the progress of transfers is committed,
-  /// and a request to stop ends the check.
+  /// Costs one read of each of these files. A request to stop ends the check.
   ///
-  /// - Returns: By record id, the bytes that count: committed, and in a piece that has its digest. A
-  ///   file that cannot be read has none. Files that were not read to their end are missing.
+  /// - Returns: By record id, the bytes whose pieces have their digests. Files that could not be
+  ///   read to their end are missing.
   private func checkPieces(of found: [Reconciliation]) async throws -> [String: ByteRanges] {
-    let found = found.filter { $0.effects.partial == .check }
-    guard !found.isEmpty else { return [:] }
-    let digests = try await store.objects.read { tx in
-      try tx.find(PieceDigests.self, keys: found.map(\.record.id))
-    }
-    var counted: [String: ByteRanges] = [:]
-    for (found, digests) in zip(found, digests) {
-      guard let correct = try await correctBytes(of: found.layout.partialPath, digests) else {
-        break
+    var correct: [String: ByteRanges] = [:]
+    for found in found where found.effects.partial == .check {
+      let digests = try await store.objects.read { tx in
+        try tx.find(PieceDigests.self, key: found.record.id)
       }
-      counted[found.record.id] = correct.counted(in: found.record)
-      log("checked pieces", found.record, ["correct": "\(correct)"])
-    }
-    return counted
-  }
-
-  /// Returns the bytes of the pieces that have their digests; none if the file cannot be read, and
-  /// `nil` if the engine is to stop.
-  private func correctBytes(of path: String, _ digests: PieceDigests?) async throws -> ByteRanges? {
-    guard let digests, digests.count > 0 else { return ByteRanges() }
-    var correct = ByteRanges()
-    let length = Int(max(1, Self.checkedLength / digests.pieceLength))
-    for start in stride(from: 0, to: digests.count, by: length) {
-      guard !inbox.hasStopRequest else { return nil }
-      let part = start..<min(start + length, digests.count)
-      let report = try await environment.blocking {
-        try? PieceReport(ofFileAt: path, digests, in: part)
+      var check = PieceCheck(ofFileAt: found.layout.partialPath, digests)
+      while let part = check.next {
+        guard !inbox.hasStopRequest else { return correct }
+        check.note(
+          try await environment.blocking { Result { () throws(FileReadError) in try part.read() } }
+        )
       }
-      guard let report else { return ByteRanges() }
-      correct = correct.union(report.correct)
-      try await checkpointIfDue()
+      if check.temporaryFailure == nil { correct[found.record.id] = check.correct }
     }
     return correct
   }
@@ -238,24 +234,31 @@ extension DownloadEngine {
   }
 
   /// Deletes or truncates a partial file after the commit, as the plan of the next attempt requires.
-  private func cutPartial(of found: Reconciliation, _ record: DownloadRecord) {
+  ///
+  /// - Parameters:
+  ///   - found: The decision.
+  ///   - counted: The bytes that count after a check of the file; `nil` if it was not checked.
+  private func cutPartial(of found: Reconciliation, _ counted: ByteRanges?) {
     switch found.effects.partial {
     case .drop: removePartial(found.layout)
-    case .check where record.received == 0: removePartial(found.layout)
-    case .check where found.layout.isBelowRoot:
-      placement.cutPartial(found.layout.partialPath, to: record.committed.end)
     case .truncate where found.layout.isBelowRoot:
       placement.cutPartial(found.layout.partialPath, to: found.record.committed.end)
+    case .check:
+      guard let counted else { break }
+      if counted.isEmpty {
+        removePartial(found.layout)
+      } else if found.layout.isBelowRoot {
+        placement.cutPartial(found.layout.partialPath, to: counted.end)
+      }
     // Deleted before the commit.
     case .delete: break
-    case .truncate, .check, .keep: break
+    case .truncate, .keep: break
     }
   }
 
   /// Emits the events of a reconciled record, and enqueues it if it may run.
-  private func notify(_ found: Reconciliation, _ record: DownloadRecord) {
-    let hasLostAll = found.effects.partial == .check && record.received == 0
-    let lostBytes = hasLostAll ? found.record.received : found.lostBytes
+  private func notify(_ found: Reconciliation, _ record: DownloadRecord, _ counted: ByteRanges?) {
+    let lostBytes = counted?.isEmpty == true ? found.record.received : found.lostBytes
     if lostBytes > 0 {
       dispatcher.emit(.rolledBack(url: record.url, from: lostBytes), of: record.id)
     }
@@ -279,11 +282,13 @@ extension DownloadEngine {
   }
 }
 
-extension ByteRanges {
-  /// The bytes that a record counts, too.
+extension Reconciliation {
+  /// The bytes that count after a check of the partial file; `nil` if the decision requires none, or
+  /// none was made.
   ///
-  /// If its count contradicts itself, the digests decide.
-  fileprivate func counted(in record: DownloadRecord) -> Self {
-    record.isConsistent ? intersection(record.committed) : self
+  /// If the record's count contradicts itself, the digests decide.
+  fileprivate func countedBytes(_ correct: ByteRanges?) -> ByteRanges? {
+    guard effects.partial == .check, let correct else { return nil }
+    return record.isConsistent ? correct.intersection(record.committed) : correct
   }
 }

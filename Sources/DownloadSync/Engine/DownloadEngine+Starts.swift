@@ -30,6 +30,7 @@ extension DownloadEngine {
     var placed = placed
     do {
       try await startEligible(with: &placed)
+      try await beginChecks()
     } catch {
       // A start that fails, for example without a root folder, concerns none of these files.
       try? await commitCompleted(placed)
@@ -72,7 +73,7 @@ extension DownloadEngine {
         let completed = try tx.complete(placed, marking: hooks, at: moment)
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
-        var others: [Reconciliation] = []
+        var others: [(Reconciliation, Scheduler.Candidate)] = []
         for candidate in chosen {
           guard var record = try tx.find(DownloadRecord.self, key: candidate.url), record.mayStart
           else { continue }
@@ -104,7 +105,7 @@ extension DownloadEngine {
           ) {
             starts.append(start)
           } else {
-            others.append(found)
+            others.append((found, candidate))
           }
         }
         return (completed, starts, moved, others)
@@ -113,9 +114,12 @@ extension DownloadEngine {
       noteCompleted(completed)
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
+      for (found, candidate) in others where found.effects.partial == .check {
+        checks.insert(found, candidate)
+      }
       // Records that need no request, such as one whose file already has its final name but whose
       // folder could not be synced.
-      try await execute(others)
+      try await execute(others.map(\.0).filter { $0.effects.partial != .check })
       // A download that failed to start has left its slot to another one.
       guard next.need != nil || chosen.contains(where: { active[$0.url] == nil }) else { return }
     }
@@ -132,8 +136,8 @@ extension DownloadEngine {
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> Start? {
-    // Without a plan there is no request; the caller executes the decision as at launch. It also
-    // reads the file if its pieces are to be checked, and then the download starts.
+    // Without a plan there is no request; the caller executes the decision as at launch. If the
+    // pieces of the file are to be checked, the download starts after that.
     guard let plan = found.decision.plan, found.effects.partial != .check else { return nil }
     // Resume data covers the whole file: the received bytes are in a file of the system, and none
     // of them in the partial file.

@@ -30,7 +30,7 @@ extension DownloadEngine {
     follower.skip(to: try store.objects.historyToken())
     var found: [DownloadRecord] = []
     var gone: [String] = []
-    for url in queue.urls + active.urls {
+    for url in queue.urls + active.urls + checks.urls {
       if let record = try await current(url) { found.append(record) } else { gone.append(url) }
     }
     if options.scope == nil { queue.readStore() }
@@ -53,7 +53,7 @@ extension DownloadEngine {
   ) async throws {
     var givenUp: [Scheduler.Candidate] = []
     for url in gone {
-      if let candidate = queue.remove(url) { givenUp.append(candidate) }
+      if let candidate = removeWaiting(url) { givenUp.append(candidate) }
       endTransfer(url)
     }
     var idle: [Reconciliation] = []
@@ -61,10 +61,12 @@ extension DownloadEngine {
       if active[record.url] != nil {
         try await applyChange(record)
       } else if record.mayStart {
+        // A check of another generation's file is of no use.
+        if !checks.contains(record) { checks.remove(record.url) }
         // It is reconciled when it starts: nothing else depends on its files.
         offer(record, isNew: newIDs.contains(record.id))
       } else {
-        if let candidate = queue.remove(record.url) { givenUp.append(candidate) }
+        if let candidate = removeWaiting(record.url) { givenUp.append(candidate) }
         // If a transfer of the record is still ending, that end reconciles it.
         if DownloadState.active.contains(record.state), active.transfer(ofRecord: record.id) == nil
         {
@@ -80,6 +82,13 @@ extension DownloadEngine {
       }
       dispatcher.emit(.released(url: candidate.url), of: isMoved ? nil : candidate.recordID)
     }
+  }
+
+  /// Removes a download without a transfer from the queue, or ends the check of its partial file.
+  ///
+  /// - Returns: The place in the queue that it had; `nil` if it did not wait.
+  private func removeWaiting(_ url: String) -> Scheduler.Candidate? {
+    queue.remove(url) ?? checks.remove(url)?.candidate
   }
 
   /// Compares an active transfer with the current record.

@@ -87,6 +87,8 @@ extension DownloadEngine {
         if let checked = try await finishChecked(key, digest, changed) {
           turn.checked.append(checked)
         }
+      case .partialRead(let url, let number, let result):
+        try await noteRead(result, of: url, number: number)
       case .storeChanged:
         turn.hasStoreChanged = true
       case .observationFailed(let error):

@@ -44,6 +44,7 @@ public actor DownloadEngine {
   var dispatcher: EventDispatcher
   var locations: Locations
   var deletions = PendingDeletions()
+  var checks = PartialChecks()
   var checkpoints: CheckpointSchedule
   var summary = RunSummary()
   /// The ids of records whose servers did not answer requests for ranges as expected; their files
@@ -205,7 +206,7 @@ public actor DownloadEngine {
 
   /// Whether nothing is left to do, or nothing before a full disk has free space.
   private var isIdle: Bool {
-    active.isEmpty && (queue.isEmpty || queue.fullFolder != nil)
+    active.isEmpty && checks.isEmpty && (queue.isEmpty || queue.fullFolder != nil)
       && !deletions.delayEnd(atMost: options.retry.maximumAttempts)
   }
 
@@ -259,7 +260,7 @@ public actor DownloadEngine {
     } else {
       try await adoptTasks()
     }
-    let found = try await reconcileAtLaunch(leavingOut: left)
+    let found = try await reconcileAtLaunch(leavingOut: left, checksPieces: true)
     await awaitNotifications()
     if let fatal { throw fatal }
     return found

@@ -23,6 +23,8 @@ enum EngineInput: Sendable {
   ///
   /// If it is not the expected one, the ranges are those of pieces that have changed on disk.
   case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>, changed: ByteRanges)
+  /// A part of a changed partial file was read for the check with this number.
+  case partialRead(url: String, number: Int, Result<PieceReport, FileReadError>)
   /// The store has a new commit, of this engine or another writer.
   case storeChanged
   /// Observing the store failed, and will be retried.

@@ -20,9 +20,6 @@ struct PieceTable: Sendable {
     done = Set(digests.pieces(in: committed))
   }
 
-  /// The pieces that were compared or recorded, in ascending order.
-  var checked: [Int] { done.sorted() }
-
   /// The pieces that have arrived since the last call of ``note(_:of:)`` for them.
   func due(in synced: ByteRanges) -> [Int] {
     digests.pieces(in: synced).filter { !done.contains($0) }

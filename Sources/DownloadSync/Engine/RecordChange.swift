@@ -8,8 +8,8 @@ struct RecordChange: Sendable {
   private let record: DownloadRecord
   private let effects: ReconcileEffects
   private let resumeData: ResumeDataChange
-  /// The bytes whose pieces have their digests; `nil` if the file was not read.
-  private let correct: ByteRanges?
+  /// The bytes that count after a check of the partial file; `nil` if it was not checked.
+  private let counted: ByteRanges?
   /// The modification time of the partial file when it was examined.
   private let partialModified: Date?
   private let taskHasEnded: Bool
@@ -23,20 +23,21 @@ struct RecordChange: Sendable {
   ///   - found: The record and the decision.
   ///   - taskHasEnded: Whether a task of this engine has ended for the record, without a crash.
   ///   - resumeData: The resume data that the task has left.
-  ///   - correct: The bytes whose pieces have their digests; `nil` if the file was not read.
+  ///   - counted: The bytes that count after a check of the partial file; `nil` if it was not
+  ///     checked.
   ///   - options: How the previous engine ended, how many crashes a download may cause, and the hooks
   ///     to mark.
   init(
     _ found: Reconciliation,
     taskHasEnded: Bool,
     resumeData: Data?,
-    correct: ByteRanges?,
+    counted: ByteRanges?,
     _ options: EngineOptions
   ) {
     record = found.record
     effects = found.effects
     self.resumeData = ResumeDataChange(effects.resumeData, left: resumeData)
-    self.correct = correct
+    self.counted = counted
     partialModified = found.partialModified
     self.taskHasEnded = taskHasEnded
     isTransferToBlame = options.previousExit == .crashed
@@ -75,7 +76,7 @@ struct RecordChange: Sendable {
     var changed = stored
     resumeData.apply(to: &changed)
     if effects.rollsBack { changed.dropBytes() }
-    if let correct { changed.recount(correct, writtenAt: partialModified, at: moment) }
+    if let counted { changed.recount(counted, writtenAt: partialModified, at: moment) }
     if taskHasEnded { changed.resolveStart() }
     switch effects.record {
     case .complete: changed.complete(marking: hooks, at: moment)

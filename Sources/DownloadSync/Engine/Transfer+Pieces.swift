@@ -52,25 +52,6 @@ extension Transfer {
     for range in damaged.ranges { file.discard(range) }
     return (digests, pieces)
   }
-
-  /// Reads the pieces that were compared or recorded before, and returns the bytes of those that have
-  /// other digests now: a disk or another program has changed them since.
-  ///
-  /// Blocks while the file is read.
-  ///
-  /// - Throws: The failure to read the file.
-  func changedPieces() throws(PartialFile.Failure) -> ByteRanges {
-    guard let table = pieces?.table else { return ByteRanges() }
-    var changed = ByteRanges()
-    for piece in table.checked {
-      let digest = try file.digest(of: piece, table.digests)
-      guard digest.map({ table.digests.finding($0, of: piece) == .damaged }) ?? true else {
-        continue
-      }
-      changed.insert(table.digests.range(of: piece))
-    }
-    return changed
-  }
 }
 
 extension DownloadRecord {

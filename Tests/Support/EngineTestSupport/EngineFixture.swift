@@ -73,6 +73,7 @@ package final class EngineFixture {
   /// Creates an engine with short retry delays.
   package func engine(
     idleTimeout: Duration = .seconds(300),
+    environment: EngineEnvironment = .live,
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
     var options = EngineOptions()
@@ -81,7 +82,9 @@ package final class EngineFixture {
     return try DownloadEngine(
       store: store,
       transport: TransportUnderTest.make(idleTimeout: idleTimeout),
-      options: options
+      options: options,
+      now: { Date() },
+      environment: environment
     )
   }
 

@@ -1,0 +1,183 @@
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import SystemInterface
+import Testing
+
+@testable import DownloadStore
+@testable import DownloadSync
+
+/// Keeps work until it is released, and counts it.
+private final class HeldWork: Sendable {
+  private struct State {
+    var works: [@Sendable () -> Void] = []
+    var count = 0
+    var isReleased = false
+  }
+
+  private let state = Mutex(State())
+
+  /// The number of works that were added.
+  var count: Int { state.withLock { $0.count } }
+
+  func add(_ work: @escaping @Sendable () -> Void) {
+    let runs = state.withLock { state in
+      state.count += 1
+      if !state.isReleased { state.works.append(work) }
+      return state.isReleased
+    }
+    if runs { EngineEnvironment.live.startLongWork(work) }
+  }
+
+  /// Runs the kept works, and from now on all works when they are added.
+  func release() {
+    let works = state.withLock { state in
+      state.isReleased = true
+      return state.works
+    }
+    for work in works { work() }
+  }
+}
+
+// The reads of changed partial files, which are long work.
+
+extension ChangedPartialTests {
+  /// An engine whose reads of changed partial files wait.
+  private func engine(holding held: HeldWork) throws -> DownloadEngine {
+    var environment = EngineEnvironment.live
+    environment.startLongWork = { held.add($0) }
+    return try fixture.engine(environment: environment) { $0.pieceLength = Self.length }
+  }
+
+  /// Runs an engine until it reads the changed file of an interrupted download.
+  private func whileReading(
+    _ body: (_ path: String, _ run: Task<RunSummary, any Error>, _ held: HeldWork) async throws
+      -> Void
+  ) async throws {
+    let path = try await interrupt()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    let held = HeldWork()
+    let engine = try engine(holding: held)
+    let run = Task { try await engine.run(until: .idle) }
+    do {
+      try await waitUntil("the check") { held.count == 1 }
+      try await body(path, run, held)
+    } catch {
+      engine.stop()
+      _ = try? await run.value
+      throw error
+    }
+    _ = try await run.value
+  }
+
+  @Test func `while a changed partial file is read, other downloads start and complete`()
+    async throws
+  {
+    fixture.server.route("/b", Resource(.generated(byteCount: 1_000, seed: 81)))
+    try await whileReading { _, run, held in
+      let kept = try wholePieces()
+      try fixture.add("/b")
+      try await waitUntil("the other one") { try fixture.record("/b").state == .completed }
+      #expect(try fixture.record("/a").state == .waiting)
+      #expect(fixture.ranges("/a").count == 1)
+      held.release()
+      #expect(try await run.value.completed == 2)
+      #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+    }
+    try expectComplete()
+  }
+
+  @Test func `a pause ends the check, and the file is read after the download is resumed`()
+    async throws
+  {
+    let url = fixture.server.url("/a")
+    let received = Mutex<Int64>(0)
+    try await whileReading { _, run, held in
+      let before = try fixture.record("/a").received
+      received.withLock { $0 = before }
+      try await fixture.store.pause(.matching([url]))
+      // Nothing is left to do, although the read has not returned.
+      #expect(try await run.value == RunSummary())
+      held.release()
+    }
+    let paused = try fixture.record("/a")
+    #expect(paused.state == .paused && paused.received == received.withLock { $0 })
+    let kept = try wholePieces()
+    try await fixture.store.resume(.matching([url]))
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+  }
+
+  @Test func `a download that is removed during its check is deleted with its partial file`()
+    async throws
+  {
+    try await whileReading { path, run, held in
+      _ = try await fixture.store.remove(.matching([fixture.server.url("/a")]), withFile: true)
+      #expect(try await run.value == RunSummary())
+      #expect(!FileManager.default.fileExists(atPath: path))
+      held.release()
+    }
+    #expect(try fixture.store.records(DownloadRecord.all).isEmpty)
+  }
+
+  @Test func `a restart does not wait for the check`() async throws {
+    try await whileReading { _, run, held in
+      try await fixture.store.restart(.matching([fixture.server.url("/a")]))
+      #expect(try await run.value.completed == 1)
+      held.release()
+    }
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, nil])
+  }
+
+  @Test func `a file that is changed again before it was read is read again`() async throws {
+    let count = Mutex(0)
+    try await whileReading { path, run, held in
+      try overwrite(path, at: 250_000)
+      held.release()
+      _ = try await run.value
+      count.withLock { $0 = held.count }
+    }
+    try expectComplete()
+    #expect(count.withLock { $0 } == 2)
+    #expect(fixture.ranges("/a").dropFirst().first == "bytes=100000-299999")
+  }
+
+  @Test func `a stop does not wait for the check, and the next engine repeats it`() async throws {
+    let before = Mutex<DownloadRecord?>(nil)
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { $0.state = .running }
+    }
+    let held = HeldWork()
+    let engine = try engine(holding: held)
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the check") { held.count == 1 }
+    let record = try fixture.record("/a")
+    before.withLock { $0 = record }
+    engine.stop()
+    _ = try await run.value
+    held.release()
+    #expect(record.state == .waiting)
+    #expect(try fixture.record("/a") == record)
+    #expect(try #require(FileIdentity(ofFileAt: path)).size >= record.received)
+    try await self.run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+  }
+
+  @Test func `reconciling without a run reads a changed file at once`() async throws {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    try await fixture.engine().reconcile()
+    #expect(try fixture.record("/a").received == kept - Self.length)
+  }
+}
