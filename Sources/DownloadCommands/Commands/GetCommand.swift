@@ -57,7 +57,7 @@ struct GetCommand: EngineCommand {
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       urls.formUnion(requests.map(\.url))
-      try await add(requests, folder, to: store)
+      try add(requests, folder, to: store)
     }
     let end: EngineSession.End
     do {
@@ -88,7 +88,7 @@ struct GetCommand: EngineCommand {
     _ requests: [DownloadRequest],
     _ folder: String,
     to store: RecordStore
-  ) async throws {
+  ) throws {
     var requests = requests
     if Worker.current?.isRestarted == true {
       // Adding a known download clears its failures: a server that crashes the process would be
@@ -104,7 +104,7 @@ struct GetCommand: EngineCommand {
       requests[index].isPaused = false
     }
     let roots = try store.roots()
-    for added in try await store.add(requests) where added.record.state == .completed {
+    for added in try store.addNow(requests) where added.record.state == .completed {
       guard !display.quiet else { continue }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
       Output.current.say("already complete: \(place)")

@@ -14,7 +14,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// `dlstore import`: reads a file that `export`, aria2 or another program wrote.
-struct ImportCommand: AsyncParsableCommand {
+struct ImportCommand: ParsableCommand {
   /// The handling of objects that are already in the store.
   enum KnownObjects: String, CaseIterable, ExpressibleByArgument {
     case keep
@@ -88,10 +88,10 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  func run() throws {
     switch format {
     case .jsonl: try importJSONLines()
-    case .aria2: try await importAria2()
+    case .aria2: try importAria2()
     case .json, .csv: try importRows()
     }
   }
@@ -191,7 +191,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   // MARK: aria2
 
-  private func importAria2() async throws {
+  private func importAria2() throws {
     let list = try InputFile(file)
     var isComplete = !list.problems.contains(where: \.isFatal)
     for problem in list.problems {
@@ -210,7 +210,7 @@ struct ImportCommand: AsyncParsableCommand {
         Output.current.say("\(file):\(entry.line): \(error.message ?? "invalid")")
       }
     }
-    let added = try await store.add(requests)
+    let added = try store.addNow(requests)
     try Output.current.report(added.map(\.line).joined())
     if !isComplete { throw CommandFailure(.failed) }
   }
