@@ -191,16 +191,15 @@ final class SimulatedDisk: Sendable {
   /// - Parameters:
   ///   - bytes: The new contents.
   ///   - path: The file.
-  ///   - delay: The time in seconds between the previous modification of the file and this one;
-  ///     `nil` for the time of the call.
+  ///   - time: The modification time of the file; `nil` for the time of the call.
   /// - Throws: Errors of the file system.
-  func put(_ bytes: [UInt8], at path: String, after delay: Int? = nil) throws {
-    let previous = FileCalls.identity(of: path)
+  func put(
+    _ bytes: [UInt8],
+    at path: String,
+    modified time: FileCalls.Identity? = nil
+  ) throws {
     try Self.write(bytes, to: path)
-    if let delay, var time = previous {
-      time.seconds += delay
-      try FileCalls.setTime(of: path, to: time)
-    }
+    if let time { try FileCalls.setTime(of: path, to: time) }
     adopt(path)
     guard let identity = FileCalls.identity(of: path) else { return }
     state.withLock { state in

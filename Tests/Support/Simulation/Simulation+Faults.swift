@@ -84,7 +84,7 @@ extension Simulation {
   }
 
   /// Changes a byte of a partial file that a record counts, while no engine runs, as another program
-  /// would an hour later, or an hour after the last such change.
+  /// would an hour after the engine's last write, and an hour after the last such change.
   func overwrite() throws {
     guard overwriteChance.happens(profile.overwrites) else { return }
     let roots = try store.roots()
@@ -92,15 +92,23 @@ extension Simulation {
       .map { ($0, try roots.layout(of: $0).partialPath) }
       // A renamed file may still have its partial name: changing it changes the finished file.
       .filter { disk.isOnlyName($0.1) && $0.0.partialWrittenAt != nil }
-    guard let (record, path) = overwriteChance.pick(possible) else { return }
+    guard let (record, path) = overwriteChance.pick(possible),
+      let writtenAt = record.partialWrittenAt, var time = FileCalls.identity(of: path)
+    else { return }
     var bytes = try FileCalls.read(path)
     guard let offset = overwriteChance.pick(bytes.indices) else { return }
     trace.note("overwrite", "\(record.id) \(offset)")
     bytes[offset] ^= 1
-    let isDated = !defects.contains(.overwritesAreNotDated)
-    // The clock does not pass these hours, so each change must be later than all before it.
-    overwriteCount += 1
-    try disk.put(bytes, at: path, after: isDated ? 3_600 * overwriteCount : 0)
+    if !defects.contains(.overwritesAreNotDated) {
+      // The clock of the files does not pass these hours, so each change must be later than all
+      // before it. The clock of the engine may have jumped.
+      overwriteCount += 1
+      time.seconds = max(
+        time.seconds + 3_600 * overwriteCount,
+        Int(writtenAt.timeIntervalSince1970) + 3_600
+      )
+    }
+    try disk.put(bytes, at: path, modified: time)
     uncertain.insert(record.id)
   }
 
