@@ -44,12 +44,15 @@ struct SimulationTests {
   /// that a power cut restores, because its folder could not be synced when its record was deleted;
   /// a copy of a temporary file of another version than the resume data; a partial file that is
   /// truncated and then extended between two runs, which no engine can detect without a digest (the
-  /// fault was wrong, not the engine).
+  /// fault was wrong, not the engine); a partial file that is overwritten before the time at which the
+  /// engine has written it, after a jump of the clock (again the fault was wrong); a record that moves
+  /// to another URL before the engine is notified that it was added.
   @Test(
     arguments: [
       3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
       73_903_433_119_415, 279_654_270_372_623, 279_654_270_374_829, 279_654_270_395_093,
       278_998_176_909_703, 181_405_083_849_992, 216_670_467_632_106, 164_586_027_309_918,
+      60_469_420_968_399, 194_719_938_471_816,
     ] as [UInt64]
   )
   func `the invariants hold for a seed that has failed before`(seed: UInt64) throws {

@@ -7,9 +7,9 @@ extension DownloadEngine {
   /// Applies the changes that the user or another process has committed.
   ///
   /// New and changed records are reconciled. Transfers end whose record was removed, paused,
-  /// cancelled or restarted. Costs O(changes) since the last call, up to a bound: after more changes,
-  /// or if the store's history no longer contains them all, the waiting downloads are read again when
-  /// slots need them.
+  /// cancelled or restarted. Costs O(changes + transfers) since the last call, up to a bound: after
+  /// more changes, or if the store's history no longer contains them all, the waiting downloads are read
+  /// again when slots need them.
   func applyStoreChanges() async throws {
     let changes = try follower.next()
     if case .none = changes { return }
@@ -17,10 +17,28 @@ extension DownloadEngine {
     switch changes {
     case .none: break
     case .some(let inserted, let updated, let deleted):
-      try await applyChanges(inserted + updated, newIDs: Set(inserted.map(\.id)), gone: deleted)
+      try await applyChanges(
+        inserted + updated,
+        newIDs: Set(inserted.map(\.id)),
+        gone: deleted + (try await vanishedURLs())
+      )
     case .unknown:
       try await applyUnknownChanges()
     }
+  }
+
+  /// Returns the URLs of transfers, and of checks, whose records are not in the store any more.
+  ///
+  /// The changes do not contain all of them. The engine may have found a record in the store before
+  /// it read the record's insertion from the history. If the record has been deleted or moved to
+  /// another URL since then, the history contains neither of the two.
+  private func vanishedURLs() async throws -> [String] {
+    let urls = active.urls + checks.urls
+    guard !urls.isEmpty else { return [] }
+    let records = try await store.objects.read { tx in
+      try tx.find(DownloadRecord.self, keys: urls)
+    }
+    return zip(urls, records).compactMap { url, record in record == nil ? url : nil }
   }
 
   /// Compares the transfers and the queue with the store, and reads the waiting downloads again.

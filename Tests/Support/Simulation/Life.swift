@@ -17,6 +17,7 @@ final class Life: FaultInjector, Transport {
     var effectsLeft: Int?
     var post: Post?
     var known: Set<TaskID> = []
+    var started: Set<TaskID> = []
     /// The number of clock reads since the death.
     var clockReadCount = 0
     var outcome: Result<Void, any Error>?
@@ -60,6 +61,8 @@ final class Life: FaultInjector, Transport {
   }
   /// The tasks that the process has started or adopted.
   var known: Set<TaskID> { state.withLock { $0.known } }
+  /// The tasks that the process has started.
+  var started: Set<TaskID> { state.withLock { $0.started } }
   /// The number of its effects.
   var effectCount: Int { state.withLock { $0.effectCount } }
 
@@ -183,6 +186,7 @@ final class Life: FaultInjector, Transport {
       "\(id.rawValue) \(request.recordID) from \(source)\(end)"
     )
     know(id)
+    state.withLock { _ = $0.started.insert(id) }
     if defects.contains(.tasksStartTwice), chance.happens(0.1) {
       know(network.engineTransport.start(request, sink: sink))
     }

@@ -42,6 +42,8 @@ final class SimulatedNetwork: Sendable {
     var url: String
     /// Whether it fetches a range with an end, beside other tasks of its record.
     var isPart: Bool
+    /// Whether the engine has cancelled it.
+    var isCancelled = false
   }
 
   /// The tasks of the current engine: started or adopted, and not ended; in a session, not
@@ -58,7 +60,8 @@ final class SimulatedNetwork: Sendable {
         WorkingTask(
           recordID: $0.request.recordID,
           url: $0.request.url,
-          isPart: $0.request.end != nil
+          isPart: $0.request.end != nil,
+          isCancelled: $0.isCancelled
         )
       }
   }

@@ -31,6 +31,24 @@ extension Simulation {
     }
   }
 
+  /// Checks that each task of the process has a record, if the engine has nothing to do and was
+  /// notified of a commit since the last check.
+  ///
+  /// An adopted task may request the URL that its record had in the process that started it.
+  func checkURLs(through commit: UInt64) throws {
+    guard commit == notifiedCommit, commit != comparedCommit, executor.jobCount == 0,
+      executor.workCount == 0, !life.isDead, life.outcome == nil
+    else { return }
+    comparedCommit = commit
+    let records = try store.records(DownloadRecord.all)
+    for task in network.working(life.started) where !task.isCancelled {
+      let urls = records.first { $0.id == task.recordID }.map { [$0.url] + $0.mirrors } ?? []
+      guard urls.contains(task.url) else {
+        throw failure(.tasksHaveRecords, "a task requests \(task.url), but its record \(urls)")
+      }
+    }
+  }
+
   /// Checks what records guarantee against the state that a power cut would leave.
   func checkRecords() throws {
     let roots = try store.roots()

@@ -69,6 +69,7 @@ extension Simulation {
     self.engine = engine
     events = log
     notifiedCommit = 0
+    comparedCommit = 0
   }
 
   /// Handles the end of a process, and starts the next one.

@@ -54,6 +54,8 @@ public final class Simulation {
   var step = 0
   /// The last commit that the engine was notified of.
   var notifiedCommit: UInt64 = 0
+  /// The last such commit after which the tasks were compared with the records.
+  var comparedCommit: UInt64 = 0
   var lastTick = Duration.zero
   /// The contents of foreign files, by path.
   var foreignFiles: [String: [UInt8]] = [:]
@@ -249,6 +251,7 @@ public final class Simulation {
       life: ObjectIdentifier(life)
     )
     try checkTasks()
+    try checkURLs(through: now.commit)
     guard seen.map({ $0 != now }) ?? true else { return }
     seen = now
     try checkRecords()

@@ -23,6 +23,9 @@ public enum Invariant: String, Sendable, Hashable, CaseIterable {
   case completeIsThere = "complete files exist"
   /// A record has at most one task of an engine.
   case oneTask = "at most one task per record"
+  /// Once an engine has been notified of all commits and waits, each task that it has started and
+  /// not cancelled requests a URL of a record.
+  case tasksHaveRecords = "no task runs on without its record"
   /// The number of running tasks does not exceed the limits.
   case limits = "the limits are respected"
   /// A generation ends once.
