@@ -112,6 +112,8 @@ extension DownloadEngine {
 
   /// Cancels every task, waits up to ten seconds for them to end, and commits the received bytes.
   func stopAll() async throws {
+    // Also after an error: the end of one connection must not start another one.
+    isStopping = true
     for download in active.ordered { cancel(download) }
     let deadline = environment.instant().advanced(by: .seconds(10))
     while active.hasTasks || dispatcher.pendingCount > 0, environment.instant() < deadline {
