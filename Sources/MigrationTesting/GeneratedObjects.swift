@@ -107,6 +107,14 @@ struct GeneratedObjects: Sendable {
     distinct(number, type)
   }
 
+  /// Whole numbers, numbers with up to six decimals, and very large and very small ones.
+  private static func decimal(_ generator: inout SeededGenerator) -> Decimal {
+    let digits = Decimal(Int.random(in: -1_000_000...1_000_000, using: &generator))
+    let exponents = [0, 0, -1, -2, -3, -6, 20, -20]
+    let exponent = exponents[Int.random(in: exponents.indices, using: &generator)]
+    return digits * Decimal(sign: .plus, exponent: exponent, significand: 1)
+  }
+
   private static func random(
     _ type: FieldType,
     _ name: String,
@@ -123,7 +131,7 @@ struct GeneratedObjects: Sendable {
       let seconds = Double.random(in: 0...1e9, using: &generator)
       return .date(Date(timeIntervalSinceReferenceDate: seconds))
     case .decimal:
-      return .decimal(Decimal(Int.random(in: -1_000_000...1_000_000, using: &generator)))
+      return .decimal(decimal(&generator))
     case .uuid: return distinct(Int.random(in: 0..<1_000_000, using: &generator), .uuid)
     case .string: return .string(text(&generator))
     case .data: return .data(Data(text(&generator).utf8))

@@ -36,6 +36,19 @@ import Testing
     #expect(try reader.commitNumber() == writer.commitNumber())
   }
 
+  @Test func `a write by an earlier program says which program has changed the store`() throws {
+    let path = folder.path("store")
+    let later = StoreOptions(schemaVersion: 2)
+    _ = try Store(at: path, models: [Ticket.self], options: later)
+    let error = #expect(throws: StoreError.self) { try open(.readWrite).write { _ in } }
+    #expect(
+      error?.message == """
+        writing \(path): the store is open read-only, because a program with schema version 2 has \
+        changed it: update this program
+        """
+    )
+  }
+
   @Test func `a read-only store observes the commits of a writer in the same process`() async throws
   {
     let writer = try open(.readWrite)

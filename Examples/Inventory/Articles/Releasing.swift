@@ -85,6 +85,13 @@ func recipesSchema() -> Never {
   SchemaCommand(models: [Recipe.self], version: RecipeSchema.version, folder: "Migrations").main()
 }
 
+/// The test of the package, which is not run here: the folder of the models is another one.
+func requiresReleasedModels() throws {
+  let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  let releases = SchemaFolder(tests.deletingLastPathComponent().appending(path: "Migrations").path)
+  try releases.require([Recipe.self], version: RecipeSchema.version)
+}
+
 func releasing(_ folder: String, _ migrations: String) throws {
   let releases = SchemaFolder(migrations)
   _ = try releases.accept([FirstRelease.Recipe.self], version: 1)

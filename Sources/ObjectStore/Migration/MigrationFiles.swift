@@ -15,7 +15,8 @@ struct MigrationFiles {
 
   /// The name under which the file of a version is kept.
   static func previousName(version: UInt32) -> String { "data.mdb.before-\(version)" }
-  /// The name under which a migrated file is kept after a rollback.
+  /// The name under which a migrated file is kept after a rollback; those of later rollbacks have a
+  /// number.
   static let rolledBackName = "data.mdb.rolled-back"
 
   /// Opens the new file; one that another migration has begun is deleted.
@@ -66,13 +67,28 @@ struct MigrationFiles {
     NewFolder.remove(folder)
   }
 
-  /// Restores a previous file, and keeps the present one as ``rolledBackName``.
-  func restore(_ name: String) throws {
-    try link(file, as: Self.rolledBackName)
+  /// Restores a previous file.
+  ///
+  /// - Returns: The path under which the present file is kept.
+  func restore(_ name: String) throws -> String {
+    let kept = unusedRolledBackName()
+    try link(file, as: kept)
     try DurableFile.rename("\(path)/\(name)", to: file)
     try FolderSync.run(path)
     // Begun by a program whose migration is undone.
     NewFolder.remove(folder)
+    return "\(path)/\(kept)"
+  }
+
+  /// The file of an earlier rollback may be the only one with what was written before it.
+  private func unusedRolledBackName() -> String {
+    var name = Self.rolledBackName
+    var number = 1
+    while (try? FileSize.of("\(path)/\(name)")) != nil {
+      number += 1
+      name = "\(Self.rolledBackName)-\(number)"
+    }
+    return name
   }
 
   /// Gives a file a second name in the store's folder, which may exist.

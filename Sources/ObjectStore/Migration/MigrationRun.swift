@@ -261,6 +261,8 @@ struct MigrationRun {
 
   private mutating func checkReferences() throws {
     var missing: [MigrationFailure] = []
+    // A rehearsal continues without the objects that a step rejects.
+    let cause = failures.isEmpty ? "is missing" : "is missing or was rejected"
     try Store.readStored(target) { transaction, schema in
       let references = try EnforcedReferences(schema, in: transaction)
       for entry in schema.models {
@@ -272,7 +274,8 @@ struct MigrationRun {
           for field in fields {
             let content = unsafe try record.content(ofID: field.fieldID)
             unsafe try field.forEachMissingKey(in: content, reference) { _ in
-              let reason = "\(field.fieldName) refers to a missing object of \(field.target.name)"
+              let reason =
+                "\(field.fieldName) refers to an object of \(field.target.name) that \(cause)"
               missing.append(
                 MigrationFailure(model: name, objectID: id, step: nil, reason: reason)
               )

@@ -154,8 +154,8 @@ extension Store {
   /// Restores the file of a store before its last migration.
   ///
   /// What was written since is not in the store any more. The migrated file stays in the folder as
-  /// `data.mdb.rolled-back`, in place of that of an earlier rollback. A program with the steps
-  /// migrates the store again when it opens it, so run the previous version.
+  /// `data.mdb.rolled-back`, or with a number after it if there is one from an earlier rollback. A
+  /// program with the steps migrates the store again when it opens it, so run the previous version.
   ///
   /// ```swift
   /// let report = try Store.rollBackMigration(at: folder)
@@ -175,17 +175,20 @@ extension Store {
           let record = try schema.metadata.migrationRecord(in: transaction)
           return (record, try record.flatMap { try changes(since: $0, schema, transaction) })
         }
-        guard let record, !record.previousFile.isEmpty,
+        guard let record else {
+          throw StoreError(.notFound, "\(path) was never migrated by a step")
+        }
+        guard !record.previousFile.isEmpty,
           (try? FileSize.of("\(path)/\(record.previousFile)")) != nil
         else {
-          throw StoreError(.notFound, "\(path) has no file from before a migration")
+          throw StoreError(.notFound, "\(path) has no file from before its last migration")
         }
-        try MigrationFiles(path: path).restore(record.previousFile)
+        let migratedFile = try MigrationFiles(path: path).restore(record.previousFile)
         return RollbackReport(
           version: record.from,
           lost: lost ?? [:],
           isComplete: lost != nil,
-          migratedFile: "\(path)/\(MigrationFiles.rolledBackName)"
+          migratedFile: migratedFile
         )
       }
     }

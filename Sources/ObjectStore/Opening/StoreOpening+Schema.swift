@@ -144,6 +144,18 @@ extension StoreOpening {
     )
   }
 
+  /// Throws if a program would read objects, without a conversion, that its steps are to convert.
+  ///
+  /// A program that opens the store for writing has migrated it by now.
+  static func requireMigrated(_ stored: UInt32, _ options: StoreOptions) throws {
+    guard !StoreMigrator.pendingSteps(stored, options).isEmpty else { return }
+    throw StoreError(
+      .schemaMismatch,
+      "the store has schema version \(stored), and steps lead to version \(options.schemaVersion): "
+        + "open the store for writing, which migrates it"
+    )
+  }
+
   /// Returns what to do if a model does not fit the store; `nil` if the versions do not tell.
   private static func advice(_ stored: UInt32, _ options: StoreOptions) -> String? {
     if stored > options.schemaVersion {

@@ -134,6 +134,7 @@ struct StoreOpening {
         try Self.writeSchema(of: environment, models: models, options: options, log)
       }
       let schema = try Self.readSchema(of: environment, models: models, options: options, log)
+      try Self.requireMigrated(schema.version, options)
       let isTooNew = schema.version > options.schemaVersion
       if isTooNew, options.access != .readOnly {
         log?.didFindLaterVersion(path, stored: schema.version, own: options.schemaVersion)

@@ -207,12 +207,22 @@ public final class Store: Sendable {
     try translating("checking \(path)") { try environment.checkPages() }
   }
 
+  /// Why a store that was opened for writing is read-only; empty if the program asked for that.
+  private var readOnlyReason: String {
+    let stored = schemas.withLock { $0.version }
+    guard options.access != .readOnly, stored > options.schemaVersion else { return "" }
+    return ", because a program with schema version \(stored) has changed it: update this program"
+  }
+
   /// Begins the write transaction.
   ///
   /// Waits for the write of any other thread or process.
   func beginWrite() throws -> StoreTransaction {
     guard !isReadOnly else {
-      throw StoreError(.permissionDenied, "writing \(path): the store is open read-only")
+      throw StoreError(
+        .permissionDenied,
+        "writing \(path): the store is open read-only\(readOnlyReason)"
+      )
     }
     let start = ContinuousClock.now
     while true {

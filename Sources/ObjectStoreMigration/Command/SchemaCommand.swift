@@ -57,7 +57,8 @@ public struct SchemaCommand: Sendable {
       case ("accept", []): return try accept()
       case ("release", []):
         return (0, "release \(try folder.release(models, version: version))")
-      case ("help", []), ("--help", []), ("-h", []): return (0, Self.usage)
+      case ("help", _), ("--help", _), ("-h", _), (_, ["--help"]), (_, ["-h"]):
+        return (0, Self.usage)
       default: return (64, Self.usage)
       }
     } catch {
@@ -72,7 +73,8 @@ public struct SchemaCommand: Sendable {
 
   private func accept() throws -> (Int32, String) {
     do {
-      return (0, "\(try folder.accept(models, version: version))")
+      let report = try folder.accept(models, version: version)
+      return (0, "\(folder.lockPath) describes the models\n\(report)")
     } catch let error as SchemaError {
       return (1, "not accepted: \(folder.lockPath) is unchanged\n\(error)")
     }

@@ -60,7 +60,9 @@ public struct SchemaFolder: Sendable, Hashable {
   ) throws -> SchemaReport {
     let found = try examine(current, objectCounts: objectCounts)
     var report = found.report
-    if !found.isCurrent { report.problems.append(Self.outdated) }
+    if !found.isCurrent {
+      report.problems.append(try readLock() == nil ? missingLock : Self.outdated)
+    }
     return report
   }
 
@@ -139,6 +141,10 @@ public struct SchemaFolder: Sendable, Hashable {
 
   private static let outdated = "the lock file does not describe the models: accept the change"
 
+  private var missingLock: String {
+    "there is no file \(lockPath): run 'accept', or name the folder that has it"
+  }
+
   /// A schema beside the files.
   private struct Examination {
     var chain: Chain
@@ -181,9 +187,9 @@ public struct SchemaFolder: Sendable, Hashable {
   private static func problems(of changes: [SchemaChange], after version: UInt32) -> [String] {
     let isRaised = changes.contains { $0.rule == .versionRaised }
     return changes.compactMap { change in
-      if change.verdict == .refused { return "\(change.subject) is refused: \(change.rule)" }
+      if change.verdict == .refused { return "\(change.subject) is refused: \(change.effect)" }
       guard change.rule.needsHigherVersion, !isRaised else { return nil }
-      return "\(change.subject) needs a schema version above \(version): \(change.rule)"
+      return "\(change.subject) needs a schema version above \(version): \(change.effect)"
     }
   }
 

@@ -88,6 +88,34 @@ import Testing
     #expect(try Store.migrationStatus(at: folder.path).previousVersion == nil)
   }
 
+  @Test(arguments: [MigrationStep.Mode.atOpen, .whenRead])
+  func `a program that only reads does not take old values for new ones of the same type`(
+    mode: MigrationStep.Mode
+  ) throws {
+    try makeStore(count: 10)
+    let step = MigrationStep(
+      "write names in capitals",
+      to: 2,
+      mode: mode,
+      [
+        .change("Author", fields: ["name"]) { old, new in
+          new.set("name", to: try old.value("name", as: String.self).uppercased())
+        }
+      ]
+    )
+    var options = options(2, [step])
+    options.access = .readOnly
+    let error = #expect(throws: StoreError.self) {
+      try Store(at: folder.path, models: [Author.self], options: options)
+    }
+    #expect(error?.code == .schemaMismatch)
+    #expect(error?.message.hasSuffix("open the store for writing, which migrates it") == true)
+    _ = try Store(at: folder.path, models: [Author.self], options: self.options(2, [step]))
+    let reader = try Store(at: folder.path, models: [Author.self], options: options)
+    let names = try reader.read { try $0.fetch(Author.all).map(\.name) }
+    #expect(names == (1...10).map { Author($0).name.uppercased() })
+  }
+
   @Test func `a step adds objects, which later steps see`() throws {
     try makeStore(count: 10)
     let adding = MigrationStep(
@@ -358,7 +386,7 @@ import Testing
     try expectFailure(
       LibrarySteps.all,
       models: [Person.self, Card<Person>.self],
-      "owner refers to a missing object of Person",
+      "owner refers to an object of Person that is missing",
       1
     )
   }
@@ -535,6 +563,18 @@ import Testing
     #expect(try bytes() == before)
     #expect(try names() == ["data.mdb", "data.mdb.rolled-back"])
     try expectPersons()
+  }
+
+  @Test func `a second rollback keeps the file of the first one`() throws {
+    try makeStore(count: 10)
+    var files: [String] = []
+    for _ in 1...3 {
+      _ = try Store(at: folder.path, models: [Person.self], options: options(2))
+      files.append(try Store.rollBackMigration(at: folder.path).migratedFile)
+    }
+    let names = ["data.mdb.rolled-back", "data.mdb.rolled-back-2", "data.mdb.rolled-back-3"]
+    #expect(files == names.map { folder.path($0) })
+    #expect(try self.names() == Set(["data.mdb"] + names))
   }
 
   @Test func `without a previous file there is nothing to roll back`() throws {
