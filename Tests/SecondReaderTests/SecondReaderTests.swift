@@ -210,6 +210,15 @@ import Testing
     #expect(damaged.problems.contains("belongs to no record"))
   }
 
+  @Test func `format.md describes every field of the records`() throws {
+    let page = try String(contentsOfFile: "\(SecondReader.root)/docs/format.md", encoding: .utf8)
+    for model in RecordStore.models {
+      for field in model.schema.fields {
+        #expect(page.contains("`\(field.name)`"), "\(model.schema.name).\(field.name)")
+      }
+    }
+  }
+
   @Test func `a store contains the example bytes of format.md`() throws {
     let page = try String(contentsOfFile: "\(SecondReader.root)/docs/format.md", encoding: .utf8)
     let example = try #require(page.components(separatedBy: "```").first { $0.hasPrefix("text") })

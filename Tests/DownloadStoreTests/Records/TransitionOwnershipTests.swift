@@ -1,4 +1,6 @@
+import DownloadStore
 import Foundation
+import ObjectStore
 import Testing
 
 /// The fields of the state machine are assigned in one folder.
@@ -17,12 +19,21 @@ import Testing
     "DownloadAsyncHTTPClient/", "DownloadSimulation/", "DownloadURLSession/",
   ]
 
+  private static let fields = [
+    "state", "intent", "failedAttempts", "attempts", "generation", "unresolvedStarts",
+    "nextRetryAt", "isHeld", "startsImmediately", "resolvedBytes", "received", "expected",
+    "entityTag", "lastModified", "resumeData", "fileIdentity", "replacedFileIdentity",
+    "removesFile", "completedAt", "verifiedDigest", "pendingHooks", "notBefore", "ranges",
+    "partialWrittenAt",
+  ]
+
+  @Test(arguments: fields) func `a field of the state machine is one of the record`(name: String) {
+    #expect(DownloadRecord.schema.fields.contains { $0.name == name })
+  }
+
   @Test func `no other file of the sources assigns a field of the state machine`() throws {
     let assignment = try Regex(
-      #"[A-Za-z0-9_$?!\]]+\.(?:state|intent|failedAttempts|attempts"#
-        + #"|generation|unresolvedStarts|nextRetryAt|isHeld|startsImmediately|resolvedBytes|received"#
-        + #"|expected|entityTag|lastModified|resumeData|fileIdentity|replacedFileIdentity"#
-        + #"|removesFile|completedAt|verifiedDigest|pendingHooks|notBefore|ranges|partialWrittenAt) (?:\+|-)?= "#
+      #"[A-Za-z0-9_$?!\]]+\.(?:"# + Self.fields.joined(separator: "|") + #") (?:\+|-)?= "#
     )
     let root = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
     let files = try #require(FileManager.default.enumerator(atPath: root.path))
