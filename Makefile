@@ -14,7 +14,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-engine instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -158,6 +158,11 @@ bench-scale: deps release ## Measures the tool with up to a million downloads; N
 	Benchmarks/scale.py --tool $(RELEASED) --bench Benchmarks/.build/release/bench \
 	  $(if $(N),--most $(N)) --json .build/scale.json
 	Benchmarks/performance.py --take scale .build/scale.json
+
+bench-completions: deps release ## Lets an engine download a million small files; takes 15 minutes, needs nginx
+	Benchmarks/scale.py --tool $(RELEASED) --least 2000000 --most 2000000 --files 2000000 \
+	  --only "run, small files" --json .build/completions.json
+	Benchmarks/performance.py --take completions .build/completions.json
 
 bench-engine: deps release ## Measures the engine, beside curl and aria2c; needs nginx, curl and aria2c
 	cd Benchmarks && $(SWIFT) run -c release engine-cost --json .build/engine.json

@@ -31,7 +31,7 @@ COMMANDS = {
     "comparison": "make bench", "commit": "make bench-commit", "commands": "make bench-engine",
     "engine": "make bench-engine", "transfers": "make bench-engine",
     "connections": "make bench-engine", "scale": "make bench-scale",
-    "migrations": "make bench-migrations",
+    "migrations": "make bench-migrations", "completions": "make bench-completions",
 }
 
 
@@ -49,7 +49,8 @@ def parts():
         texts[name] = comparison.group(result, name)
         images[name] = comparison.image(result, name)
     names = (
-        "commit", "commands", "engine", "transfers", "connections", "scale", "migrations",
+        "commit", "commands", "engine", "transfers", "connections", "scale", "completions",
+        "migrations",
     )
     for name in names:
         result = data.load(name)

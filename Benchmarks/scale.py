@@ -3,7 +3,7 @@
 
     Benchmarks/scale.py --tool .build/release/dlstore --json scale.json
     Benchmarks/scale.py --most 10000000 --only list --only stats
-    Benchmarks/scale.py --least 1000000 --files 1000000 --only "run, small files"
+    Benchmarks/scale.py --least 2000000 --most 2000000 --files 2000000 --only "run, small files"
 
 The memory is the greatest sum of RssAnon over the processes of a command, polled every 5 ms. The
 watches of `run beside watches` draw on terminals of their own, of 80 by 24 characters. Needs nginx.
@@ -361,6 +361,8 @@ def main():
     result = {
         "date": datetime.date.today().isoformat(),
         "counts": counts,
+        # The small files of the row with the rate.
+        "files": min(counts[-1], arguments.files) // 2,
         "rows": [{"row": title} | row for title, row in rows.items()],
         "library": [{"row": title} | row for title, row in library.items()],
     }
