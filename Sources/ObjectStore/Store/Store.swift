@@ -43,7 +43,8 @@ public final class Store: Sendable {
   /// Opens the store in a folder, and creates it if it does not exist.
   ///
   /// Opening reads a few pages regardless of the number of objects. Indexes that are new in the models
-  /// are built as ``StoreOptions/indexBuilding`` says. The folder is created with mode 0700, its files with mode 0600.
+  /// are built as ``StoreOptions/indexBuilding`` says. The folder is created with mode 0700, its
+  /// files with mode 0600.
   ///
   /// - Parameters:
   ///   - path: The folder. Missing parent folders are created.
@@ -52,8 +53,8 @@ public final class Store: Sendable {
   ///   - options: Access, schema version and other options.
   /// - Throws: ``StoreError`` with `notFound`, `cannotCreate`, `permissionDenied`, `damaged`,
   ///   `busy` (this process has it open read-only, or is compacting it), `schemaMismatch` (a field
-  ///   has another type in the store), `tooNew` (the store has a newer storage format), `diskFull`
-  ///   or `other`.
+  ///   has another type in the store, or it is opened read-only and needs a step), `tooNew` (the
+  ///   store has a newer storage format), `diskFull` or `other`.
   public convenience init(
     at path: String,
     models: [any Model.Type],

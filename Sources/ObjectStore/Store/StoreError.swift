@@ -24,7 +24,8 @@ public struct StoreError: Error, Sendable {
     public static let permissionDenied = Self(value: .permissionDenied)
     /// The file is damaged, or is not a store.
     public static let damaged = Self(value: .damaged)
-    /// A field has another type in the store, or a model has another primary key.
+    /// A field has another type in the store, a model has another primary key, or a store that is
+    /// opened read-only needs a migration step.
     public static let schemaMismatch = Self(value: .schemaMismatch)
     /// A newer program wrote the store, and this program must not write to it.
     public static let tooNew = Self(value: .tooNew)
