@@ -176,7 +176,9 @@ extension Simulation {
   }
 
   private func isAtRest() throws -> Bool {
-    guard executor.jobCount == 0, executor.workCount == 0, network.transport.tasks.isEmpty,
+    // What a process leaves when it ends, such as a delivered file, is left to the next one.
+    guard !life.isDead, life.outcome == nil, executor.jobCount == 0, executor.workCount == 0,
+      network.transport.tasks.isEmpty,
       try store.objects.commitNumber() == notifiedCommit || defects.contains(.commitsAreNotNotified)
     else { return false }
     return try unfinished().allSatisfy {
