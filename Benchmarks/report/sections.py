@@ -221,12 +221,12 @@ def completions(result):
     verdict = "met" if rate["end"] >= 0.9 * rate["start"] else "missed"
     reason = [f"The target of 0.9 for the rate is {verdict}."]
     if writes := result.get("writes"):
-        (early, few), (late, many) = writes
+        (early, few, joined), (late, many, rest) = writes
         reason += [
             f"`strace -c` of an engine counted {data.figure(few)} calls of `pwrite` a file after",
-            f"{early:,} files, and {data.figure(many)} after {late:,}; the number of other calls",
-            "hardly changes. `add` leaves the free pages of the store in one piece, and LMDB writes",
-            "neighbouring pages in one call. Later they are scattered, and each is written alone.",
+            f"{early:,} files, and {data.figure(many)} after {late:,}; and {data.figure(joined)} and",
+            f"{data.figure(rest)} of `writev`, with which LMDB writes neighbouring pages. So fewer",
+            "of the changed pages are neighbours, and more are written alone.",
         ]
     return "\n\n".join([*parts, data.prose(*reason)])
 

@@ -60,9 +60,12 @@ extension DownloadEngine {
     checks.remove(entry.key.url)
     // The engine offers a record of another generation to the queue when it reads the change.
     guard let record = try await current(entry.key.url), entry.key.matches(record) else { return }
-    var due = policy
-    due.retriesAreDue = true
-    let found = try Reconciliation(of: record, in: locations.roots, now: now(), policy: due)
+    let found = try Reconciliation(
+      of: record,
+      in: locations.roots,
+      now: now(),
+      policy: policy.afterWait
+    )
     log("checked pieces", record, ["correct": "\(correct)"])
     try await execute(
       [found],

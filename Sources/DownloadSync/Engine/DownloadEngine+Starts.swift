@@ -60,9 +60,7 @@ extension DownloadEngine {
         continue
       }
       let locations = locations
-      var duePolicy = policy
-      duePolicy.retriesAreDue = true
-      let policy = duePolicy
+      let policy = policy.afterWait
       let moment = now()
       // The attempt is committed before the request, so that a server whose response crashes the
       // process can be identified afterwards.

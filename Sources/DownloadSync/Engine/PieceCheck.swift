@@ -38,7 +38,7 @@ struct PieceCheck: Sendable {
     return PartialFile.Failure(code: failure.code, operation: "reading \(path)").asDownloadFailure
   }
 
-  /// Creates the comparison of a file; `nil` for a file without digests, of which no byte counts.
+  /// Creates the comparison of a file; without digests, none of its bytes count.
   init(ofFileAt path: String, _ digests: PieceDigests?) {
     self.path = path
     self.digests = digests

@@ -133,6 +133,13 @@ package struct ReconcilePolicy: Sendable, Hashable {
     self.longestWait = longestWait
   }
 
+  /// The policy for a download whose wait is over.
+  var afterWait: Self {
+    var policy = self
+    policy.retriesAreDue = true
+    return policy
+  }
+
   /// Whether the next retry of a record is due.
   func isRetryDue(of record: DownloadRecord, at now: Date) -> Bool {
     if retriesAreDue { return true }

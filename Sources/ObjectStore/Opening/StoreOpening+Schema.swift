@@ -144,6 +144,8 @@ extension StoreOpening {
     )
   }
 
+  private static let migratingAdvice = "open the store for writing, which migrates it"
+
   /// Throws if a program would read objects, without a conversion, that its steps are to convert.
   ///
   /// A program that opens the store for writing has migrated it by now.
@@ -152,7 +154,7 @@ extension StoreOpening {
     throw StoreError(
       .schemaMismatch,
       "the store has schema version \(stored), and steps lead to version \(options.schemaVersion): "
-        + "open the store for writing, which migrates it"
+        + migratingAdvice
     )
   }
 
@@ -162,7 +164,7 @@ extension StoreOpening {
       return "a program with schema version \(stored) has migrated the store; update this program"
     }
     guard !StoreMigrator.pendingSteps(stored, options).isEmpty else { return nil }
-    return "open the store for writing, which migrates it"
+    return migratingAdvice
   }
 
   /// Throws if a stored layout and that of the program have different types for a field.

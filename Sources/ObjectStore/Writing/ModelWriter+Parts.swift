@@ -1,6 +1,6 @@
 internal import LMDB
 
-// What a record consists of besides its cold part: references, the hot part, and index entries.
+// The parts of a record besides its cold part: references, the hot part, and index entries.
 
 extension ModelWriter {
   // MARK: References

@@ -61,7 +61,7 @@ public struct SchemaFolder: Sendable, Hashable {
     let found = try examine(current, objectCounts: objectCounts)
     var report = found.report
     if !found.isCurrent {
-      report.problems.append(try readLock() == nil ? missingLock : Self.outdated)
+      report.problems.append(found.lock == nil ? missingLock : Self.outdated)
     }
     return report
   }
@@ -152,8 +152,10 @@ public struct SchemaFolder: Sendable, Hashable {
     var report: SchemaReport
     /// The schema with its retired ids.
     var locked: SchemaDescription
-    /// Whether the lock file has that schema.
-    var isCurrent: Bool
+    /// The schema in the lock file; `nil` if there is none.
+    var lock: SchemaDescription?
+    /// Whether the lock file has the schema with its retired ids.
+    var isCurrent: Bool { lock == locked }
   }
 
   /// Compares a schema with the files.
@@ -180,7 +182,7 @@ public struct SchemaFolder: Sendable, Hashable {
       chain: chain,
       report: report,
       locked: locked,
-      isCurrent: try readLock() == locked
+      lock: try readLock()
     )
   }
 

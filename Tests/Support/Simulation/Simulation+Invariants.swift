@@ -176,7 +176,7 @@ extension Simulation {
   }
 
   private func isAtRest() throws -> Bool {
-    // What a process leaves when it ends, such as a delivered file, is left to the next one.
+    // A process that ends may leave files, such as a delivered one, which the next process removes.
     guard !life.isDead, life.outcome == nil, executor.jobCount == 0, executor.workCount == 0,
       network.transport.tasks.isEmpty,
       try store.objects.commitNumber() == notifiedCommit || defects.contains(.commitsAreNotNotified)
