@@ -124,9 +124,11 @@ struct ResumeTests {
     fixture.idleTimeout = .seconds(5)
     var resource = Resource(Self.body, faults: fault)
     resource.framing = .chunked
+    let gate = Gate()
+    resource.endGate = gate
     fixture.server.route("/a", resource)
     try fixture.add("/a")
-    let (summary, _) = try await fixture.run()
+    let summary = try await fixture.run(opening: gate, at: 700_000)
     #expect(summary == RunSummary(completed: 1, failed: 0))
     #expect(Self.body.matches(file: fixture.file("a")))
     #expect(fixture.ranges("/a").first == .some(nil))

@@ -179,7 +179,7 @@ struct SplitTests {
     // The first connection lasts until the second one has begun.
     var resource = slow(50_000)
     resource.faults = [.none, fault]
-    let gate = RateGate()
+    let gate = Gate()
     resource.rateGate = gate
     server.route("/a", resource)
     try fixture.add("/a")

@@ -28,10 +28,10 @@ struct TransferCommandTests {
   }
 
   /// Routes a file whose transfers are slow until the gate is opened.
-  private func slow(_ path: String, etag: String = "\"1\"") -> RateGate {
+  private func slow(_ path: String, etag: String = "\"1\"") -> Gate {
     var resource = Resource(body, etag: etag)
     resource.bytesPerSecond = 100_000
-    let gate = RateGate()
+    let gate = Gate()
     resource.rateGate = gate
     fixture.server.route(path, resource)
     return gate

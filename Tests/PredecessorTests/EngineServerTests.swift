@@ -63,7 +63,7 @@ struct EngineServerTests {
     var resource = Resource(body)
     // The transfer lasts until a speed was measured, however busy this machine is.
     resource.bytesPerSecond = 20_000
-    let gate = RateGate()
+    let gate = Gate()
     resource.rateGate = gate
     for path in ["/a", "/b"] {
       fixture.server.route(path, resource)

@@ -99,15 +99,21 @@ package final class EngineFixture {
     return (summary, await events.reduce(into: []) { $0.append($1) })
   }
 
-  /// Returns whether a path was requested twice, the second time from the given offset.
-  ///
-  /// A smaller offset is accepted if the transport may drop the last received bytes.
-  package func goesOn(_ path: String, at offset: Int64) -> Bool {
-    let ranges = ranges(path)
-    guard ranges.count == 2, ranges[0] == nil, let range = ranges[1],
-      let start = Int64(range.dropFirst("bytes=".count).dropLast())
-    else { return false }
-    return TransportUnderTest.isURLSession ? start == offset : (1...offset).contains(start)
+  /// Runs an engine until it is idle, and opens a gate of the server when the engine has received
+  /// some bytes of its only download.
+  @discardableResult
+  package func run(
+    opening gate: Gate,
+    at byteCount: Int64,
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    let engine = try engine(idleTimeout: idleTimeout, change)
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("\(byteCount) bytes") {
+      await engine.currentProgress().first.map { $0.received >= byteCount } ?? false
+    }
+    gate.open()
+    return try await run.value
   }
 
   /// Returns the `Range` fields of the requests for a path, in order.

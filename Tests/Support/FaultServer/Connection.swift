@@ -114,9 +114,12 @@ struct Connection {
     }
     switch reply.ending {
     case .reset:
+      wait(for: reply.endGate)
       socket.prepareReset()
       return false
-    case .close: return false
+    case .close:
+      wait(for: reply.endGate)
+      return false
     case .stall: return stall()
     case .whole: return chunked ? socket.send(Array("0\r\n\r\n".utf8)) : true
     }
@@ -147,6 +150,12 @@ struct Connection {
       guard socket.send(piece, while: { !server.isStopped }) else { return false }
     }
     return false
+  }
+
+  /// Sends nothing until the gate is open, the client closes the connection or the server stops.
+  private func wait(for gate: Gate?) {
+    guard let gate else { return }
+    while !gate.isOpen, socket.staysOpen(milliseconds: 10) {}
   }
 
   /// Sends nothing until the client closes the connection or the server stops.

@@ -23,7 +23,8 @@ struct Reply {
   var range: Range<Int64>
   var framing = Resource.Framing.contentLength
   var bytesPerSecond: Int64?
-  var rateGate: RateGate?
+  var rateGate: Gate?
+  var endGate: Gate?
   var ending = Ending.whole
   var substitute: Substitute?
   /// The connection is reset once it has carried this many body bytes.
@@ -46,6 +47,7 @@ struct Reply {
     framing = resource.framing
     bytesPerSecond = resource.bytesPerSecond
     rateGate = resource.rateGate
+    endGate = resource.endGate
     if let etag = resource.etag { fields.append(Field("ETag", etag)) }
     if let lastModified = resource.lastModified {
       fields.append(Field("Last-Modified", lastModified))

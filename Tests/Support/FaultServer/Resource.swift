@@ -49,7 +49,12 @@ public struct Resource: Sendable {
   /// The rate of one connection in bytes per second; unlimited if `nil`.
   public var bytesPerSecond: Int64?
   /// Ends the limit of the rate, also of replies that have begun; `nil` to keep it.
-  public var rateGate: RateGate?
+  public var rateGate: Gate?
+  /// Delays the end of a reply that a fault breaks off; `nil` to end it at once.
+  ///
+  /// A client may drop bytes that its program has not read when the connection ends. A test that
+  /// needs them opens the gate when the program has read them.
+  public var endGate: Gate?
   /// Additional response fields, in order, after the server's own.
   public var fields: [Field] = []
   /// A status to send instead of 200 or 206.
@@ -104,17 +109,17 @@ public struct Resource: Sendable {
   }
 }
 
-/// Ends the limit of a rate when the test has seen what it needs.
-public final class RateGate: Sendable {
+/// A signal from a test to replies that have begun: the test has seen what it needs.
+public final class Gate: Sendable {
   private let isOpened = Atomic(false)
 
-  /// Creates a closed gate: the limit holds.
+  /// Creates a closed gate.
   public init() {}
 
-  /// Whether the limit has ended.
+  /// Whether the gate was opened.
   var isOpen: Bool { isOpened.load(ordering: .relaxed) }
 
-  /// Ends the limit.
+  /// Opens the gate; it is not closed again.
   public func open() { isOpened.store(true, ordering: .relaxed) }
 }
 
