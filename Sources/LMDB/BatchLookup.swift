@@ -82,7 +82,9 @@ package struct BatchLookup {
       for level in unsafe 1...depth {
         let isLeaf = unsafe level == depth
         for index in 0..<count {
-          guard unsafe searches[index].begin(isLeaf: isLeaf, pageSize) else { return false }
+          guard unsafe searches[index].begin(keys[index], isLeaf: isLeaf, pageSize) else {
+            return false
+          }
         }
         var isSearching = true
         while isSearching {
@@ -94,7 +96,7 @@ package struct BatchLookup {
         guard !isLeaf else { break }
         for index in 0..<count {
           guard let child = unsafe page(searches[index].child) else { return false }
-          unsafe searches[index].page = unsafe child
+          unsafe searches[index].descend(to: child)
         }
       }
       for index in 0..<count {
@@ -121,10 +123,8 @@ package struct BatchLookup {
   private func page(_ number: UInt64) -> UnsafeRawPointer? {
     guard unsafe number <= lastPage else { return nil }
     let page = unsafe map + Int(number) * pageSize
-    // The header, and the offsets of the first 88 nodes.
-    unsafe clmdb_prefetch(page)
-    unsafe clmdb_prefetch(page + 64)
-    unsafe clmdb_prefetch(page + 128)
+    // The header, and the offsets of the first 184 nodes.
+    for offset in stride(from: 0, to: 384, by: 64) { unsafe clmdb_prefetch(page + offset) }
     return unsafe page
   }
 
@@ -149,31 +149,53 @@ package struct BatchLookup {
   }
 }
 
-/// The binary search of a key in a page.
+/// The search of a key in a page, and in its child.
+///
+/// Integer keys are nearly always evenly distributed: they are hashes, or the numbers of objects one
+/// after another. So the first comparisons are where the key would be if it were so, and need about
+/// half as many cache lines as a binary search. The rest is a binary search, so other keys cost
+/// little more than with it alone.
 @unsafe
 private struct PageSearch {
+  /// The number of comparisons that follow the distribution.
+  private static let estimates = 4
+
   /// A page of the map.
-  var page: UnsafeRawPointer
+  private(set) var page: UnsafeRawPointer
   /// The first node that may be the last one whose key is not greater than the key.
   private var first = 0
   /// The number of nodes that may be.
   private var count = 0
+  /// The node to compare with.
+  private var middle = 0
+  /// Not greater than the keys of the nodes from ``first`` on.
+  private var lower: UInt64 = 0
+  /// Not less than the keys of these nodes.
+  private var upper: UInt64 = .max
+  private var estimatesLeft = 0
 
   init(page: UnsafeRawPointer) { unsafe self.page = unsafe page }
 
   /// Begins in the page; returns false if it is not of the expected kind.
   @inline(__always)
-  mutating func begin(isLeaf: Bool, _ pageSize: Int) -> Bool {
+  mutating func begin(_ key: UInt64, isLeaf: Bool, _ pageSize: Int) -> Bool {
     let flags = unsafe page.load(fromByteOffset: 10, as: UInt16.self)
     let end = unsafe Int(page.load(fromByteOffset: 12, as: UInt16.self))
     guard flags == (isLeaf ? DataFilePage.Flag.leaf : DataFilePage.Flag.branch),
-      end > DataFilePage.headerSize,
+      end >= DataFilePage.headerSize + 2,
       end <= pageSize
     else { return false }
     unsafe first = 0
     unsafe count = (end - DataFilePage.headerSize) / 2
-    unsafe clmdb_prefetch(node(at: count / 2))
+    unsafe estimatesLeft = Self.estimates
+    unsafe chooseNode(key)
     return true
+  }
+
+  /// Continues in a child of the page, whose keys are between those of two nodes.
+  @inline(__always)
+  mutating func descend(to child: UnsafeRawPointer) {
+    unsafe page = unsafe child
   }
 
   /// Compares the key with one node, and requests the next; returns whether there is a next one.
@@ -182,13 +204,31 @@ private struct PageSearch {
   @inline(__always)
   mutating func step(_ key: UInt64) -> Bool {
     guard unsafe count > 1 else { return false }
-    let half = unsafe count / 2
-    // Not a branch, which the processor would predict wrongly half of the time.
-    let isBefore = unsafe Self.key(of: node(at: first + half)) <= key
-    unsafe first += isBefore ? half : 0
-    unsafe count -= half
-    unsafe clmdb_prefetch(node(at: first + count / 2))
+    let other = unsafe Self.key(of: node(at: middle))
+    let skipped = unsafe middle - first
+    // Not branches, which the processor would predict wrongly half of the time.
+    let isBefore = other <= key
+    unsafe first += isBefore ? skipped : 0
+    unsafe count = unsafe other == key ? 1 : isBefore ? count - skipped : skipped
+    unsafe lower = unsafe isBefore ? other : lower
+    unsafe upper = unsafe isBefore ? upper : other
+    unsafe chooseNode(key)
     return unsafe count > 1
+  }
+
+  /// Chooses the node to compare with, behind the first one, and requests it.
+  @inline(__always)
+  private mutating func chooseNode(_ key: UInt64) {
+    if unsafe estimatesLeft > 0 {
+      unsafe estimatesLeft -= 1
+      // More than 1 only on a damaged page.
+      let share = unsafe min(Double(key &- lower) / (Double(upper &- lower) + 1), 1)
+      let estimate = unsafe Int(share * Double(count))
+      unsafe middle = unsafe first + min(max(estimate, 1), count - 1)
+    } else {
+      unsafe middle = unsafe first + count / 2
+    }
+    unsafe clmdb_prefetch(node(at: middle))
   }
 
   /// The last node whose key is not greater than the key, at the end of the search; the first node

@@ -90,6 +90,22 @@ import Testing
     }
   }
 
+  @Test func `keys are found however unevenly they are distributed`() throws {
+    var random = SplitMix64(seed: 6)
+    let powers = (0..<64).flatMap { bit in
+      (0..<60).map { ((1 as UInt64) << bit) &+ UInt64($0) &* UInt64(bit + 1) }
+    }
+    let ends = (0..<600).map { UInt64($0) } + (0..<600).map { .max - UInt64($0) }
+    let clusters = (0..<30).flatMap { _ in
+      let start = UInt64.random(in: 0...(.max >> 1), using: &random)
+      return (0..<100).map { start + $0 * 3 }
+    }
+    let keys = powers + ends + clusters
+    try put(keys, &random)
+    let snapshot = try environment.beginRead()
+    try expectSame(keys + keys.map { $0 &+ 1 } + keys.map { $0 &- 1 }, in: snapshot)
+  }
+
   @Test func `a snapshot finds its own values while a writer replaces and deletes them`() throws {
     var random = SplitMix64(seed: 4)
     try put(0..<4_000, &random)
