@@ -35,6 +35,8 @@ public struct MigratedObject: Sendable {
   private(set) var refusedField: String?
   /// The bytes of the fields as they were stored.
   private var stored: [UInt8] = []
+  /// The position of the primary key as it was stored; `nil` for an object of a step.
+  private var keyPosition: Int?
 
   /// Creates an object without fields, for ``add(_:)``.
   public init(model: String) {
@@ -47,6 +49,8 @@ public struct MigratedObject: Sendable {
     fileprivate let fields: [Field]
     /// The names of the fields of all layouts, by id.
     fileprivate let names: [UInt32: String]
+    /// The position of the primary key.
+    fileprivate let keyPosition: Int?
 
     /// - Parameters:
     ///   - layout: The layout of the records.
@@ -62,6 +66,7 @@ public struct MigratedObject: Sendable {
         )
       }
       self.names = names
+      keyPosition = layout.fields.firstIndex(where: \.isPrimaryKey)
     }
   }
 
@@ -73,6 +78,7 @@ public struct MigratedObject: Sendable {
   ) throws(RecordError) {
     self.model = model
     fields = template.fields
+    keyPosition = template.keyPosition
     unsafe stored.reserveCapacity(record.cold.count + record.hot.count)
     let layout = unsafe record.binding.layout
     for position in layout.fields.indices {
@@ -103,9 +109,13 @@ public struct MigratedObject: Sendable {
   /// The value of a field; `nil` if the object has no such field.
   ///
   /// For values whose types are not known. ``value(_:as:)`` is faster.
-  public subscript(name: String) -> StoredValue? {
-    guard let field = field(name) else { return nil }
-    return unsafe withBytes(of: field) { bytes in
+  public subscript(name: String) -> StoredValue? { field(name).flatMap(value(of:)) }
+
+  /// The primary key of an object that no step has changed; `nil` if it cannot be decoded.
+  var storedKey: StoredValue? { keyPosition.flatMap { value(of: fields[$0]) } }
+
+  private func value(of field: Field) -> StoredValue? {
+    unsafe withBytes(of: field) { bytes in
       guard let bytes = unsafe bytes else { return .null }
       return unsafe try? StoredValue(bytes, type: field.type)
     }
@@ -218,6 +228,11 @@ public struct MigratedObject: Sendable {
     fields[position].name = newName
     // Another name is another field for the model, unless that declares the id.
     fields[position].id = nil
+  }
+
+  /// Gives a field without a value another type.
+  mutating func retypeEmptyField(at position: Int, _ type: FieldType) {
+    fields[position].type = type
   }
 
   /// Returns whether a field may be changed, and notes it if not.

@@ -115,7 +115,8 @@ final class MigrationSource {
       }
       return results.first { $0.model == model.name && $0.isSame(as: object, key: primaryKey) }
     } catch {
-      let failure = MigrationFailure((name, id), step: error.step, error.error)
+      let origin = MigrationOrigin(object: object, id: id)
+      let failure = MigrationFailure(origin, step: error.step, error.error)
       throw StoreError(.migrationFailed, "\(failure)", cause: failure)
     }
   }
@@ -165,6 +166,14 @@ private final class SourceModel {
 }
 
 extension StoredSchema.Entry {
+  /// The primary key of a record; `nil` if it cannot be decoded.
+  func primaryKey(of record: borrowing RecordView) throws -> StoredValue? {
+    guard let field = fields.first(where: \.isPrimaryKey),
+      case .present(let bytes) = unsafe try record.content(ofID: field.id)
+    else { return nil }
+    return unsafe try? StoredValue(bytes, type: field.type)
+  }
+
   /// Returns the fields of a layout as its steps see them, and the steps.
   ///
   /// `plan` is that of objects which have the schema version of the store.

@@ -198,7 +198,7 @@ struct MigrationRun {
     var entries: [MigrationTarget.Entry] = []
     entries.reserveCapacity(batch.count)
     for entry in batch {
-      let origin = (entry.object.model, entry.id)
+      let origin = MigrationOrigin(object: entry.object, id: entry.id)
       do {
         let results = try entry.plan.migrate(entry.object) { key, step in
           unsafe try source.find(key, before: step)
@@ -276,8 +276,15 @@ struct MigrationRun {
             unsafe try field.forEachMissingKey(in: content, reference) { _ in
               let reason =
                 "\(field.fieldName) refers to an object of \(field.target.name) that \(cause)"
+              let key = try entry.primaryKey(of: record)
               missing.append(
-                MigrationFailure(model: name, objectID: id, step: nil, reason: reason)
+                MigrationFailure(
+                  model: name,
+                  objectID: id,
+                  primaryKey: key,
+                  step: nil,
+                  reason: reason
+                )
               )
             }
           }
@@ -286,11 +293,5 @@ struct MigrationRun {
       }
     }
     for failure in missing { try note(failure) }
-  }
-}
-
-extension MigrationFailure {
-  init(_ source: (model: String, id: UInt64), step: String?, _ error: any Error) {
-    self.init(model: source.model, objectID: source.id, step: step, reason: "\(error)")
   }
 }

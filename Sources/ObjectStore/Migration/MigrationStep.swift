@@ -263,6 +263,10 @@ public struct MigrationFailure: Error, Sendable, Hashable, CustomStringConvertib
   public let model: String
   /// The id of the object in the store before the migration.
   public let objectID: UInt64
+  /// The primary key of the object before the migration; `nil` if it cannot be decoded.
+  ///
+  /// After the migration, if the failure is a reference to an object that does not exist.
+  public let primaryKey: StoredValue?
   /// The summary of the step that failed; `nil` if the result of all steps cannot be stored.
   public let step: String?
   /// What failed.
@@ -270,6 +274,7 @@ public struct MigrationFailure: Error, Sendable, Hashable, CustomStringConvertib
 
   /// The failure in words.
   public var description: String {
-    "object \(objectID) of \(model): \(step.map { "\($0): " } ?? "")\(reason)"
+    let key = primaryKey.map { " (primary key \($0))" } ?? ""
+    return "object \(objectID) of \(model)\(key): \(step.map { "\($0): " } ?? "")\(reason)"
   }
 }

@@ -11,6 +11,27 @@ struct MigrationTarget {
 
     fileprivate func field(named name: String) -> Field? { fields.first { $0.layout.name == name } }
     fileprivate func field(withID id: UInt32) -> Field? { fields.first { $0.layout.id == id } }
+
+    /// The declared field that a field of an object is.
+    ///
+    /// A field of another name has kept its id if the model declares the previous name.
+    fileprivate func field(for field: MigratedObject.Field) -> Field? {
+      self.field(named: field.name) ?? field.id.flatMap { self.field(withID: $0) }
+    }
+
+    /// Gives the fields without a value the declared types, because `nil` has no type; returns whether
+    /// one had another type.
+    fileprivate func retypeEmptyFields(of object: inout MigratedObject) -> Bool {
+      var isChanged = false
+      for (position, field) in object.fields.enumerated() {
+        guard case .null = field.content, let type = self.field(for: field)?.layout.type,
+          type != field.type
+        else { continue }
+        object.retypeEmptyField(at: position, type)
+        isChanged = true
+      }
+      return isChanged
+    }
   }
 
   struct Field {
@@ -44,7 +65,7 @@ struct MigrationTarget {
   struct Entry {
     let object: MigratedObject
     /// The object before the migration, for errors.
-    let source: (model: String, id: UInt64)
+    let source: MigrationOrigin
     /// The position in ``models``.
     let model: Int
     let shape: Int
@@ -86,7 +107,7 @@ struct MigrationTarget {
   /// - Throws: ``StoreError`` with the reason why it cannot be.
   mutating func entry(
     _ object: MigratedObject,
-    from source: (model: String, id: UInt64)
+    from source: MigrationOrigin
   ) throws -> Entry {
     guard let position = positions[object.model] else {
       throw StoreError(
@@ -98,6 +119,10 @@ struct MigrationTarget {
     if let known = models[position].shapes.firstIndex(where: { $0.fits(object) }) {
       shape = known
     } else {
+      var object = object
+      guard !models[position].retypeEmptyFields(of: &object) else {
+        return try entry(object, from: source)
+      }
       models[position].shapes.append(try Self.shape(of: object, in: models[position]))
       shape = models[position].shapes.count - 1
     }
@@ -120,11 +145,7 @@ struct MigrationTarget {
     var others: [(position: Int, field: RecordLayout.Field)] = []
     let names = Set(model.fields.map(\.layout.name))
     for (position, field) in object.fields.enumerated() {
-      // A field of another name has kept its id if the model declares the previous name.
-      let own =
-        model.field(named: field.name)
-        ?? field.id.flatMap { model.field(withID: $0) }
-      guard let own else {
+      guard let own = model.field(for: field) else {
         guard let id = field.id ?? (model.isDeclared ? nil : FieldSchema.id(forName: field.name))
         else {
           throw StoreError(

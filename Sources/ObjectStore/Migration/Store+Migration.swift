@@ -176,7 +176,10 @@ extension Store {
           return (record, try record.flatMap { try changes(since: $0, schema, transaction) })
         }
         guard let record else {
-          throw StoreError(.notFound, "\(path) was never migrated by a step")
+          throw StoreError(
+            .notFound,
+            "\(path) was not migrated by a step, or the migration was already rolled back"
+          )
         }
         guard !record.previousFile.isEmpty,
           (try? FileSize.of("\(path)/\(record.previousFile)")) != nil

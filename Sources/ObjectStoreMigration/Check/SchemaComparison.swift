@@ -210,7 +210,8 @@ struct SchemaComparison {
       changes.append(SchemaChange(rule, subject, effect))
     }
     if before.name != after.name {
-      add(.fieldRenamed, "the field was renamed from \(before.name), and keeps its values")
+      let kept = before.type == after.type ? ", and keeps its values" : ""
+      add(.fieldRenamed, "the field was renamed from \(before.name)\(kept)")
     }
     if before.type != after.type {
       add(

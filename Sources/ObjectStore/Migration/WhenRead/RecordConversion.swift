@@ -28,7 +28,7 @@ final class RecordConversion: Sendable {
     /// Returns an object as it is to be stored, and its form.
     mutating func form(
       of object: MigratedObject,
-      _ source: (model: String, id: UInt64),
+      _ source: MigrationOrigin,
       _ own: RecordLayout,
       storesHotPart: Bool
     ) throws -> (MigratedObject, Form) {
@@ -95,17 +95,17 @@ final class RecordConversion: Sendable {
   /// - Throws: ``RecordError`` if the record cannot be decoded; ``StoreError`` with
   ///   `migrationFailed` if a step fails.
   func convert(_ record: borrowing RecordView, _ id: UInt64) throws -> RecordView {
-    let object = try MigratedObject(record, model: model, template)
+    let origin = MigrationOrigin(object: try MigratedObject(record, model: model, template), id: id)
     do {
-      let result = try plan.convert(object)
+      let result = try plan.convert(origin.object)
       let (object, form) = try forms.withLock { forms in
-        try forms.form(of: result, (model, id), own, storesHotPart: storesHotPart)
+        try forms.form(of: result, origin, own, storesHotPart: storesHotPart)
       }
       return unsafe RecordView(owning: Self.bytes(of: object, form), layout: form.binding.reference)
     } catch let failure as MigrationPlan.Failure {
-      throw Self.error(MigrationFailure((model, id), step: failure.step, failure.error))
+      throw Self.error(MigrationFailure(origin, step: failure.step, failure.error))
     } catch {
-      throw Self.error(MigrationFailure((model, id), step: nil, error))
+      throw Self.error(MigrationFailure(origin, step: nil, error))
     }
   }
 
