@@ -13,8 +13,20 @@ let package = Package(
     .executableTarget(
       name: "inventory",
       dependencies: [
+        "InventoryModels",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ObjectStoreModel", package: "dlstore"),
+      ]
+    ),
+    .target(
+      name: "InventoryModels",
+      dependencies: [.product(name: "ObjectStoreModel", package: "dlstore")]
+    ),
+    .executableTarget(
+      name: "inventory-schema",
+      dependencies: [
+        "InventoryModels",
+        .product(name: "ObjectStoreMigration", package: "dlstore"),
       ]
     ),
     // The code of the articles in ObjectStore's documentation, which is compiled and run here.

@@ -1,11 +1,13 @@
 #!/bin/sh
 # Builds the tool and tests it: correct and incorrect commands, concurrent processes, kills and
-# damage. Also runs the code of the articles in the documentation. SCRATCH is the folder of the build.
+# damage. Also checks that Migrations describes the models, and runs the code of the articles in the
+# documentation. SCRATCH is the folder of the build.
 set -eu
 cd "$(dirname "$0")"
 
 scratch=${SCRATCH:-.build}
 swift build --scratch-path "$scratch" --product inventory
+swift build --scratch-path "$scratch" --product inventory-schema
 swift build --scratch-path "$scratch" --product articles
 bin=$(swift build --scratch-path "$scratch" --show-bin-path)
 work=$(mktemp -d)
@@ -42,6 +44,10 @@ eventually() {
     sleep 0.05
   done
 }
+
+step "the recorded schema"
+"$bin/inventory-schema" check >"$work/out" 2>"$work/error" ||
+  fail "run 'swift run inventory-schema accept' after a change of the models"
 
 step "articles"
 "$bin/articles" >/dev/null

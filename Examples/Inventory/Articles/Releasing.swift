@@ -1,12 +1,12 @@
 import Foundation
 import MigrationTesting
 import ObjectStoreMigration
-import ObjectStoreModel
+package import ObjectStoreModel
 
 /// The recipes of the first release.
 enum FirstRelease {
-  enum RecipeSchema {
-    static let version: UInt32 = 1
+  package enum RecipeSchema {
+    package static let version: UInt32 = 1
   }
 
   @Model(name: "Recipe")
@@ -38,10 +38,10 @@ struct Recipe {
   var text: String
 }
 
-enum RecipeSchema {
-  static let version: UInt32 = 2
+package enum RecipeSchema {
+  package static let version: UInt32 = 2
 
-  static var options: StoreOptions {
+  package static var options: StoreOptions {
     StoreOptions(schemaVersion: version, migration: Migration(steps: [minutesAsNumbers]))
   }
 }
@@ -159,6 +159,18 @@ func migrates(_ releases: SchemaFolder) throws {
   }
 }
 
+/// A command of the third release that only reads.
+func openForReading(_ folder: String) throws -> Store {
+  var reading = RecipeSchema.options
+  reading.access = .readOnly
+  do {
+    return try Store(at: folder, models: [Recipe.self], options: reading)
+  } catch let error as StoreError where error.code == .schemaMismatch {
+    _ = try Store(at: folder, models: [Recipe.self], options: RecipeSchema.options)
+    return try Store(at: folder, models: [Recipe.self], options: reading)
+  }
+}
+
 /// The program of the third release.
 func thirdRelease(_ folder: String) throws {
   let rehearsal = try Store.rehearseMigration(
@@ -175,6 +187,10 @@ func thirdRelease(_ folder: String) throws {
   let report = try Store.rollBackMigration(at: folder)
   print(report.lost)
   expect(report.version == 1 && report.lost.isEmpty)
-  let second = try Store(at: folder, models: [SecondRelease.Recipe.self])
-  expect(try second.read { try $0.count(SecondRelease.Recipe.all) } == 20_001)
+  do {
+    let second = try Store(at: folder, models: [SecondRelease.Recipe.self])
+    expect(try second.read { try $0.count(SecondRelease.Recipe.all) } == 20_001)
+  }
+  let again = try openForReading(folder)
+  expect(try again.read { try $0.find(Recipe.self, key: 0)?.minutes } == 3)
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import InventoryModels
 import ObjectStoreModel
 
 /// Shows how a program that keeps a copy of the items, such as a web shop, stays up to date.

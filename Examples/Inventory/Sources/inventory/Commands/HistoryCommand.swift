@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import InventoryModels
 import ObjectStoreModel
 
 struct HistoryCommand: ParsableCommand {

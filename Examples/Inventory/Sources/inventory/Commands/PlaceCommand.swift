@@ -1,4 +1,5 @@
 import ArgumentParser
+import InventoryModels
 import ObjectStoreModel
 
 struct PlaceCommand: ParsableCommand {

@@ -6,7 +6,7 @@ enum ExitStatus: Int32 {
   case refused = 1
   /// The item, the place or the store does not exist.
   case notFound = 2
-  /// The store or the file to import is damaged or invalid.
+  /// The store or the file to import is damaged or invalid, or a migration failed.
   case dataError = 65
   /// Any other error of the store.
   case software = 70
@@ -27,7 +27,7 @@ enum ExitStatus: Int32 {
     case .duplicateKey, .referenced, .danglingReference, .alreadyExists, .busy, .conflict:
       self = .refused
     case .notFound: self = .notFound
-    case .damaged, .invalidInput, .schemaMismatch, .tooNew: self = .dataError
+    case .damaged, .invalidInput, .schemaMismatch, .tooNew, .migrationFailed: self = .dataError
     case .diskFull, .mapFull, .inputOutput: self = .inputOutput
     case .permissionDenied, .cannotCreate: self = .permissionDenied
     default: self = .software

@@ -1,3 +1,4 @@
+import InventoryModels
 import ObjectStoreModel
 
 extension Table {

@@ -1,3 +1,4 @@
+import InventoryModels
 import ObjectStoreModel
 
 // In an extension of the protocol, so that snapshots and transactions can both use it.

@@ -1,4 +1,5 @@
 import Foundation
+import InventoryModels
 import ObjectStoreModel
 
 /// The stock and its value, in total and per place.

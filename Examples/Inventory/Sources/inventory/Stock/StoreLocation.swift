@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import InventoryModels
 import ObjectStoreModel
 
 /// The option for the folder of the store.
@@ -26,8 +27,8 @@ struct StoreLocation: ParsableArguments {
   func open(_ access: StoreOptions.Access = .create) throws -> Store {
     try Store(
       at: path,
-      models: [Place.self, Item.self, Movement.self],
-      options: StoreOptions(access: access)
+      models: InventorySchema.models,
+      options: StoreOptions(access: access, schemaVersion: InventorySchema.version)
     )
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import InventoryModels
 import ObjectStoreModel
 
 // These operations are parts of a transaction, so that callers can combine them into an atomic one.
