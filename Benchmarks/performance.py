@@ -32,6 +32,7 @@ COMMANDS = {
     "engine": "make bench-engine", "transfers": "make bench-engine",
     "connections": "make bench-engine", "scale": "make bench-scale",
     "migrations": "make bench-migrations", "completions": "make bench-completions",
+    "completions-memory": "make bench-completions",
 }
 
 

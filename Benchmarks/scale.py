@@ -30,7 +30,7 @@ import time
 INTERVAL = 0.005
 WATCHES = 10
 WATCH_ROUNDS = 5
-RATE_SHARE = 10
+RATE_PARTS = 10
 
 
 class Server:
@@ -149,12 +149,13 @@ class Memory(threading.Thread):
 class Scale:
     """Runs the commands at one number of downloads."""
 
-    def __init__(self, arguments, count, server):
+    def __init__(self, arguments, count, folder, server):
         self.tool = os.path.abspath(arguments.tool)
         self.bench = arguments.bench and os.path.abspath(arguments.bench)
         self.files = min(count, arguments.files)
         self.count, self.server = count, server
-        self.folder = tempfile.mkdtemp(prefix="scale-", dir=arguments.folder)
+        self.folder = os.path.join(folder, str(count))
+        os.mkdir(self.folder)
         self.store = os.path.join(self.folder, "store")
         self.urls = os.path.join(self.folder, "urls")
 
@@ -218,7 +219,7 @@ class Scale:
     def engine(self, files, watches=0):
         """Runs an engine until that many requests have arrived.
 
-        Returns its figures, and the rates of all and of the first and the last tenth of the requests.
+        Returns its figures, and the rates of all requests and of each tenth of them.
         """
         self.server.clear()
         others = [self.watch() for _ in range(watches)]
@@ -226,10 +227,9 @@ class Scale:
         out = os.path.join(self.folder, "out")
         process = self.start(*self.RUN, "--output-folder", out)
         peak = Memory(process)
-        share = max(1, files // RATE_SHARE)
         samples = []
-        for count in [1, share, max(files - share, 1), files]:
-            self.server.wait(count, process)
+        for part in range(RATE_PARTS + 1):
+            self.server.wait(max(1, files * part // RATE_PARTS), process)
             samples.append({
                 "count": self.server.count, "processor": processor(process.pid),
                 "memory": memory(process.pid),
@@ -261,25 +261,25 @@ class Scale:
 
     @staticmethod
     def rates(times, samples):
-        """Returns the files per second in the first and the last tenth.
+        """Returns the files per second of all requests and of each tenth of them.
 
-        With them, the processor time in microseconds per file and the memory at the end of each.
+        With the tenths, the processor time in microseconds per file, and the memory at the end.
         """
-        share = max(2, len(times) // RATE_SHARE)
-        parts = {"start": times[:share], "end": times[-share:]}
-        rates = {
-            name: round((len(part) - 1) / (part[-1] - part[0])) for name, part in parts.items()
-            if len(part) > 1 and part[-1] > part[0]
-        }
-        if len(times) > 1 and times[-1] > times[0]:
-            rates["whole"] = round((len(times) - 1) / (times[-1] - times[0]))
-        rates["processor"], rates["memory"] = {}, {}
-        for name, (before, after) in zip(parts, (samples[:2], samples[2:])):
+        def rate(part):
+            if len(part) < 2 or part[-1] == part[0]:
+                return None
+            return round((len(part) - 1) / (part[-1] - part[0]))
+
+        tenths = []
+        for number, (before, after) in enumerate(zip(samples, samples[1:])):
+            bounds = [len(times) * part // RATE_PARTS for part in (number, number + 1)]
             seconds = after["processor"] - before["processor"]
             count = max(1, after["count"] - before["count"])
-            rates["processor"][name] = round(seconds / count * 1e6)
-            rates["memory"][name] = round(after["memory"] / 1e6, 1)
-        return rates
+            tenths.append({
+                "rate": rate(times[slice(*bounds)]), "processor": round(seconds / count * 1e6),
+                "memory": round(after["memory"] / 1e6, 1),
+            })
+        return {"whole": rate(times), "tenths": tenths}
 
     def rows(self, only):
         """Yields the title, the figures and the rates of each command, in an order that works."""
@@ -323,6 +323,20 @@ class Scale:
         }
 
 
+def measure(scale, only, rows, library):
+    """Measures all commands at one number of downloads, prints their figures and adds them."""
+    scale.write_urls()
+    for title, figures, rate in scale.rows(only):
+        watches = figures.get("watches", "")
+        print(f"{scale.count:>10} {figures['seconds']:>9.2f} s {figures['processor']:>9.2f} s"
+              f" {figures['memory']:>8.1f} MB  {title} {rate or ''} {watches}", flush=True)
+        rows[title]["figures"][str(scale.count)] = figures
+        if rate:
+            rows[title]["rate"] = rate | {"count": scale.count}
+    for title, figure in scale.library().items():
+        library[title]["figures"][str(scale.count)] = figure
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tool", default=".build/release/dlstore")
@@ -332,7 +346,7 @@ def main():
     parser.add_argument("--files", type=int, default=60_000,
                         help="the most small files: half for the rate, a quarter for watches")
     parser.add_argument("--only", action="append", help="a part of the names of the commands")
-    parser.add_argument("--folder", help="the working folder; 2 GB per million downloads")
+    parser.add_argument("--folder", help="the working folder; 3 GB per million downloads")
     parser.add_argument("--json", metavar="FILE", help="also write the result to a file")
     arguments = parser.parse_args()
     counts, count = [], arguments.least
@@ -342,22 +356,15 @@ def main():
     server = Server()
     rows = collections.defaultdict(lambda: {"figures": {}})
     library = collections.defaultdict(lambda: {"figures": {}})
-    for count in counts:
-        scale = Scale(arguments, count, server)
-        try:
-            scale.write_urls()
-            for title, figures, rate in scale.rows(arguments.only):
-                watches = figures.get("watches", "")
-                print(f"{count:>10} {figures['seconds']:>9.2f} s {figures['processor']:>9.2f} s"
-                      f" {figures['memory']:>8.1f} MB  {title} {rate or ''} {watches}", flush=True)
-                rows[title]["figures"][str(count)] = figures
-                if rate:
-                    rows[title]["rate"] = rate | {"count": count}
-            for title, figure in scale.library().items():
-                library[title]["figures"][str(count)] = figure
-        finally:
-            shutil.rmtree(scale.folder, ignore_errors=True)
-    server.stop()
+    # All files stay until the end: without a journal, ext4 does not use the inodes of deleted files
+    # for some minutes, and searches long for others when many files have been deleted.
+    folder = tempfile.mkdtemp(prefix="scale-", dir=arguments.folder)
+    try:
+        for count in counts:
+            measure(Scale(arguments, count, folder, server), arguments.only, rows, library)
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
     result = {
         "date": datetime.date.today().isoformat(),
         "counts": counts,

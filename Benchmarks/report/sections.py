@@ -163,7 +163,8 @@ def missed_target(workload, target):
 def rate_text(rate):
     """Returns what the page says about the files per second of a row."""
     if "beside" not in rate:
-        return f"{rate['start']:,.0f} files per second at the start, {rate['end']:,.0f} at the end"
+        first, last = (rate["tenths"][part]["rate"] for part in (0, -1))
+        return f"{first:,} files per second in the first tenth, {last:,} in the last"
     return (
         f"{rate['beside']:,.0f} files per second, {rate['alone']:,.0f} without, medians of "
         f"{len(rate['samples']['alone'])}"
@@ -201,34 +202,51 @@ def scale(result):
 
 
 def completions(result):
-    """Returns the table of many small files that one engine downloads."""
+    """Returns the tables of many small files that one engine downloads."""
+    parts = [data.source(result)]
+    disk = tenths(result)
+    parts += [*disk[:2], verdict(disk[2], "the rate")]
+    if writes := result.get("writes"):
+        (early, few, short), (late, many, long) = writes
+        parts.append(data.prose(
+            f"After {early:,} files a commit wrote {data.figure(few)} pages with {data.figure(short)}",
+            f"system calls, and after {late:,} files {data.figure(many)} pages with",
+            f"{data.figure(long)} (`strace`, beside a queue of 300,000).",
+        ))
+    if memory := data.load("completions-memory"):
+        words, table, shares = tenths(memory)
+        parts += [f"The same in a memory file system: {words}", table, verdict(shares, "that rate")]
+    return "\n\n".join(parts)
+
+
+def tenths(result):
+    """Returns the words, the table of the tenths, and the shares of the last in the first one."""
     rows = [row for row in result["rows"] if "rate" in row]
     rate, [(_, figures)] = rows[0]["rate"], rows[0]["figures"].items()
-    head = ["small files", "the first tenth", "the last tenth", "ratio"]
-    parts = (("files per second", {name: rate[name] for name in ("start", "end")}),
-             ("processor time a file, µs", rate["processor"]), ("memory, MB", rate["memory"]))
+    parts = rate["tenths"]
+    head = ["tenth of the files", *map(str, range(1, len(parts) + 1))]
     lines = [
-        [title, data.figure(part["start"]), data.figure(part["end"]),
-         data.figure(part["end"] / part["start"])]
-        for title, part in parts
+        [title, *(data.figure(part[key]) for part in parts)]
+        for title, key in (
+            ("files per second", "rate"), ("processor time a file, µs", "processor"),
+            ("memory, MB", "memory"),
+        )
     ]
-    seconds = figures["seconds"]
-    words = data.prose(
-        f"{result['files']:,} files of 16 bytes from a queue of {rate['count']:,}, in",
-        f"{data.figure(seconds)} s.",
+    words = (
+        f"{result['files']:,} files of 16 bytes from a queue of {rate['count']:,}, in "
+        f"{data.figure(figures['seconds'])} s."
     )
-    parts = [data.source(result), words, data.table(head, lines)]
-    verdict = "met" if rate["end"] >= 0.9 * rate["start"] else "missed"
-    reason = [f"The target of 0.9 for the rate is {verdict}."]
-    if writes := result.get("writes"):
-        (early, few, joined), (late, many, rest) = writes
-        reason += [
-            f"`strace -c` of an engine counted {data.figure(few)} calls of `pwrite` a file after",
-            f"{early:,} files, and {data.figure(many)} after {late:,}; and {data.figure(joined)} and",
-            f"{data.figure(rest)} of `writev`, with which LMDB writes neighbouring pages. So fewer",
-            "of the changed pages are neighbours, and more are written alone.",
-        ]
-    return "\n\n".join([*parts, data.prose(*reason)])
+    shares = {key: parts[-1][key] / parts[0][key] for key in ("rate", "memory")}
+    return words, data.table(head, lines), shares
+
+
+def verdict(shares, what):
+    """Returns whether the rate at the end is near that at the start."""
+    return data.prose(
+        f"The rate at the end is {shares['rate']:.3f} times that at the start, and the memory",
+        f"{shares['memory']:.3f} times. The target of at least 0.9 for {what} is",
+        f"{'met' if shares['rate'] >= 0.9 else 'missed'}.",
+    )
 
 
 def memory(result):
