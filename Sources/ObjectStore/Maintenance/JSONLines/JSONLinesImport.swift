@@ -171,7 +171,10 @@ extension JSONLinesImport {
       guard own.type == field.type else {
         throw StoreError(
           .schemaMismatch,
-          "\(model.name).\(key) has type \(field.type) in the file and \(own.type) in the store"
+          """
+          \(model.name).\(key) has type \(field.type) in the file, and \(own.name) has type \
+          \(own.type) in the store: import the file into a new store, and migrate that one
+          """
         )
       }
       if own.isPrimaryKey != field.isPrimaryKey { isSamePrimaryKey = false }
