@@ -1,5 +1,6 @@
 """The other generated parts of the page, each from its own result."""
 
+import copy
 import json
 
 from . import data, plot
@@ -171,6 +172,25 @@ def rate_text(rate):
     )
 
 
+def with_more(result, more):
+    """Adds the numbers of downloads that only another run has, with a note."""
+    if not more or set(more["counts"]) <= set(result["counts"]):
+        return result
+    result = copy.deepcopy(result)
+    others = [count for count in more["counts"] if count not in result["counts"]]
+    for part in ("rows", "library"):
+        for row in result[part]:
+            for other in more[part]:
+                if other["row"] == row["row"]:
+                    row["figures"] |= {
+                        str(count): other["figures"][str(count)] for count in others
+                    }
+    result["counts"] += others
+    numbers = ", ".join(f"{count:,}" for count in others)
+    result["note"] = f"{numbers}: another run, {data.source(more)}"
+    return result
+
+
 def scale(result):
     """Returns the table of commands at different numbers of downloads, and the plot's link."""
     counts = result["counts"]
@@ -192,7 +212,8 @@ def scale(result):
         [row["row"], *(data.figure(row["figures"].get(str(count))) for count in counts)]
         for row in result["library"]
     ]
-    parts = [data.source(result), image, data.table(head, lines)]
+    sources = data.prose(data.source(result), *([result["note"]] if "note" in result else []))
+    parts = [sources, image, data.table(head, lines)]
     if rates:
         parts.append("\n".join(rates))
     if library:

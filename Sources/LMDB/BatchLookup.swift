@@ -152,9 +152,9 @@ package struct BatchLookup {
 /// The search of a key in a page, and in its child.
 ///
 /// Integer keys are nearly always evenly distributed: they are hashes, or the numbers of objects one
-/// after another. So the first comparisons are where the key would be if it were so, and need about
-/// half as many cache lines as a binary search. The rest is a binary search, so other keys cost
-/// little more than with it alone.
+/// after another. So the first comparisons are where the key would be if it were so, and fewer nodes
+/// are read than in a binary search. The rest is a binary search, so other keys cost at most four
+/// comparisons more.
 @unsafe
 private struct PageSearch {
   /// The number of comparisons that follow the distribution.
