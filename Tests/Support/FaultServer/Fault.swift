@@ -33,7 +33,7 @@ public enum Fault: Sendable, Hashable {
   case wrongOffset(Int64)
   /// One wrong byte at this offset of the body.
   case damage(at: Int64)
-  /// 416, whatever range was requested.
+  /// 416 to a request for a range, whatever the range; without effect on other requests.
   case rangeNotSatisfiable
   /// A status with a short text, and `Retry-After` if given.
   case status(Int, retryAfter: String? = nil)

@@ -66,7 +66,7 @@ struct Reply {
     {
       select(ByteRange(field: field))
     }
-    apply(fault)
+    apply(fault, to: request)
   }
 
   private init(status: Int, fields: [Field] = [], body: Body, range: Range<Int64>) {
@@ -104,7 +104,7 @@ struct Reply {
     fields.append(Field("Content-Range", "bytes */\(body.byteCount)"))
   }
 
-  private mutating func apply(_ fault: Fault) {
+  private mutating func apply(_ fault: Fault, to request: Request) {
     switch fault {
     case .none, .ignoreRange: break
     case .closeInsideHeader: substitute = .halfHeader
@@ -121,7 +121,7 @@ struct Reply {
       fields.removeAll { $0.name == "Content-Range" }
       serve(min(offset, body.byteCount - 1)..<body.byteCount)
     case .damage(let offset): body = body.damaged(at: offset)
-    case .rangeNotSatisfiable: refuseRange()
+    case .rangeNotSatisfiable: if request["Range"] != nil { refuseRange() }
     case .status(let status, let retryAfter):
       self = .text(
         status,
