@@ -323,7 +323,7 @@ class Scale:
         }
 
 
-def measure(scale, only, rows, library):
+def collect(scale, only, rows, library):
     """Measures all commands at one number of downloads, prints their figures and adds them."""
     scale.write_urls()
     for title, figures, rate in scale.rows(only):
@@ -361,7 +361,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="scale-", dir=arguments.folder)
     try:
         for count in counts:
-            measure(Scale(arguments, count, folder, server), arguments.only, rows, library)
+            collect(Scale(arguments, count, folder, server), arguments.only, rows, library)
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)

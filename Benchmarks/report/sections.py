@@ -1,6 +1,5 @@
 """The other generated parts of the page, each from its own result."""
 
-import copy
 import json
 
 from . import data, plot
@@ -176,19 +175,15 @@ def with_more(result, more):
     """Adds the numbers of downloads that only another run has, with a note."""
     if not more or set(more["counts"]) <= set(result["counts"]):
         return result
-    result = copy.deepcopy(result)
     others = [count for count in more["counts"] if count not in result["counts"]]
+    merged = result | {"counts": result["counts"] + others}
     for part in ("rows", "library"):
-        for row in result[part]:
-            for other in more[part]:
-                if other["row"] == row["row"]:
-                    row["figures"] |= {
-                        str(count): other["figures"][str(count)] for count in others
-                    }
-    result["counts"] += others
+        figures = {row["row"]: row["figures"] for row in more[part]}
+        merged[part] = [
+            row | {"figures": figures.get(row["row"], {}) | row["figures"]} for row in result[part]
+        ]
     numbers = ", ".join(f"{count:,}" for count in others)
-    result["note"] = f"{numbers}: another run, {data.source(more)}"
-    return result
+    return merged | {"note": f"{numbers}: another run, {data.source(more)}"}
 
 
 def scale(result):

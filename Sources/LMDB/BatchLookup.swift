@@ -96,7 +96,7 @@ package struct BatchLookup {
         guard !isLeaf else { break }
         for index in 0..<count {
           guard let child = unsafe page(searches[index].child) else { return false }
-          unsafe searches[index].descend(to: child)
+          unsafe searches[index].page = unsafe child
         }
       }
       for index in 0..<count {
@@ -161,16 +161,16 @@ private struct PageSearch {
   private static let estimates = 4
 
   /// A page of the map.
-  private(set) var page: UnsafeRawPointer
+  var page: UnsafeRawPointer
   /// The first node that may be the last one whose key is not greater than the key.
   private var first = 0
   /// The number of nodes that may be.
   private var count = 0
   /// The node to compare with.
   private var middle = 0
-  /// Not greater than the keys of the nodes from ``first`` on.
+  /// Not greater than the keys of the nodes from ``first`` on, nor than those of the child there.
   private var lower: UInt64 = 0
-  /// Not less than the keys of these nodes.
+  /// Not less than these keys.
   private var upper: UInt64 = .max
   private var estimatesLeft = 0
 
@@ -192,12 +192,6 @@ private struct PageSearch {
     return true
   }
 
-  /// Continues in a child of the page, whose keys are between those of two nodes.
-  @inline(__always)
-  mutating func descend(to child: UnsafeRawPointer) {
-    unsafe page = unsafe child
-  }
-
   /// Compares the key with one node, and requests the next; returns whether there is a next one.
   ///
   /// The first node of a branch is never compared: its key counts as less than all others.
@@ -206,7 +200,7 @@ private struct PageSearch {
     guard unsafe count > 1 else { return false }
     let other = unsafe Self.key(of: node(at: middle))
     let skipped = unsafe middle - first
-    // Not branches, which the processor would predict wrongly half of the time.
+    // No branch on the result, which the processor would predict wrongly half of the time.
     let isBefore = other <= key
     unsafe first += isBefore ? skipped : 0
     unsafe count = unsafe other == key ? 1 : isBefore ? count - skipped : skipped

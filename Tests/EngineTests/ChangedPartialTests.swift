@@ -35,16 +35,12 @@ struct ChangedPartialTests {
 
   /// Runs the download until the server closes the connection, and returns its partial file.
   func interrupt(pieceLength: Int64 = length, digest: Digest? = nil) async throws -> String {
-    var resource = Resource(Self.body, faults: .closeAfter(bytes: 850_000))
-    let gate = Gate()
-    resource.endGate = gate
-    fixture.server.route("/a", resource)
-    try fixture.add("/a") { $0.digest = digest }
-    try await fixture.run(opening: gate, at: 850_000) { options in
-      options.pieceLength = pieceLength
-      options.retry = RetryPolicy(maximumAttempts: 1)
-    }
-    let record = try fixture.record("/a")
+    let record = try await fixture.breakOff(
+      "/a",
+      Self.body,
+      after: 850_000,
+      pieceLength: pieceLength
+    ) { $0.digest = digest }
     #expect(record.received == 850_000)
     return try fixture.store.roots().layout(of: record).partialPath
   }

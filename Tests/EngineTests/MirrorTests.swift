@@ -151,10 +151,8 @@ struct MirrorTests {
   }
 
   @Test func `after a failure, a mirror continues where the first server stopped`() async throws {
-    var resource = Resource(Self.body, faults: .closeAfter(bytes: 2_000_000))
-    let gate = Gate()
-    resource.endGate = gate
-    fixture.server.route("/a", resource)
+    let resource = Resource(Self.body, faults: .closeAfter(bytes: 2_000_000))
+    let gate = fixture.routeGated("/a", resource)
     mirror.route("/b", Resource(Self.body, etag: "\"b\""))
     try add { $0.digest = Self.digest() }
     try await fixture.run(opening: gate, at: 2_000_000) { $0.split.maximumConnections = 1 }

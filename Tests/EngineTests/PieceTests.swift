@@ -116,16 +116,12 @@ struct PieceTests {
 
   /// Interrupts the download after some bytes, and returns the path of the partial file.
   private func interrupt(after bytes: Int64) async throws -> String {
-    var resource = Resource(Self.body, faults: .closeAfter(bytes: bytes))
-    let gate = Gate()
-    resource.endGate = gate
-    fixture.server.route("/a", resource)
-    try fixture.add("/a")
-    try await fixture.run(opening: gate, at: bytes) { options in
-      options.pieceLength = Self.length
-      options.retry = RetryPolicy(maximumAttempts: 1)
-    }
-    let record = try fixture.record("/a")
+    let record = try await fixture.breakOff(
+      "/a",
+      Self.body,
+      after: bytes,
+      pieceLength: Self.length
+    )
     #expect(record.received == bytes)
     return try fixture.store.roots().layout(of: record).partialPath
   }

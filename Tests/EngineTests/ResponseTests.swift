@@ -114,10 +114,8 @@ struct ResponseTests {
 
   @Test func `a short body is resumed and never taken for the complete file`() async throws {
     let fixture = try EngineFixture()
-    var resource = Resource(Self.body, faults: .closeAfter(bytes: 700_000))
-    let gate = Gate()
-    resource.endGate = gate
-    fixture.server.route("/a", resource)
+    let resource = Resource(Self.body, faults: .closeAfter(bytes: 700_000))
+    let gate = fixture.routeGated("/a", resource)
     try fixture.add("/a")
     try await fixture.run(opening: gate, at: 700_000)
     #expect(Self.body.matches(file: fixture.file("a")))

@@ -124,9 +124,7 @@ struct ResumeTests {
     fixture.idleTimeout = .seconds(5)
     var resource = Resource(Self.body, faults: fault)
     resource.framing = .chunked
-    let gate = Gate()
-    resource.endGate = gate
-    fixture.server.route("/a", resource)
+    let gate = fixture.routeGated("/a", resource)
     try fixture.add("/a")
     let summary = try await fixture.run(opening: gate, at: 700_000)
     #expect(summary == RunSummary(completed: 1, failed: 0))

@@ -153,7 +153,7 @@ extension StoredSchema.Entry {
   }
 
   /// Returns the value of one field; ``StoredValue/null`` for a record without the field.
-  fileprivate func value(
+  func value(
     ofFieldWithID fieldID: UInt32,
     in record: borrowing RecordView,
     _ id: UInt64

@@ -167,11 +167,9 @@ private final class SourceModel {
 
 extension StoredSchema.Entry {
   /// The primary key of a record; `nil` if it cannot be decoded.
-  func primaryKey(of record: borrowing RecordView) throws -> StoredValue? {
-    guard let field = fields.first(where: \.isPrimaryKey),
-      case .present(let bytes) = unsafe try record.content(ofID: field.id)
-    else { return nil }
-    return unsafe try? StoredValue(bytes, type: field.type)
+  func primaryKey(of record: borrowing RecordView, _ id: UInt64) -> StoredValue? {
+    guard let field = fields.first(where: \.isPrimaryKey) else { return nil }
+    return try? value(ofFieldWithID: field.id, in: record, id)
   }
 
   /// Returns the fields of a layout as its steps see them, and the steps.

@@ -276,12 +276,11 @@ struct MigrationRun {
             unsafe try field.forEachMissingKey(in: content, reference) { _ in
               let reason =
                 "\(field.fieldName) refers to an object of \(field.target.name) that \(cause)"
-              let key = try entry.primaryKey(of: record)
               missing.append(
                 MigrationFailure(
                   model: name,
                   objectID: id,
-                  primaryKey: key,
+                  primaryKey: entry.primaryKey(of: record, id),
                   step: nil,
                   reason: reason
                 )

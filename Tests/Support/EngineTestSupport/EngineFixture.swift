@@ -99,6 +99,34 @@ package final class EngineFixture {
     return (summary, await events.reduce(into: []) { $0.append($1) })
   }
 
+  /// Routes a resource whose shortened replies end when the gate is opened, and returns the gate.
+  package func routeGated(_ path: String, _ resource: Resource) -> Gate {
+    let gate = Gate()
+    var resource = resource
+    resource.endGate = gate
+    server.route(path, resource)
+    return gate
+  }
+
+  /// Adds a download, and runs one attempt, which the server ends after some bytes.
+  ///
+  /// The engine has received all of these bytes when the server closes the connection.
+  package func breakOff(
+    _ path: String,
+    _ body: Body,
+    after byteCount: Int64,
+    pieceLength: Int64,
+    _ change: (inout DownloadRequest) -> Void = { _ in }
+  ) async throws -> DownloadRecord {
+    let gate = routeGated(path, Resource(body, faults: .closeAfter(bytes: byteCount)))
+    try add(path, change)
+    try await run(opening: gate, at: byteCount) { options in
+      options.pieceLength = pieceLength
+      options.retry = RetryPolicy(maximumAttempts: 1)
+    }
+    return try record(path)
+  }
+
   /// Runs an engine until it is idle, and opens a gate of the server when the engine has received
   /// some bytes of its only download.
   @discardableResult

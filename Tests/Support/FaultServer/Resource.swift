@@ -50,7 +50,7 @@ public struct Resource: Sendable {
   public var bytesPerSecond: Int64?
   /// Ends the limit of the rate, also of replies that have begun; `nil` to keep it.
   public var rateGate: Gate?
-  /// Delays the end of a reply that a fault breaks off; `nil` to end it at once.
+  /// Delays the end of a reply that a fault shortens, until the gate is opened; `nil` for no delay.
   ///
   /// A client may drop bytes that its program has not read when the connection ends. A test that
   /// needs them opens the gate when the program has read them.
