@@ -56,12 +56,18 @@ struct FilePlacement: Sendable {
         ? .nameTaken
         : .failed(PartialFile.Failure(code: reserved, operation: "creating \(final)"))
     }
+    let outcome = replace(final, with: partial)
+    if outcome != .placed { remove(final) }
+    return outcome
+  }
+
+  /// Gives a file the name of another one, which loses it in the same step.
+  ///
+  /// A kill leaves one of the two files under the name.
+  func replace(_ final: String, with partial: String) -> Outcome {
     let code = perform(.rename(from: partial, to: final)) { unsafe rename(partial, final) }
-    guard code == 0 else {
-      remove(final)
-      return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
-    }
-    return .placed
+    return code == 0
+      ? .placed : .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
   }
 
   /// Syncs a folder, so that the names in it survive a power failure.

@@ -74,15 +74,14 @@ struct Finalizer: Sendable {
 
   /// Renames a file to its final name, and never replaces a file that is not the record's.
   ///
-  /// The previous file of a restarted download stays until now. After a kill between its deletion
-  /// and the rename, the next launch repeats the rename.
+  /// The previous file of a restarted download has the name until the rename, which replaces it in
+  /// one step.
   func place(_ file: FinishedFile) -> FilePlacement.Outcome {
     let outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
     guard outcome == .nameTaken, let previous = file.record.replacedFileIdentity,
       FileIdentity(ofFileAt: file.layout.finalPath) == previous
     else { return outcome }
-    placement.remove(file.layout.finalPath)
-    return placement.place(file.layout.partialPath, as: file.layout.finalPath)
+    return placement.replace(file.layout.finalPath, with: file.layout.partialPath)
   }
 
   /// Syncs the folders of files, so that their names survive a power failure.

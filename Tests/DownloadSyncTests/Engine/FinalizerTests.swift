@@ -1,9 +1,28 @@
 import DownloadStore
 import Foundation
+import SystemInterface
 import TestSupport
 import Testing
 
 @testable import DownloadSync
+
+/// Notes whether a file exists before each effect.
+private final class FileWatch: FaultInjector {
+  private let path: String
+  private let missing = Mutex<[Effect]>([])
+
+  init(_ path: String) { self.path = path }
+
+  /// The effects before which the file was missing.
+  var effectsWithoutFile: [Effect] { missing.withLock { $0 } }
+
+  func refusal(of effect: Effect) -> Int32? {
+    if FileIdentity(ofFileAt: path) == nil { missing.withLock { $0.append(effect) } }
+    return nil
+  }
+
+  func didPerform(_ effect: Effect) {}
+}
 
 @Suite struct FinalizerTests {
   private let folder: TemporaryFolder
@@ -47,6 +66,17 @@ import Testing
       finalizer.place(try finalizer.synchronize(CompleteTransfer(download: download))) == .placed
     )
     #expect(text("a") == "body")
+  }
+
+  @Test func `a kill at no point leaves a restarted download without a file`() throws {
+    let path = try folder.makeFile("a", "old")
+    let previous = try #require(FileIdentity(ofFileAt: path))
+    let download = try complete { $0.replaceFile(previous) }
+    let file = try finalizer.synchronize(CompleteTransfer(download: download))
+    let watch = FileWatch(path)
+    #expect(Finalizer(FilePlacement(faultInjector: watch)).place(file) == .placed)
+    #expect(watch.effectsWithoutFile == [])
+    #expect(try folder.names() == ["a"])
   }
 
   @Test func `a file of another program is not replaced`() throws {

@@ -73,7 +73,10 @@ final class SimulatedDisk: Sendable {
 
   /// Called before an effect.
   func willPerform(_ effect: Effect) {
-    if case .remove(let path) = effect { keep(path) }
+    switch effect {
+    case .remove(let path), .rename(_, to: let path): keep(path)
+    default: break
+    }
     guard case .synchronize(let path) = effect, let identity = FileCalls.identity(of: path),
       let bytes = try? FileCalls.read(path)
     else { return }

@@ -25,6 +25,8 @@ extension Simulation {
     guard let record = chance.pick(records) else { return try addSome() }
     let selection = chance.happens(0.2) ? RecordSelection.all : .matching(record.id)
     let kind = chance.number(in: 0...13)
+    // A removal deletes the file, and a new name moves it.
+    replacedFiles = []
     events.forget(selection == .all ? nil : record.id)
     trace.note("command", "\(kind) \(selection == .all ? "all" : record.id)")
     switch kind {

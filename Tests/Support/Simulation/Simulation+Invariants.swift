@@ -54,6 +54,7 @@ extension Simulation {
     let roots = try store.roots()
     let records = try store.records(DownloadRecord.all)
     try checkGenerations(records)
+    try checkReplacedFiles(records, roots)
     for record in records {
       let layout = try roots.layout(of: record)
       // A checkpoint may still follow while the download is being cancelled.
@@ -80,6 +81,19 @@ extension Simulation {
     }
     // A record that was deleted and added again starts over.
     generations = Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0.generation) })
+  }
+
+  /// Checks that the names of the files which downloads were to replace at the last check are in use.
+  private func checkReplacedFiles(_ records: [DownloadRecord], _ roots: Roots) throws {
+    for path in replacedFiles.sorted() where FileCalls.identity(of: path) == nil {
+      throw failure(.replacedFilesStay, "'\(path)' is missing, and nothing has replaced it")
+    }
+    replacedFiles = []
+    for record in records where record.intent == .run || record.intent == .pause {
+      guard let replaced = record.replacedFileIdentity else { continue }
+      let path = try roots.layout(of: record).finalPath
+      if FileCalls.identity(of: path)?.inode == replaced.inode { replacedFiles.insert(path) }
+    }
   }
 
   private func checkReceived(_ record: DownloadRecord, _ layout: FileLayout) throws {

@@ -62,6 +62,8 @@ public final class Simulation {
   /// The inodes of files that must be deleted with their records, by path, unless a later command
   /// needs them.
   var unwantedFiles: [String: UInt64] = [:]
+  /// The files that downloads will replace, by path, unless a command has changed that.
+  var replacedFiles: Set<String> = []
   /// The records whose partial files were changed, or deleted by the engine: they count bytes that
   /// are missing until it looks again.
   var uncertain: Set<String> = []

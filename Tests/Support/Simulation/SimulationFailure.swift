@@ -32,6 +32,8 @@ public enum Invariant: String, Sendable, Hashable, CaseIterable {
   case oneEnd = "a generation ends once"
   /// The generation of a record never decreases.
   case generationsGrow = "generations grow"
+  /// The file that a download replaces keeps its name until another file gets it.
+  case replacedFilesStay = "replaced files stay until they are replaced"
   /// Foreign files are not changed.
   case foreignFilesStay = "foreign files are unchanged"
   /// In the idle state every file belongs to a record.
