@@ -30,7 +30,7 @@ public final class Environment: Sendable {
   nonisolated(unsafe) let handle: OpaquePointer
   let gate: TransactionGate
   let identity: EnvironmentRegistry.Identity
-  private let pageSize: Int
+  let pageSize: Int
   private let descriptor: Int32
   let fileMode: UInt32
   private let isInMemory: Bool
@@ -134,7 +134,7 @@ public final class Environment: Sendable {
   }
 
   deinit {
-    unsafe gate.drain { unsafe transactionAbort($0) }
+    gate.drain()
     unsafe EnvironmentRegistry.close(identity, handle)
   }
 
@@ -217,15 +217,18 @@ public final class Environment: Sendable {
   ///   enlarged the file, and open transactions of this process prevented remapping it for ten
   ///   seconds).
   public func beginRead() throws(LMDBError) -> ReadTransaction {
-    let raw = unsafe try retryingAfterMapResize { () throws(LMDBError) -> OpaquePointer in
-      let idle = unsafe gate.enterReader()
+    let reader = try retryingAfterMapResize { () throws(LMDBError) -> PooledReader in
+      let idle = gate.enterReader()
       do throws(LMDBError) {
-        guard let idle = unsafe idle else { return unsafe try beginNewRead() }
+        guard let idle else {
+          let raw = unsafe try beginNewRead()
+          return unsafe PooledReader(raw: raw, trees: .allocate())
+        }
         do throws(LMDBError) {
-          unsafe try transactionRenew(idle)
-          return unsafe idle
+          unsafe try transactionRenew(idle.raw)
+          return idle
         } catch {
-          unsafe transactionAbort(idle)
+          idle.abort()
           throw error
         }
       } catch {
@@ -233,7 +236,7 @@ public final class Environment: Sendable {
         throw error
       }
     }
-    return unsafe ReadTransaction(raw: raw, environment: self)
+    return ReadTransaction(reader, environment: self)
   }
 
   private func beginNewRead() throws(LMDBError) -> OpaquePointer {
@@ -326,20 +329,22 @@ public final class Environment: Sendable {
     }
   }
 
-  /// Enlarges the map after a write found it full, or when more than three quarters of it are used.
+  /// Enlarges the map after a write found it full, or when more than three quarters of it are used,
+  /// and returns whether it has moved.
   ///
   /// Runs inside the gate, while no transaction is open. If the system refuses a larger map, the
   /// current one stays, and a later write may find it full.
-  private func growIfNeeded(wasFull: Bool) {
-    guard let info = unsafe try? environmentInfo(handle) else { return }
+  private func growIfNeeded(wasFull: Bool) -> Bool {
+    guard let info = unsafe try? environmentInfo(handle) else { return false }
     let used = unsafe (info.me_last_pgno + 1) * pageSize
     let current = unsafe info.me_mapsize
     var size = wasFull ? current * 2 : current
     while used > size / 4 * 3 { size *= 2 }
     // LMDB unmaps the file before it maps it again. If the system refused the new size, no map
     // would be left.
-    guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return }
+    guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return false }
     _ = unsafe try? environmentSetMapSize(handle, size)
+    return true
   }
 
   // MARK: Inspection

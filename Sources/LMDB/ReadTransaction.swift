@@ -15,11 +15,14 @@ public struct ReadTransaction: Transaction, ~Copyable {
   @unsafe public let raw: OpaquePointer
   /// The environment that the transaction reads.
   public let environment: Environment
+  @unsafe let trees: SnapshotTrees
   private var isEnded = false
 
-  init(raw: OpaquePointer, environment: Environment) {
-    unsafe self.raw = unsafe raw
+  init(_ reader: PooledReader, environment: Environment) {
+    unsafe raw = unsafe reader.raw
+    unsafe trees = unsafe reader.trees
     self.environment = environment
+    unsafe trees.begin(id)
   }
 
   /// Ends the transaction and keeps the database handles that it opened.
@@ -32,10 +35,14 @@ public struct ReadTransaction: Transaction, ~Copyable {
   }
 
   deinit {
-    guard !isEnded else { return }
+    let reader = unsafe PooledReader(raw: raw, trees: trees)
+    guard !isEnded else {
+      unsafe reader.trees.deallocate()
+      return
+    }
     // Reset the transaction before the gate hands its slot to another thread.
     unsafe transactionReset(raw)
-    if unsafe !environment.gate.leaveReader(raw) { unsafe transactionAbort(raw) }
+    if !environment.gate.leaveReader(reader) { reader.abort() }
   }
 }
 

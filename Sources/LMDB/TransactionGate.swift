@@ -7,11 +7,10 @@ internal import SystemInterface
 final class TransactionGate: Sendable {
   private struct State {
     var open = 0
-    /// The addresses of reset read transactions.
+    /// The reset read transactions.
     ///
-    /// A thread uses a pooled transaction only after removing it under the lock. Each one occupies
-    /// a reader slot in the lock file, so only a few are kept.
-    var idleReaders: [UInt] = []
+    /// Each one occupies a reader slot in the lock file, so only a few are kept.
+    var idleReaders: [PooledReader] = []
     /// The threads of this process that hold or wait for the write transaction.
     var writers: [UInt] = []
     /// Whether a write found the map full, so that the next writer enlarges it.
@@ -19,6 +18,13 @@ final class TransactionGate: Sendable {
     /// The number of threads that wait to resize the map.
     var resizeWaiters = 0
     var nextReaderCheck = ContinuousClock.now + TransactionGate.readerCheckInterval
+
+    /// Calls `body`, which returns whether it has moved the map, while no transaction is open.
+    func move(_ body: () -> Bool) {
+      guard body() else { return }
+      // All read transactions are in the pool.
+      for reader in idleReaders { unsafe reader.trees.forget() }
+    }
   }
 
   private static let idleReaderLimit = 32
@@ -28,18 +34,18 @@ final class TransactionGate: Sendable {
   // MARK: Readers
 
   /// Registers a reader, and returns a pooled transaction if there is one.
-  func enterReader() -> OpaquePointer? {
+  func enterReader() -> PooledReader? {
     // New readers wait while a thread waits to resize the map; otherwise overlapping reads could
     // delay the resize without end. The wait is bounded, because this thread may hold another read
     // transaction that the resize waits for.
     var attempts = 50
     while true {
-      let (isRegistered, idle) = state.withLock { state -> (Bool, UInt?) in
+      let (isRegistered, idle) = state.withLock { state -> (Bool, PooledReader?) in
         if state.resizeWaiters > 0, state.open > 0, attempts > 0 { return (false, nil) }
         state.open += 1
         return (true, state.idleReaders.popLast())
       }
-      if isRegistered { return unsafe idle.flatMap { unsafe OpaquePointer(bitPattern: $0) } }
+      if isRegistered { return idle }
       attempts -= 1
       usleep(1_000)
     }
@@ -48,40 +54,37 @@ final class TransactionGate: Sendable {
   /// Unregisters a reader, and pools its reset transaction.
   ///
   /// Returns false if the pool is full; the caller then aborts the transaction.
-  func leaveReader(_ transaction: OpaquePointer) -> Bool {
-    let address = UInt(bitPattern: transaction)
-    return state.withLock { state in
+  func leaveReader(_ reader: PooledReader) -> Bool {
+    state.withLock { state in
       state.open -= 1
       guard state.idleReaders.count < Self.idleReaderLimit else { return false }
-      state.idleReaders.append(address)
+      state.idleReaders.append(reader)
       return true
     }
   }
 
-  /// Empties the pool, passing each transaction to `abort`.
-  func drain(_ abort: (OpaquePointer) -> Void) {
-    let idle = state.withLock { state -> [UInt] in
+  /// Empties the pool, and ends its transactions.
+  func drain() {
+    let idle = state.withLock { state -> [PooledReader] in
       defer { state.idleReaders = [] }
       return state.idleReaders
     }
-    for address in idle {
-      if let transaction = unsafe OpaquePointer(bitPattern: address) { unsafe abort(transaction) }
-    }
+    for reader in idle { reader.abort() }
   }
 
   // MARK: Writers
 
   /// Registers a writer, after enlarging the map if no transaction is open.
   ///
-  /// `grow` receives whether an earlier write found the map full. In that case the writer waits up
-  /// to a second for the other transactions to end, and then proceeds even if the map has not
-  /// grown.
-  func enterWriter(growing grow: (_ wasFull: Bool) -> Void) {
+  /// `grow` receives whether an earlier write found the map full, and returns whether the map has
+  /// moved. After a full map the writer waits up to a second for the other transactions to end, and
+  /// then proceeds even if the map has not grown.
+  func enterWriter(growing grow: (_ wasFull: Bool) -> Bool) {
     if state.withLock({ $0.needsGrowth }) {
       _ = whenIdle(within: 1_000) { grow(true) }
     }
     state.withLock { state in
-      if state.open == 0 { grow(false) }
+      if state.open == 0 { state.move { grow(false) } }
       state.open += 1
     }
   }
@@ -137,16 +140,17 @@ final class TransactionGate: Sendable {
     try state.withLock { _ throws(E) in try body() }
   }
 
-  /// Runs `move` once no transaction is open, while new readers wait.
+  /// Runs `move` once no transaction is open, while new readers wait; it returns whether the map has
+  /// moved.
   ///
   /// Returns whether that happened within the given time.
-  func whenIdle(within milliseconds: Int, _ move: () -> Void) -> Bool {
+  func whenIdle(within milliseconds: Int, _ move: () -> Bool) -> Bool {
     state.withLock { $0.resizeWaiters += 1 }
     defer { state.withLock { $0.resizeWaiters -= 1 } }
     for _ in 0..<milliseconds {
       let isDone = state.withLock { state -> Bool in
         guard state.open == 0 else { return false }
-        move()
+        state.move(move)
         state.needsGrowth = false
         return true
       }
@@ -164,3 +168,18 @@ final class TransactionGate: Sendable {
     #endif
   }
 }
+
+/// A read transaction in the pool, or about to get there.
+@safe
+struct PooledReader {
+  @unsafe let raw: OpaquePointer
+  @unsafe let trees: SnapshotTrees
+
+  func abort() {
+    unsafe transactionAbort(raw)
+    unsafe trees.deallocate()
+  }
+}
+
+// A thread uses a pooled transaction only after removing it from the pool under the gate's lock.
+extension PooledReader: @unchecked Sendable {}

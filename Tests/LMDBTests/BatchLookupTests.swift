@@ -3,7 +3,7 @@ import Testing
 
 @testable import LMDB
 
-/// Tests `BatchLookup`, which must find what `mdb_get` finds.
+/// Tests `BatchLookup` and single lookups in a read transaction, which must find what `mdb_get` finds.
 @Suite struct BatchLookupTests {
   let folder: TemporaryFolder
   let environment: Environment
@@ -37,7 +37,11 @@ import Testing
     }
   }
 
-  /// Looks up keys in batches, and compares the values with those of single lookups.
+  private func isSame(_ one: UnsafeRawBufferPointer?, _ other: UnsafeRawBufferPointer?) -> Bool {
+    unsafe one?.baseAddress == other?.baseAddress && one?.count == other?.count
+  }
+
+  /// Looks up keys in batches and one by one, and compares the values with those that LMDB finds.
   private func expectSame(
     _ keys: [UInt64],
     in transaction: borrowing ReadTransaction,
@@ -61,10 +65,9 @@ import Testing
         let expected = try unsafe withUnsafeBytes(of: key) {
           unsafe try reference.value(for: $0, in: database)
         }
-        let found = unsafe values[index].baseAddress == nil ? nil : values[index]
-        let isSame =
-          unsafe found?.baseAddress == expected?.baseAddress
-          && found?.count == expected?.count
+        let inBatch = unsafe values[index].baseAddress == nil ? nil : values[index]
+        let alone = unsafe try reference.value(of: key, in: database)
+        let isSame = unsafe isSame(inBatch, expected) && isSame(alone, expected)
         #expect(isSame, "key \(key)", sourceLocation: location)
       }
     }

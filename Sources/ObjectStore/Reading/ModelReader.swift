@@ -170,7 +170,7 @@ struct ModelReader {
   }
 
   func value(of id: UInt64, in database: Database) throws -> UnsafeRawBufferPointer? {
-    try unsafe withUnsafeBytes(of: id) { unsafe try transaction.value(for: $0, in: database) }
+    unsafe try transaction.value(of: id, in: database)
   }
 
   // MARK: All records

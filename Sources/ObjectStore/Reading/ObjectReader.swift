@@ -17,11 +17,11 @@ public struct ReaderSource {
   let state: WriteState?
 
   init(
-    _ transaction: borrowing some Transaction & ~Copyable,
+    _ transaction: TransactionReference,
     _ schema: StoreSchema,
     _ state: WriteState? = nil
   ) {
-    unsafe self.transaction = unsafe TransactionReference(transaction)
+    unsafe self.transaction = unsafe transaction
     self.schema = schema
     self.state = state
   }

@@ -19,7 +19,9 @@ public struct Snapshot: ObjectReader, ~Copyable, Sendable {
   }
 
   /// The module's internal handle of the transaction.
-  public var source: ReaderSource { ReaderSource(transaction, schema) }
+  public var source: ReaderSource {
+    unsafe ReaderSource(TransactionReference(transaction), schema)
+  }
 
   /// The number of the commit; see ``Store/commitNumber()``.
   public var commitNumber: UInt64 { transaction.id }

@@ -13,7 +13,9 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
   }
 
   /// The source of reads in this transaction, for internal use.
-  public var source: ReaderSource { ReaderSource(transaction, state.schema, state) }
+  public var source: ReaderSource {
+    unsafe ReaderSource(TransactionReference(transaction), state.schema, state)
+  }
 
   /// Whether the transaction has changed anything so far.
   ///
