@@ -106,27 +106,31 @@ import Testing
     }
     for index in observers.indices { try await observers[index].check(store) }
     let counts = observers.map(\.changeCount)
-    #expect(counts.allSatisfy { $0 > 10 })
+    #expect(counts.allSatisfy { $0 > 10 }, "\(counts)")
   }
 
   private func write(to store: Store, _ random: inout SplitMix64) throws {
     let writes = Int.random(in: 0..<20, using: &random) == 0 ? 200 : 3
     var used = random
-    try? store.write(durability: .deferred) { tx in
-      for _ in 0..<Int.random(in: 1...writes, using: &used) {
-        switch Int.random(in: 0..<12, using: &used) {
-        case 0:
-          let isThrowing = Bool.random(using: &used)
-          try? tx.nested { tx in
-            try Self.change(&tx, &used)
-            try Self.change(&tx, &used)
-            if isThrowing { throw Failure() }
+    do {
+      try store.write(durability: .deferred) { tx in
+        for _ in 0..<Int.random(in: 1...writes, using: &used) {
+          switch Int.random(in: 0..<12, using: &used) {
+          case 0:
+            let isThrowing = Bool.random(using: &used)
+            do {
+              try tx.nested { tx in
+                try Self.change(&tx, &used)
+                try Self.change(&tx, &used)
+                if isThrowing { throw Failure() }
+              }
+            } catch is Failure {}
+          case 1 where Int.random(in: 0..<10, using: &used) == 0: throw Failure()
+          default: try Self.change(&tx, &used)
           }
-        case 1 where Int.random(in: 0..<10, using: &used) == 0: throw Failure()
-        default: try Self.change(&tx, &used)
         }
       }
-    }
+    } catch is Failure {}
     random = used
   }
 

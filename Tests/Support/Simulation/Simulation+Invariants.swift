@@ -92,7 +92,11 @@ extension Simulation {
     for record in records where record.intent == .run || record.intent == .pause {
       guard let replaced = record.replacedFileIdentity else { continue }
       let path = try roots.layout(of: record).finalPath
-      if FileCalls.identity(of: path)?.inode == replaced.inode { replacedFiles.insert(path) }
+      // A file whose folder could not be synced may lose its name in a power cut.
+      guard FileCalls.identity(of: path)?.inode == replaced.inode, disk.lasting(path) != nil else {
+        continue
+      }
+      replacedFiles.insert(path)
     }
   }
 
