@@ -39,7 +39,7 @@ import Testing
         query: Everything.where { $0.small > 1 },
         fields: [\.text, \.received]
       ),
-      Subject(name: "limit", query: Everything.where { $0.small > 0 }.limit(5).offset(2)),
+      Subject(name: "limit", query: Everything.where { $0.small > 0 }.limit(15).offset(2)),
       Subject(name: "order", query: Everything.all.order(computing: { $0.received })),
       Subject(name: "column", query: Everything.where { $0.small > 0 }.order(by: \.received)),
       Subject(
