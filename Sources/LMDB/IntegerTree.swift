@@ -51,7 +51,14 @@ struct IntegerTree {
     var search = unsafe PageSearch(page: root)
     for level in unsafe 1...depth {
       let isLeaf = unsafe level == depth
-      guard unsafe search.begin(key, isLeaf: isLeaf, pageSize) else { return nil }
+      guard
+        unsafe search.begin(
+          key,
+          isLeaf: isLeaf,
+          pageSize,
+          requestingAround: PageSearch.neighbors
+        )
+      else { return nil }
       while unsafe search.step(key) {}
       guard !isLeaf else { break }
       guard let child = unsafe page(search.child) else { return nil }
@@ -102,6 +109,9 @@ struct PageSearch {
   /// The number of comparisons that follow the distribution.
   private static let estimates = 4
 
+  /// The number of nodes on each side of the first estimate that single searches request.
+  static let neighbors = 3
+
   /// A page of the map.
   var page: UnsafeRawPointer
   /// The first node that may be the last one whose key is not greater than the key.
@@ -119,8 +129,16 @@ struct PageSearch {
   init(page: UnsafeRawPointer) { unsafe self.page = unsafe page }
 
   /// Begins in the page; returns false if it is not of the expected kind.
+  ///
+  /// Requests the node to compare with first, and some on both sides of it: if no other search runs
+  /// meanwhile, that takes less time than to wait for each.
   @inline(__always)
-  mutating func begin(_ key: UInt64, isLeaf: Bool, _ pageSize: Int) -> Bool {
+  mutating func begin(
+    _ key: UInt64,
+    isLeaf: Bool,
+    _ pageSize: Int,
+    requestingAround neighbors: Int = 0
+  ) -> Bool {
     let flags = unsafe page.load(fromByteOffset: 10, as: UInt16.self)
     let end = unsafe Int(page.load(fromByteOffset: 12, as: UInt16.self))
     guard flags == (isLeaf ? DataFilePage.Flag.leaf : DataFilePage.Flag.branch),
@@ -131,6 +149,11 @@ struct PageSearch {
     unsafe count = (end - DataFilePage.headerSize) / 2
     unsafe estimatesLeft = Self.estimates
     unsafe chooseNode(key)
+    if neighbors > 0 {
+      for index in unsafe max(middle - neighbors, 0)..<min(middle + neighbors + 1, count) {
+        unsafe clmdb_prefetch(node(at: index))
+      }
+    }
     return true
   }
 

@@ -123,6 +123,48 @@ import Testing
     try expectSame(Array(0..<4_100), in: before)
   }
 
+  @Test func `two databases searched at once have the values of single lookups`() throws {
+    var random = SplitMix64(seed: 8)
+    try put((0..<6_000).map { _ in UInt64.random(in: 0...20_000, using: &random) }, &random)
+    let small = try environment.database("small", keys: .integers)
+    let empty = try environment.database("empty", keys: .integers)
+    try environment.write { transaction in
+      for key in 0..<40 as Range<UInt64> {
+        let bytes = unsafe withUnsafeBytes(of: key * 2) { unsafe Array($0) }
+        try transaction.put(bytes.span, for: bytes.span, in: small)
+      }
+    }
+    let snapshot = try environment.beginRead()
+    let read = unsafe TransactionReference(snapshot)
+    let writer = try environment.beginWrite()
+    let write = unsafe TransactionReference(writer)
+    for _ in 0..<2_000 {
+      let key = UInt64.random(in: 0...20_000, using: &random)
+      for (other, otherKey) in [(database, key / 2), (small, key % 90), (empty, key)] {
+        unsafe try expectSame(key, other, otherKey, in: read)
+        unsafe try expectSame(key, other, otherKey, in: write)
+      }
+    }
+  }
+
+  /// Looks up a key in each of two databases at once, in both orders, and compares the values with
+  /// those of single lookups.
+  private func expectSame(
+    _ key: UInt64,
+    _ other: Database,
+    _ otherKey: UInt64,
+    in transaction: TransactionReference
+  ) throws {
+    let value = unsafe try transaction.value(of: key, in: database)
+    let otherValue = unsafe try transaction.value(of: otherKey, in: other)
+    let both = unsafe try transaction.values(of: key, in: database, and: otherKey, in: other)
+    let turned = unsafe try transaction.values(of: otherKey, in: other, and: key, in: database)
+    let areSame =
+      unsafe isSame(both.first, value) && isSame(both.second, otherValue)
+      && isSame(turned.first, otherValue) && isSame(turned.second, value)
+    #expect(areSame, "\(key) and \(otherKey) in \(other.name)")
+  }
+
   @Test func `a write transaction and a small database have no batches`() throws {
     var random = SplitMix64(seed: 5)
     try put(0..<20, &random)

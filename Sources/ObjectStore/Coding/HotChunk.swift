@@ -1,3 +1,5 @@
+internal import LMDB
+
 /// The format of a hot chunk: the hot parts of 32 consecutive object ids in one table entry.
 ///
 /// Hot fields are small and change often. Packing them means that updating many objects dirties few
@@ -154,6 +156,15 @@ struct HotChunkView {
     guard unsafe stride > 0, unsafe hasPart(at: slot) else { return nil }
     let start = unsafe HotChunk.headerSize + rank(of: slot) * stride
     return unsafe start..<start + stride
+  }
+
+  /// Requests the memory of the part of an object, which will be read soon; only in a uniform chunk.
+  static func requestPart(of objectID: UInt64, in chunk: UnsafeRawBufferPointer) {
+    guard let view = unsafe try? HotChunkView(measured: chunk),
+      let range = unsafe view.uniformRange(at: HotChunk.slot(of: objectID)),
+      range.upperBound <= chunk.count
+    else { return }
+    unsafe BatchLookup.request(chunk[range])
   }
 
   private func end(_ rank: Int) -> Int {

@@ -96,6 +96,10 @@ extension ModelReader {
     ifKeyIs key: UnsafeRawBufferPointer,
     parts: RecordParts
   ) throws -> Found? {
+    let readsHot = unsafe parts.contains(.hot) && tables.hasHotFields
+    if readsHot, unsafe changedChunks == nil, unsafe !tables.hasOutdatedLayouts {
+      return unsafe try foundWithHotPart(id, ifKeyIs: key)
+    }
     guard let cold = unsafe try value(of: id, in: tables.records) else {
       throw unsafe missingRecord(id)
     }
@@ -104,10 +108,32 @@ extension ModelReader {
     }
     let record = unsafe try record(id, cold: cold, parts: .cold)
     guard unsafe try isKey(key, of: record, id) else { return nil }
-    guard parts.contains(.hot), unsafe tables.hasHotFields else {
-      return Found(id: id, record: record)
-    }
-    return Found(id: id, record: unsafe try self.record(id, addingHotPartTo: record))
+    guard readsHot, unsafe record.binding.hasHotFields else { return Found(id: id, record: record) }
+    return Found(id: id, record: unsafe try self.record(id, adding: hotPart(of: id), to: record))
+  }
+
+  /// Returns the object with the given ID, with all parts, if it has the given primary key.
+  ///
+  /// Both parts are looked up at the same time. They must be in the database: the transaction has
+  /// changed no hot part that it has not written.
+  private func foundWithHotPart(
+    _ id: UInt64,
+    ifKeyIs key: UnsafeRawBufferPointer
+  ) throws -> Found? {
+    let values = unsafe try transaction.values(
+      of: id,
+      in: tables.records,
+      and: HotChunk.number(of: id),
+      in: tables.hot
+    )
+    guard let cold = unsafe values.first else { throw unsafe missingRecord(id) }
+    unsafe BatchLookup.request(cold.prefix(RecordBatch.coldSize))
+    if let chunk = unsafe values.second { unsafe HotChunkView.requestPart(of: id, in: chunk) }
+    let record = unsafe try record(id, cold: cold, parts: .cold)
+    guard unsafe try isKey(key, of: record, id) else { return nil }
+    guard unsafe record.binding.hasHotFields else { return Found(id: id, record: record) }
+    let part = unsafe try values.second.flatMap { unsafe try hotPart(of: id, in: $0) }
+    return Found(id: id, record: unsafe try self.record(id, adding: part, to: record))
   }
 
   /// The error for an id in the key table that has no record.
@@ -121,10 +147,9 @@ extension ModelReader {
   /// Returns a record with its hot part added.
   private func record(
     _ id: UInt64,
-    addingHotPartTo record: consuming RecordView
+    adding part: HotChunk.Part?,
+    to record: borrowing RecordView
   ) throws -> RecordView {
-    guard unsafe record.binding.hasHotFields, !record.isConverted else { return record }
-    let part = unsafe try hotPart(of: id)
     do throws(RecordError) {
       guard let part = unsafe part else { throw RecordError(.missingHotPart) }
       return unsafe try record.adding(part)

@@ -153,6 +153,15 @@ struct ModelReader {
     }
   }
 
+  /// Returns the hot part of an object in the bytes of its chunk after verifying its checksum.
+  func hotPart(of id: UInt64, in chunk: UnsafeRawBufferPointer) throws -> HotChunk.Part? {
+    do {
+      return unsafe try HotChunkView(measured: chunk).checkedPart(of: id)
+    } catch {
+      throw StoreError(error, model: unsafe tables.name, objectID: id)
+    }
+  }
+
   /// Returns a chunk of hot parts after verifying the checksum of the whole chunk.
   func chunk(_ number: UInt64) throws -> HotChunkView? {
     if let changed = unsafe changedChunks?.chunk(number) { return unsafe changed.view }

@@ -8,7 +8,7 @@ struct RecordBatch {
 
   /// The number of bytes of a cold part to request before it is read; the processor guesses the
   /// following ones.
-  private static let coldSize = 512
+  static let coldSize = 512
 
   private let reader: ModelReader
   private let records: BatchLookup?
@@ -66,10 +66,7 @@ struct RecordBatch {
       to: &hotChunks
     )
     for (index, id) in ids.enumerated() {
-      guard let chunk = unsafe try? HotChunkView(measured: hotChunks[index]),
-        let range = unsafe chunk.uniformRange(at: HotChunk.slot(of: id))
-      else { continue }
-      unsafe BatchLookup.request(hotChunks[index][range])
+      unsafe HotChunkView.requestPart(of: id, in: hotChunks[index])
     }
   }
 
@@ -96,11 +93,7 @@ struct RecordBatch {
     guard unsafe !hotChunks.isEmpty else { return unsafe try reader.hotPart(of: id) }
     let bytes = unsafe hotChunks[position]
     guard unsafe bytes.baseAddress != nil else { return nil }
-    do {
-      return unsafe try HotChunkView(measured: bytes).checkedPart(of: id)
-    } catch {
-      throw StoreError(error, model: unsafe reader.tables.name, objectID: id)
-    }
+    return unsafe try reader.hotPart(of: id, in: bytes)
   }
 }
 
