@@ -15,6 +15,14 @@ struct IntegerTree {
   /// The number of leaves.
   let leafPageCount: Int
 
+  /// Whether the tree has at least 16 MiB; most of a smaller one is in the caches of the processor.
+  @inline(__always)
+  var isLarge: Bool { unsafe leafPageCount >= 4_096 }
+
+  /// The number of nodes on each side of the first estimate that a single search requests.
+  @inline(__always)
+  var neighbors: Int { unsafe isLarge ? 3 : 0 }
+
   /// Finds the tree of a database.
   ///
   /// `nil` if LMDB must be asked, which is so for an empty database. Costs one lookup of the name.
@@ -56,7 +64,7 @@ struct IntegerTree {
           key,
           isLeaf: isLeaf,
           pageSize,
-          requestingAround: PageSearch.neighbors
+          requestingAround: neighbors
         )
       else { return nil }
       while unsafe search.step(key) {}
@@ -108,9 +116,6 @@ struct IntegerTree {
 struct PageSearch {
   /// The number of comparisons that follow the distribution.
   private static let estimates = 4
-
-  /// The number of nodes on each side of the first estimate that single searches request.
-  static let neighbors = 3
 
   /// A page of the map.
   var page: UnsafeRawPointer

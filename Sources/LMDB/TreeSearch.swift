@@ -38,7 +38,7 @@ struct TreeSearch {
         key,
         isLeaf: isLeaf,
         tree.pageSize,
-        requestingAround: PageSearch.neighbors
+        requestingAround: tree.neighbors
       )
       return isRightKind ? .running : .failed
     }
@@ -59,15 +59,16 @@ struct TreeSearch {
 extension TransactionReference {
   /// Returns the value of a key in each of two databases with integer keys, as ``value(of:in:)`` does.
   ///
-  /// In a read transaction both are searched at the same time, which takes less time than one search
-  /// after the other.
+  /// In a read transaction both are searched at the same time if the first one is large, which takes
+  /// less time than one search after the other.
   package func values(
     of first: UInt64,
     in database: Database,
     and second: UInt64,
     in other: Database
   ) throws(LMDBError) -> (first: UnsafeRawBufferPointer?, second: UnsafeRawBufferPointer?) {
-    if let tree = unsafe try tree(of: database), let otherTree = unsafe try self.tree(of: other),
+    if let tree = unsafe try tree(of: database), unsafe tree.isLarge,
+      let otherTree = unsafe try self.tree(of: other),
       let found = unsafe Self.search(tree, first, otherTree, second)
     {
       return unsafe found

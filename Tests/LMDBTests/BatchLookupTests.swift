@@ -125,7 +125,15 @@ import Testing
 
   @Test func `two databases searched at once have the values of single lookups`() throws {
     var random = SplitMix64(seed: 8)
-    try put((0..<6_000).map { _ in UInt64.random(in: 0...20_000, using: &random) }, &random)
+    // So large that both are searched at the same time: at most two values fit into a page.
+    try environment.write { transaction in
+      for _ in 0..<12_000 {
+        let key = UInt64.random(in: 0...20_000, using: &random)
+        let value = [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 1_900)
+        let bytes = unsafe withUnsafeBytes(of: key) { unsafe Array($0) }
+        try transaction.put(value.span, for: bytes.span, in: database)
+      }
+    }
     let small = try environment.database("small", keys: .integers)
     let empty = try environment.database("empty", keys: .integers)
     try environment.write { transaction in
@@ -136,6 +144,8 @@ import Testing
     }
     let snapshot = try environment.beginRead()
     let read = unsafe TransactionReference(snapshot)
+    let tree = unsafe try read.tree(of: database)
+    #expect(unsafe tree?.isLarge == true)
     let writer = try environment.beginWrite()
     let write = unsafe TransactionReference(writer)
     for _ in 0..<2_000 {
