@@ -135,8 +135,8 @@ struct PageSearch {
 
   /// Begins in the page; returns false if it is not of the expected kind.
   ///
-  /// Requests the node to compare with first, and some on both sides of it: if no other search runs
-  /// meanwhile, that takes less time than to wait for each.
+  /// Requests the node to compare with first, and `neighbors` on each side of it, so that a search that
+  /// runs alone waits for several at a time.
   @inline(__always)
   mutating func begin(
     _ key: UInt64,

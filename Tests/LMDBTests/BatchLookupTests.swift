@@ -157,8 +157,8 @@ import Testing
     }
   }
 
-  /// Looks up a key in each of two databases at once, in both orders, and compares the values with
-  /// those of single lookups.
+  /// Searches two databases with one call, in either order, and compares the values with those of
+  /// single lookups.
   private func expectSame(
     _ key: UInt64,
     _ other: Database,
