@@ -161,8 +161,7 @@ struct HotChunkView {
   /// Requests the memory of the part of an object, which will be read soon; only in a uniform chunk.
   static func requestPart(of objectID: UInt64, in chunk: UnsafeRawBufferPointer) {
     guard let view = unsafe try? HotChunkView(measured: chunk),
-      let range = unsafe view.uniformRange(at: HotChunk.slot(of: objectID)),
-      range.upperBound <= chunk.count
+      let range = unsafe view.uniformRange(at: HotChunk.slot(of: objectID))
     else { return }
     unsafe BatchLookup.request(chunk[range])
   }

@@ -96,44 +96,49 @@ extension ModelReader {
     ifKeyIs key: UnsafeRawBufferPointer,
     parts: RecordParts
   ) throws -> Found? {
-    let readsHot = unsafe parts.contains(.hot) && tables.hasHotFields
-    if readsHot, unsafe changedChunks == nil, unsafe !tables.hasOutdatedLayouts {
-      return unsafe try foundWithHotPart(id, ifKeyIs: key)
+    guard unsafe !tables.hasOutdatedLayouts else {
+      let cold = unsafe try coldPart(of: id)
+      return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: parts)
     }
+    guard unsafe parts.contains(.hot) && tables.hasHotFields else {
+      return unsafe try found(id, cold: coldPart(of: id), ifKeyIs: key)
+    }
+    let values = unsafe try bothParts(of: id)
+    let record = unsafe try record(id, cold: values.cold, parts: .cold)
+    guard unsafe try isKey(key, of: record, id) else { return nil }
+    guard unsafe record.binding.hasHotFields else { return Found(id: id, record: record) }
+    let part = unsafe try values.chunk.flatMap { unsafe try hotPart(of: id, in: $0) }
+    return Found(id: id, record: unsafe try self.record(id, adding: part, to: record))
+  }
+
+  /// Returns the cold part of an object that the key table has.
+  private func coldPart(of id: UInt64) throws -> UnsafeRawBufferPointer {
     guard let cold = unsafe try value(of: id, in: tables.records) else {
       throw unsafe missingRecord(id)
     }
-    guard unsafe !tables.hasOutdatedLayouts else {
-      return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: parts)
-    }
-    let record = unsafe try record(id, cold: cold, parts: .cold)
-    guard unsafe try isKey(key, of: record, id) else { return nil }
-    guard readsHot, unsafe record.binding.hasHotFields else { return Found(id: id, record: record) }
-    return Found(id: id, record: unsafe try self.record(id, adding: hotPart(of: id), to: record))
+    return unsafe cold
   }
 
-  /// Returns the object with the given ID, with all parts, if it has the given primary key.
+  /// Returns the cold part of an object that the key table has, and the chunk with its hot part.
   ///
-  /// Both parts are looked up at the same time. They must be in the database: the transaction has
-  /// changed no hot part that it has not written.
-  private func foundWithHotPart(
-    _ id: UInt64,
-    ifKeyIs key: UnsafeRawBufferPointer
-  ) throws -> Found? {
+  /// Looks up both at the same time, and requests their memory.
+  private func bothParts(
+    of id: UInt64
+  ) throws -> (cold: UnsafeRawBufferPointer, chunk: UnsafeRawBufferPointer?) {
+    let number = HotChunk.number(of: id)
+    if let changed = unsafe changedChunks?.chunk(number) {
+      return unsafe (try coldPart(of: id), changed.view.bytes)
+    }
     let values = unsafe try transaction.values(
       of: id,
       in: tables.records,
-      and: HotChunk.number(of: id),
+      and: number,
       in: tables.hot
     )
     guard let cold = unsafe values.first else { throw unsafe missingRecord(id) }
     unsafe BatchLookup.request(cold.prefix(RecordBatch.coldSize))
     if let chunk = unsafe values.second { unsafe HotChunkView.requestPart(of: id, in: chunk) }
-    let record = unsafe try record(id, cold: cold, parts: .cold)
-    guard unsafe try isKey(key, of: record, id) else { return nil }
-    guard unsafe record.binding.hasHotFields else { return Found(id: id, record: record) }
-    let part = unsafe try values.second.flatMap { unsafe try hotPart(of: id, in: $0) }
-    return Found(id: id, record: unsafe try self.record(id, adding: part, to: record))
+    return unsafe (cold, values.second)
   }
 
   /// The error for an id in the key table that has no record.
