@@ -4,8 +4,8 @@ extension ObjectReader where Self: ~Copyable {
   /// Returns the objects with the given primary keys, in the order of the keys.
   ///
   /// This has the same result as calling ``find(_:key:)`` for each key, but in a large store it takes
-  /// about half the time: several keys are looked up at the same time, so that their waits for memory
-  /// overlap. In a write it is as fast as single lookups.
+  /// about six tenths of the time: several keys are looked up at the same time, so that their waits for
+  /// memory overlap. In a write it is as fast as single lookups.
   ///
   /// ```swift
   /// let notes = try store.read { tx in try tx.find(Note.self, keys: [3, 1, 2]) }
