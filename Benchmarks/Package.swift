@@ -26,6 +26,10 @@ let package = Package(
       ]
     ),
     .executableTarget(
+      name: "small-files",
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+    ),
+    .executableTarget(
       name: "migrations",
       dependencies: [
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -54,7 +58,7 @@ let package = Package(
   ]
 )
 
-for target in package.targets where target.name != "CLayouts" {
+for target in package.targets where !["CLayouts", "small-files"].contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
