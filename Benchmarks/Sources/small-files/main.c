@@ -5,7 +5,6 @@
 // file in RUNS places and syncs them, as a commit of LMDB does. Prints the rate of each tenth. The
 // folder must not exist; it is left behind, because deleting many files slows down later runs.
 
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,6 +14,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef __APPLE__
+// Its headers do not declare fdatasync.
+#define fdatasync fsync
+#endif
 
 enum { files_at_once = 4, pages_per_commit = 24, page_size = 4096, store_pages = 600 << 8 };
 
@@ -49,7 +53,8 @@ static void complete_files(long first) {
   long numbers[files_at_once];
   for (int i = 0; i < files_at_once; i++) {
     numbers[i] = first + i;
-    check(pthread_create(&threads[i], NULL, complete_file, &numbers[i]) == 0, "pthread_create");
+    errno = pthread_create(&threads[i], NULL, complete_file, &numbers[i]);
+    check(errno == 0, "pthread_create");
   }
   for (int i = 0; i < files_at_once; i++) pthread_join(threads[i], NULL);
   check(fsync(complete) == 0, "fsync");
