@@ -4,9 +4,9 @@ internal import SystemInterface
 /// checked.
 ///
 /// The mark is the sub-second part of the file's modification time: a hash of its inode and of the
-/// number of its last transaction. A commit sets the mark after LMDB has written the file. Any
-/// other change of the file, a copy, or an interrupted commit leaves a different time, and the
-/// pages are checked when the file is next opened.
+/// number of its last transaction. A commit sets the mark after LMDB has written the file, and so
+/// does a compaction. Any other change of the file, a copy, or an interrupted commit leaves a
+/// different time, and the pages are checked when the file is next opened.
 ///
 /// The mark of an unsynced commit is valid until the system restarts, because a power cut may
 /// preserve the time and lose pages. On file systems whose timestamps are coarser than 100 ns, no
@@ -46,6 +46,21 @@ enum CheckedMark {
       timespec(tv_sec: seconds, tv_nsec: fraction),
     ]
     _ = unsafe futimens(descriptor, times)
+  }
+
+  /// Marks a synced file that LMDB has written from checked pages.
+  ///
+  /// - Throws: ``LMDBError`` if the file cannot be read.
+  static func set(ofFileAt path: String) throws(LMDBError) {
+    let transaction = try DataFileReader(path: path).lastTransaction
+    // The owner of a file may set its time without opening it for writing.
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
+    }
+    defer { EnvironmentFile.close(descriptor) }
+    let inode = UInt64(try EnvironmentFile.status(of: descriptor).st_ino)
+    set(descriptor, inode: inode, transaction: transaction, isSynced: true)
   }
 
   /// Returns a number of nanoseconds less than a second.

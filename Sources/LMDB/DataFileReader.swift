@@ -48,6 +48,8 @@ package final class DataFileReader {
   private let descriptor: Int32
   private let pageSize: Int
   private let pageCount: UInt64
+  /// The number of the last commit.
+  let lastTransaction: UInt64
   /// The number of the last page of the last commit, used or free.
   private let lastPage: UInt64
   private let freePagesTree: Tree
@@ -77,6 +79,7 @@ package final class DataFileReader {
       }
       pageCount = UInt64(size) / UInt64(meta.pageSize)
       guard pageCount >= 2 else { throw LMDBError(.invalid, operation: "reading the meta pages") }
+      lastTransaction = meta.page.integer(144)
       lastPage = meta.page.integer(136)
       freePagesTree = Self.tree(meta.page, 40)
       mainTree = Self.tree(meta.page, 88)

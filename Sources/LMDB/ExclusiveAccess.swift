@@ -47,6 +47,8 @@ extension Environment {
       EnvironmentFile.remove(copy)
       try environment.copy(to: copy, compacting: true)
       do throws(LMDBError) {
+        // The pages of the original were checked when it was opened, or it has a mark.
+        try CheckedMark.set(ofFileAt: copy)
         try DurableFile.rename(copy, to: folder + "/data.mdb")
       } catch {
         EnvironmentFile.remove(copy)

@@ -98,6 +98,25 @@ import Testing
     _ = try Environment.open(folder.path)
   }
 
+  @Test(arguments: [false, true])
+  func `opening a compacted file skips the check`(isEmpty: Bool) throws {
+    if isEmpty {
+      let environment = try Environment.open(folder.path)
+      let database = try environment.database("strings")
+      try environment.write { transaction in try transaction.removeAll(in: database) }
+    }
+    try Environment.compact(folder.path)
+    try damageSilently()
+    _ = try Environment.open(folder.path, options: EnvironmentOptions(isReadOnly: true))
+    _ = try Environment.open(folder.path)
+  }
+
+  @Test func `compacting checks every page of a file with an unknown modification time`() throws {
+    try damage()
+    let error = #expect(throws: LMDBError.self) { try Environment.compact(folder.path) }
+    #expect(error?.code == .corrupted)
+  }
+
   @Test func `a read-only open does not mark the file as checked`() throws {
     let bytes = try Data(contentsOf: URL(filePath: file))
     try bytes.write(to: URL(filePath: file))
