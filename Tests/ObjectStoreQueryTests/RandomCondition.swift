@@ -154,9 +154,12 @@ struct Condition<M: SampleModel> {
     case 5: return Condition("name > \(short)", column.name > name) { isBefore(name, $0.name) }
     case 6: return Condition("name >= \(short)", column.name >= name) { !isBefore($0.name, name) }
     case 7:
-      return Condition("name in [\(short), a]", column.name.isIn([name, "a"])) {
-        isEqual($0.name, name) || isEqual($0.name, "a")
-      }
+      // Few values are compared one by one, and many with a binary search.
+      let others = random.chance(50) ? (0..<10).map { "\(part)\($0)" } : []
+      return Condition(
+        "name in [\(short), a] and \(others.count) others",
+        column.name.isIn([name, "a"] + others)
+      ) { row in ([name, "a"] + others).contains { isEqual(row.name, $0) } }
     case 8:
       return Condition("name has prefix \(short)", column.name.hasPrefix(name)) {
         $0.name.utf8.starts(with: name.utf8)

@@ -1,4 +1,5 @@
 internal import ObjectStore
+internal import SystemInterface
 
 /// A valid request with the properties that a new record of its URL would have.
 struct Addition: Sendable {
@@ -79,7 +80,7 @@ struct AdditionBatch {
     in tx: inout StoreTransaction
   ) throws -> [RecordStore.Added] {
     try lookUp(additions, in: tx)
-    let isNew = try additions.map { addition in
+    let places = try additions.map { addition in
       if let position = positions[StoredText(addition.request.url)] {
         let known = entries[position].record
         let record = try proceed(with: known, addition.request)
@@ -87,17 +88,14 @@ struct AdditionBatch {
           entries[position].record = record
           entries[position].isChanged = true
         }
-        return false
+        return (position, isNew: false)
       }
       let record = try create(addition, in: tx)
       append(Entry(record: record, isStored: false))
-      return true
+      return (entries.count - 1, isNew: true)
     }
     try write(in: &tx)
-    return zip(additions, isNew).map { addition, isNew in
-      let position = positions[StoredText(addition.request.url)] ?? 0
-      return RecordStore.Added(record: entries[position].record, isNew: isNew)
-    }
+    return places.map { RecordStore.Added(record: entries[$0].record, isNew: $1) }
   }
 
   /// Finds the records of known URLs, and the wanted ids and destinations that are taken.
@@ -106,7 +104,8 @@ struct AdditionBatch {
     in tx: borrowing StoreTransaction
   ) throws {
     let known = try tx.find(DownloadRecord.self, keys: additions.map(\.request.url))
-    var newIDs: Set<String> = []
+    reserveCapacity(additions.count)
+    var newIDs = Set<String>(minimumCapacity: additions.count)
     for (addition, record) in zip(additions, known) {
       if let record {
         guard positions[StoredText(record.url)] == nil else { continue }
@@ -126,6 +125,14 @@ struct AdditionBatch {
       destinations.insert(StoredText(record.destination))
       return true
     }
+  }
+
+  private mutating func reserveCapacity(_ count: Int) {
+    entries.reserveCapacity(count)
+    positions.reserveCapacity(count)
+    ids.reserveCapacity(count)
+    destinations.reserveCapacity(count)
+    examined.reserveCapacity(count)
   }
 
   private mutating func append(_ entry: Entry) {
@@ -324,7 +331,15 @@ private struct StoredText: Hashable {
   }
 
   static func == (left: Self, right: Self) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
+    // Much faster than `elementsEqual`, which calls the iterators for each byte.
+    let isEqual = unsafe left.text.utf8.withContiguousStorageIfAvailable { left in
+      unsafe right.text.utf8.withContiguousStorageIfAvailable { right in
+        guard left.count == right.count else { return false }
+        guard let one = left.baseAddress, let other = right.baseAddress else { return true }
+        return unsafe memcmp(one, other, left.count) == 0
+      }
+    }
+    return (isEqual ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
   }
 
   func hash(into hasher: inout Hasher) {

@@ -52,6 +52,8 @@ extension UnsafeRawBufferPointer {
 
 extension [UInt8] {
   /// Whether these bytes sort before `other` lexicographically.
+  ///
+  /// Faster than `lexicographicallyPrecedes`, which compares them one by one.
   func precedes(_ other: [UInt8]) -> Bool {
     unsafe withUnsafeBytes { unsafe $0.compare(to: other) < 0 }
   }

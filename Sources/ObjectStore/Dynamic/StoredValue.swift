@@ -198,7 +198,7 @@ extension StoredValue {
 
   private static func isAscending(_ values: [[UInt8]], isStrict: Bool) -> Bool {
     zip(values, values.dropFirst()).allSatisfy { one, next in
-      one.lexicographicallyPrecedes(next) || (!isStrict && one == next)
+      one.precedes(next) || (!isStrict && one == next)
     }
   }
 }
@@ -280,7 +280,7 @@ extension StoredValue {
   ) throws(RecordError) {
     var stored: [[UInt8]] = []
     for value in elements { stored.append(try value.sizedBytes(as: type)) }
-    stored.sort { $0.lexicographicallyPrecedes($1) }
+    stored.sort { $0.precedes($1) }
     guard isAscending(stored, isStrict: !type.hasNaN) else { throw RecordError(.invalidValue) }
     writer.write(UInt32(stored.count))
     for bytes in stored { writer.write(bytes) }
@@ -299,7 +299,7 @@ extension StoredValue {
       guard keyType.hasNaN || keys.insert(key).inserted else { throw RecordError(.invalidValue) }
       stored.append(key + (try entry.value.sizedBytes(as: valueType)))
     }
-    stored.sort { $0.lexicographicallyPrecedes($1) }
+    stored.sort { $0.precedes($1) }
     writer.write(UInt32(stored.count))
     for bytes in stored { writer.write(bytes) }
   }

@@ -152,7 +152,7 @@ enum KeyEncoding {
       let element = unsafe try reader.takeSized(type)
       keys.insert(unsafe key(for: element, type: type, maximumContentSize: maximumContentSize))
     }
-    return keys.sorted { $0.lexicographicallyPrecedes($1) }
+    return keys.sorted { $0.precedes($1) }
   }
 
   // MARK: The object's id

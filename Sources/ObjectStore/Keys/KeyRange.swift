@@ -25,37 +25,37 @@ struct KeyRange: Sendable, Hashable {
   /// Whether the range contains no keys.
   var isEmpty: Bool {
     guard let upper else { return false }
-    return !lower.lexicographicallyPrecedes(upper)
+    return !lower.precedes(upper)
   }
 
   /// Whether all keys of the range are less than `key`.
   func ends(before key: [UInt8]) -> Bool {
     guard let upper else { return false }
-    return !key.lexicographicallyPrecedes(upper)
+    return !key.precedes(upper)
   }
 
   /// Whether the upper bound is at most that of the other range.
   private func endsNoLater(than other: KeyRange) -> Bool {
     guard let end = other.upper else { return true }
     guard let upper else { return false }
-    return !end.lexicographicallyPrecedes(upper)
+    return !end.precedes(upper)
   }
 
   /// The keys that are in both ranges.
   func intersection(_ other: KeyRange) -> KeyRange {
-    let later = lower.lexicographicallyPrecedes(other.lower) ? other.lower : lower
+    let later = lower.precedes(other.lower) ? other.lower : lower
     guard let upper else { return KeyRange(lower: later, upper: other.upper) }
     guard let end = other.upper else { return KeyRange(lower: later, upper: upper) }
     return KeyRange(
       lower: later,
-      upper: upper.lexicographicallyPrecedes(end) ? upper : end
+      upper: upper.precedes(end) ? upper : end
     )
   }
 
   /// The keys that are in any of the ranges, as sorted, disjoint ranges.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
     let sorted = ranges.filter { !$0.isEmpty }
-      .sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+      .sorted { $0.lower.precedes($1.lower) }
     var union: [KeyRange] = []
     for range in sorted {
       guard let last = union.last, !last.ends(before: range.lower) else {
@@ -63,7 +63,7 @@ struct KeyRange: Sendable, Hashable {
         continue
       }
       guard let end = last.upper else { continue }
-      if let upper = range.upper, !end.lexicographicallyPrecedes(upper) { continue }
+      if let upper = range.upper, !end.precedes(upper) { continue }
       union[union.count - 1].upper = range.upper
     }
     return union

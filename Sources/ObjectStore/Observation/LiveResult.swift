@@ -137,7 +137,7 @@ struct LiveResult<Root: Model>: LiveValue {
       return snapshot.entries.partitionPoint { $0.id >= id }
     }
     return snapshot.entries.partitionPoint { entry in
-      !(keys[entry.id] ?? []).lexicographicallyPrecedes(key)
+      !(keys[entry.id] ?? []).precedes(key)
     }
   }
 
@@ -152,7 +152,7 @@ struct LiveResult<Root: Model>: LiveValue {
     switch (left.kind, right.kind) {
     case (.insert(let one), .insert(let other)):
       return leftKey == rightKey
-        ? one.id < other.id : leftKey.lexicographicallyPrecedes(rightKey)
+        ? one.id < other.id : leftKey.precedes(rightKey)
     case (.insert, _): return true
     case (_, _): return false
     }

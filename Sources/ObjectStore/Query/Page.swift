@@ -34,7 +34,7 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
   /// Whether the position comes before that of another token, if every sort column is ascending.
   package func precedes(_ other: PageToken) -> Bool {
     for (own, key) in zip(position.keys, other.position.keys) where own != key {
-      return own.lexicographicallyPrecedes(key)
+      return own.precedes(key)
     }
     return position.id < other.position.id
   }

@@ -163,7 +163,7 @@ private struct ValueCounts {
   }
 
   func sorted() -> [ColumnGroup] {
-    var values = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    var values = counts.sorted { $0.key.precedes($1.key) }
       .map { ColumnGroup(bytes: $0.value.bytes, count: $0.value.count) }
     if let form {
       values += numbers.sorted { $0.key < $1.key }.map { _, number in

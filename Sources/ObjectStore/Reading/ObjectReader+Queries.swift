@@ -146,7 +146,7 @@ private struct Ranked<M: Model> {
       switch order {
       case .column:
         if keys[number] != other.keys[number] {
-          return keys[number].lexicographicallyPrecedes(other.keys[number])
+          return keys[number].precedes(other.keys[number])
         }
       case .computed(let direction, let compare):
         let comparison = compare(object, other.object)

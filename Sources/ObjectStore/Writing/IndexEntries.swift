@@ -160,7 +160,7 @@ struct IndexBuilder {
       return true
     }
     // Insert in key order, so that pages are filled one after another.
-    keys.sort { $0.lexicographicallyPrecedes($1) }
+    keys.sort { $0.precedes($1) }
     let uniqueness = UniqueIndex(tables: tables, index: index)
     for key in keys {
       try unsafe key.withUnsafeBytes { key in

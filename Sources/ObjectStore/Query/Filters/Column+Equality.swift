@@ -48,7 +48,7 @@ extension Column where Value: FieldValue & Equatable {
       }
       return column.filter(.number(NumberTest(form, in: word...word, isNegated: true)))
     }
-    let equality = StoredEquality([value])
+    let equality = StoredEquality([value], [value.storedBytes])
     return unsafe column.filter { stored throws(RecordError) in
       unsafe !(try equality.matches(stored))
     }
@@ -68,21 +68,24 @@ extension Column where Value: FieldValue & Equatable {
       )
     }
     guard !values.isEmpty else { return .none }
-    let equality = StoredEquality(values)
-    return unsafe filter(keys: Self.keys(of: values)) { stored throws(RecordError) in
+    // A closure: a key path of a generic type is not resolved when compiling, and costs more than
+    // the encoding.
+    let encodings = Set(values.map { $0.storedBytes }).sorted()
+    let equality = StoredEquality(values, encodings)
+    return unsafe filter(keys: Self.keys(encodings)) { stored throws(RecordError) in
       unsafe try equality.matches(stored)
     }
   }
 
   /// Returns `nil` for a collection: its index contains the elements, not the collection.
-  private static func keys(of values: [Value]) -> KeyCondition? {
+  private static func keys(_ encodings: [[UInt8]]) -> KeyCondition? {
     guard Value.fieldType.isIndexable, Value.fieldType.indexedElement == nil else { return nil }
-    return .values(Set(values.map(\.storedBytes)).sorted(), Value.fieldType)
+    return .values(encodings, Value.fieldType)
   }
 }
 
 extension Set<[UInt8]> {
-  func sorted() -> [[UInt8]] { sorted { $0.lexicographicallyPrecedes($1) } }
+  func sorted() -> [[UInt8]] { sorted { $0.precedes($1) } }
 }
 
 extension Column where Value: OptionalFieldValue {
@@ -124,19 +127,34 @@ extension Column where Value: OptionalFieldValue, Value.Wrapped: Equatable {
 /// A set of values with which stored values are compared, by their bytes where that is equivalent.
 struct StoredEquality<Value: FieldValue & Equatable>: Sendable {
   private let values: [Value]
-  /// The stored forms of the values; empty when equal values may have different bytes.
+  /// The sorted stored forms of the values; empty when equal values may have different bytes.
   private let encodings: [[UInt8]]
+  /// The number of values from which a binary search is used.
+  private static var manyValues: Int { 8 }
 
-  init(_ values: [Value]) {
+  /// `encodings` are the sorted stored forms of the values.
+  init(_ values: [Value], _ encodings: [[UInt8]]) {
     self.values = values
-    encodings = Value.fieldType.hasUniqueEncoding ? values.map(\.storedBytes) : []
+    self.encodings = Value.fieldType.hasUniqueEncoding ? encodings : []
   }
 
   func matches(_ stored: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+    guard encodings.count < Self.manyValues else { return unsafe isFound(stored) }
     for bytes in encodings where unsafe stored.isSame(as: bytes) { return true }
     guard encodings.isEmpty else { return false }
     var reader = unsafe ByteReader(stored)
     return values.contains(try Value(from: &reader))
+  }
+
+  private func isFound(_ stored: UnsafeRawBufferPointer) -> Bool {
+    var range = encodings.indices
+    while let first = range.first {
+      let middle = first + range.count / 2
+      let order = unsafe stored.compare(to: encodings[middle])
+      if order == 0 { return true }
+      range = order < 0 ? first..<middle : middle + 1..<range.upperBound
+    }
+    return false
   }
 }
 
