@@ -46,13 +46,25 @@ struct AddCommand: AsyncParsableCommand {
   func run() async throws {
     var source = try await RequestSource(what, client)
     let partial = try adopt.map { try ForeignPartial(ofAria2: $0) }
-    let store = try RecordStore(at: location.resolved())
+    let path = location.resolved()
     if let partial {
+      let store = try RecordStore(at: path)
       var requests = try source.nextBatch()
       transfer.apply(to: &requests)
       requests[0].isPaused = paused
       return try take(partial, for: requests[0], in: store)
     }
+    try addAll(of: &source, toStoreAt: path).compact(storeAt: path)
+    if !source.isComplete { throw CommandFailure(.failed) }
+  }
+
+  /// Adds the downloads in batches, and closes the store.
+  private func addAll(
+    of source: inout RequestSource,
+    toStoreAt path: String
+  ) throws -> BulkChange {
+    let store = try RecordStore(at: path)
+    var change = BulkChange()
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if paused { for index in requests.indices { requests[index].isPaused = true } }
@@ -60,8 +72,9 @@ struct AddCommand: AsyncParsableCommand {
       // threads would need a third more memory.
       let added = try store.addNow(requests)
       try Output.current.report(added.map(\.line).joined())
+      change.objectCount += added.count(where: \.isNew)
     }
-    if !source.isComplete { throw CommandFailure(.failed) }
+    return change
   }
 
   /// Adds a download with the bytes that aria2 has received.

@@ -11,7 +11,8 @@ struct CompactCommand: AsyncParsableCommand {
       Works on the folder of any ObjectStore, without its models. Replaces the file atomically by a \
       compact copy, for which the disk needs free space. No other process may have the store open: \
       the command is refused with exit code 75 while an engine runs, and with 1 while another \
-      process has the store open. 'dlstore stats' shows the size of the free pages.
+      process has the store open. 'dlstore stats' shows the size of the free pages. 'add', 'import' \
+      and 'purge' do this by themselves after a large change.
 
       EXAMPLES:
         dlstore compact

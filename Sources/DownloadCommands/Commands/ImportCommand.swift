@@ -89,10 +89,14 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
+    let path = location.resolved()
     switch format {
-    case .jsonl: try importJSONLines()
-    case .aria2: try importAria2()
-    case .json, .csv: try importRows()
+    case .jsonl: try importJSONLines().compact(storeAt: path)
+    case .json, .csv: try importRows().compact(storeAt: path)
+    case .aria2:
+      let (change, isComplete) = try importAria2()
+      change.compact(storeAt: path)
+      if !isComplete { throw CommandFailure(.failed) }
     }
   }
 
@@ -105,18 +109,19 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private func report(_ report: ImportReport) throws {
+  private func report(_ report: ImportReport) throws -> BulkChange {
     let counts = [
       (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
       (report.skipped, "already in the store and kept"),
     ]
     let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
     try Output.current.report("objects: \(parts.joined(separator: ", "))\n")
+    return BulkChange(objectCount: report.inserted + report.updated)
   }
 
   // MARK: JSON Lines
 
-  private func importJSONLines() throws {
+  private func importJSONLines() throws -> BulkChange {
     let path = location.resolved()
     let source = try ImportSource(file, mustBeSeekable: Store.exists(at: path))
     let lock = try lockEngine()
@@ -135,7 +140,7 @@ struct ImportCommand: ParsableCommand {
       )
     }
     withExtendedLifetime(lock) {}
-    try self.report(report)
+    return try self.report(report)
   }
 
   /// Takes the engine lock of an existing store of downloads.
@@ -151,7 +156,7 @@ struct ImportCommand: ParsableCommand {
 
   // MARK: Rows
 
-  private func importRows() throws {
+  private func importRows() throws -> BulkChange {
     let path = try location.existing()
     let name = rows.model ?? ""
     let store = rows.dryRun ? try location.openedWithoutModels() : try .openWithoutModels(path)
@@ -182,6 +187,7 @@ struct ImportCommand: ParsableCommand {
       try Output.current.line(
         "objects: \(check.new) new, \(check.known) already in the store; nothing was imported"
       )
+      return BulkChange()
     } catch let error as RowError {
       throw CommandFailure(.damaged, "\(rowImport.source.name): \(error); nothing was imported")
     } catch let error as KnownObject {
@@ -191,7 +197,7 @@ struct ImportCommand: ParsableCommand {
 
   // MARK: aria2
 
-  private func importAria2() throws {
+  private func importAria2() throws -> (BulkChange, isComplete: Bool) {
     let list = try InputFile(file)
     var isComplete = !list.problems.contains(where: \.isFatal)
     for problem in list.problems {
@@ -212,7 +218,7 @@ struct ImportCommand: ParsableCommand {
     }
     let added = try store.addNow(requests)
     try Output.current.report(added.map(\.line).joined())
-    if !isComplete { throw CommandFailure(.failed) }
+    return (BulkChange(objectCount: added.count(where: \.isNew)), isComplete)
   }
 
   private func request(_ entry: InputFile.Entry, _ store: RecordStore) throws -> DownloadRequest {

@@ -70,14 +70,22 @@ struct PurgeCommand: AsyncParsableCommand {
         "standard input is not a terminal: pass --yes to remove, or --dry-run to preview"
       )
     }
-    let store = try RecordStore(
-      at: location.resolved(),
-      access: dryRun ? .readOnly : .readWrite
-    )
+    let path = location.resolved()
+    guard let outcome = try purge(storeAt: path) else { return }
+    if let signal = outcome.signal {
+      throw CommandFailure(signal.status, "stopped: repeat the command to remove the rest")
+    }
+    BulkChange(objectCount: outcome.removed.recordCount).compact(storeAt: path)
+    if outcome.isIncomplete { throw CommandFailure(.failed) }
+  }
+
+  /// Prints the plan, asks, removes, and closes the store; returns nil if there is nothing to remove.
+  private func purge(storeAt path: String) throws -> Outcome? {
+    let store = try RecordStore(at: path, access: dryRun ? .readOnly : .readWrite)
     let (list, orphans) = try printPlan(of: store)
-    guard !dryRun, list.count > 0 || !orphans.files.isEmpty else { return }
+    guard !dryRun, list.count > 0 || !orphans.files.isEmpty else { return nil }
     guard yes || Self.asks() else { throw CommandFailure(.failed, "nothing was removed") }
-    try remove(list, orphans, from: store)
+    return try remove(list, orphans, from: store)
   }
 
   // MARK: The plan
@@ -116,28 +124,37 @@ struct PurgeCommand: AsyncParsableCommand {
 
   // MARK: The removal
 
+  private struct Outcome {
+    var removed = Removal()
+    /// Whether records or files of the plan were kept.
+    var isIncomplete = false
+    /// The signal that stopped the removal.
+    var signal: StopSignal?
+  }
+
   /// Removes the records in bounded transactions, each with its files, then the orphans.
   ///
   /// Ctrl-C and SIGTERM stop it between two transactions.
-  private func remove(_ list: PurgeList, _ orphans: PurgePlan, from store: RecordStore) throws {
+  private func remove(
+    _ list: PurgeList,
+    _ orphans: PurgePlan,
+    from store: RecordStore
+  ) throws -> Outcome {
     let signals = StopSignals { _ in }
-    var removed = Removal()
-    var isIncomplete = false
+    var outcome = Outcome()
     func note(_ text: PurgeReportText) {
-      removed.recordCount += text.report.records.count
-      removed.add(text.report.files)
+      outcome.removed.recordCount += text.report.records.count
+      outcome.removed.add(text.report.files)
       for message in text.messages { Output.current.say(message) }
-      isIncomplete = isIncomplete || text.isIncomplete
+      outcome.isIncomplete = outcome.isIncomplete || text.isIncomplete
     }
     for batch in list.batches where signals.first == nil {
       note(PurgeReportText(try store.purge(batch)))
     }
     if signals.first == nil { note(PurgeReportText(report: try store.purge(orphans))) }
-    try Output.current.report("removed: \(removed.text)\n")
-    if let signal = signals.first {
-      throw CommandFailure(signal.status, "stopped: repeat the command to remove the rest")
-    }
-    if isIncomplete { throw CommandFailure(.failed) }
+    try Output.current.report("removed: \(outcome.removed.text)\n")
+    outcome.signal = signals.first
+    return outcome
   }
 
   /// An amount of records and files.

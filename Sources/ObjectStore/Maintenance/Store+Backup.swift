@@ -46,6 +46,26 @@ extension Store {
     }
   }
 
+  /// Returns the free pages of a closed store to the file system, if a rule applies to its file.
+  ///
+  /// Use this after a large import or deletion. LMDB reuses the pages that were freed longest ago,
+  /// so with many free pages later commits write to scattered places of the file.
+  ///
+  /// ```swift
+  /// try Store.compact(at: folder, if: CompactionRule(minimumFreeFraction: 0.1))
+  /// ```
+  ///
+  /// Costs O(n) in the number of commits whose freed pages have not been reused, and, if the rule
+  /// applies, as much as ``compact(at:)``. The file is replaced in the same way.
+  ///
+  /// - Returns: The number of bytes by which the file shrank; `nil` if the rule does not apply.
+  /// - Throws: ``StoreError`` as ``compact(at:)``. If the disk has too little free space for the copy,
+  ///   `diskFull` is thrown before anything is written.
+  @discardableResult
+  public static func compact(at path: String, if rule: CompactionRule) throws -> Int64? {
+    try translating("compacting \(path)") { try Compaction(path: path, rule: rule).run() }
+  }
+
   /// Rebuilds every index and every column of every model from the records.
   ///
   /// Use this when ``verify(limit:progress:)`` reports missing or stray index entries, or columns

@@ -1,24 +1,35 @@
 internal import LMDB
 
-/// Compacts a store before it is opened, if its rule applies and no process has it open.
+/// The compaction of a closed store if a rule applies to its file.
 struct Compaction {
   let path: String
   let rule: CompactionRule
-  let log: StoreLog?
 
-  /// Compacts the store if the rule applies.
+  /// Compacts the store before it is opened.
   ///
   /// Never throws: opening a store that cannot be compacted still succeeds, or reports the error.
-  func runIfNeeded() {
-    // The size alone rules out most stores, with one system call.
-    guard let size = try? FileSize.of(path + "/data.mdb"), size >= rule.minimumFileSize,
-      let free = freeBytes, rule.applies(fileSize: size, freeBytes: free)
-    else { return }
+  func runBeforeOpening(_ log: StoreLog?) {
     do {
-      log?.didCompact(path, bytes: try Store.compact(at: path))
+      guard let bytes = try run() else { return }
+      log?.didCompact(path, bytes: bytes)
     } catch {
       log?.didFailToCompact(path, error)
     }
+  }
+
+  /// Compacts the store.
+  ///
+  /// - Returns: The number of bytes by which the file shrank; `nil` if the rule does not apply.
+  func run() throws -> Int64? {
+    // The size alone rules out most stores, with one system call.
+    guard let size = try? FileSize.of(path + "/data.mdb"), size >= rule.minimumFileSize,
+      let free = freeBytes, rule.applies(fileSize: size, freeBytes: free)
+    else { return nil }
+    if let available = FreeSpace.ofDisk(at: path), available < size - free {
+      let needed = "the copy needs \((size - free) >> 10) KiB"
+      throw StoreError(.diskFull, "\(needed), and the disk has \(available >> 10) KiB")
+    }
+    return try Store.compact(at: path)
   }
 
   /// The number of free bytes in the file; `nil` if it cannot be determined.
@@ -33,7 +44,8 @@ struct Compaction {
   }
 }
 
-/// The rule by which opening a store decides whether to compact its file first.
+/// The condition for compacting a store's file; see ``StoreOptions/compaction`` and
+/// ``Store/compact(at:if:)``.
 ///
 /// LMDB reuses free pages but never shrinks its file, so a store that was large once stays large on
 /// disk. Compaction copies the pages in use to a new file, which pays off when much of the file is

@@ -19,7 +19,7 @@ struct StoreOpening {
     let start = ContinuousClock.now
     try StoreFolder.prepare(path, access: options.access)
     if let rule = options.compaction, options.access != .readOnly {
-      Compaction(path: path, rule: rule, log: options.logger.map { StoreLog($0) }).runIfNeeded()
+      Compaction(path: path, rule: rule).runBeforeOpening(options.logger.map { StoreLog($0) })
     }
     var environmentOptions = EnvironmentOptions(
       isReadOnly: options.access == .readOnly,
