@@ -89,6 +89,14 @@ class Server:
     def times(self):
         return [float(line) for line in pathlib.Path(self.log).read_text().split()]
 
+    @property
+    def processor(self):
+        """The processor time of nginx so far, in seconds.
+
+        It does the same for each request, so its time shows how fast the machine is.
+        """
+        return processor(self.process.pid)
+
     def wait(self, count, process):
         """Returns when that many requests have arrived."""
         while self.count < count:
@@ -232,7 +240,7 @@ class Scale:
             self.server.wait(max(1, files * part // RATE_PARTS), process)
             samples.append({
                 "count": self.server.count, "processor": processor(process.pid),
-                "memory": memory(process.pid),
+                "server": self.server.processor, "memory": memory(process.pid),
             })
         watched = sum(processor(one.pid) for one in others)
         times = [at - begin for at in self.server.times[:files]]
@@ -263,7 +271,8 @@ class Scale:
     def rates(times, samples):
         """Returns the files per second of all requests and of each tenth of them.
 
-        With the tenths, the processor time in microseconds per file, and the memory at the end.
+        With the tenths, the processor time of the engine and of nginx in microseconds per file, and
+        the engine's memory at the end.
         """
         def rate(part):
             if len(part) < 2 or part[-1] == part[0]:
@@ -273,10 +282,14 @@ class Scale:
         tenths = []
         for number, (before, after) in enumerate(zip(samples, samples[1:])):
             bounds = [len(times) * part // RATE_PARTS for part in (number, number + 1)]
-            seconds = after["processor"] - before["processor"]
             count = max(1, after["count"] - before["count"])
+
+            def microseconds(what):
+                return (after[what] - before[what]) / count * 1e6
+
             tenths.append({
-                "rate": rate(times[slice(*bounds)]), "processor": round(seconds / count * 1e6),
+                "rate": rate(times[slice(*bounds)]), "processor": round(microseconds("processor")),
+                "server": round(microseconds("server"), 1),
                 "memory": round(after["memory"] / 1e6, 1),
             })
         return {"whole": rate(times), "tenths": tenths}

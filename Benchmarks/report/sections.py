@@ -222,13 +222,6 @@ def completions(result):
     parts = [data.source(result)]
     disk = tenths(result)
     parts += [*disk[:2], verdict(disk[2], "the rate")]
-    if writes := result.get("writes"):
-        (early, few, short), (late, many, long) = writes
-        parts.append(data.prose(
-            f"After {early:,} files a commit wrote {data.figure(few)} pages with {data.figure(short)}",
-            f"system calls, and after {late:,} files {data.figure(many)} pages with",
-            f"{data.figure(long)} (`strace`, beside a queue of 300,000).",
-        ))
     if memory := data.load("completions-memory"):
         words, table, shares = tenths(memory)
         parts += [f"The same in a memory file system: {words}", table, verdict(shares, "that rate")]
@@ -242,10 +235,10 @@ def tenths(result):
     parts = rate["tenths"]
     head = ["tenth of the files", *map(str, range(1, len(parts) + 1))]
     lines = [
-        [title, *(data.figure(part[key]) for part in parts)]
+        [title, *(data.figure(part.get(key)) for part in parts)]
         for title, key in (
             ("files per second", "rate"), ("processor time a file, µs", "processor"),
-            ("memory, MB", "memory"),
+            ("processor time of nginx a file, µs", "server"), ("memory, MB", "memory"),
         )
     ]
     words = (

@@ -15,7 +15,8 @@ struct BulkChange {
   static let maximumObjectsPerChange = 8
   /// Below this number of objects the file is not looked at.
   static let minimumObjectCount = 1_000
-  static let rule = CompactionRule(minimumFileSize: 8 << 20, minimumFreeFraction: 0.1)
+  /// A small part of a large file is as many free pages as a large part of a small one.
+  static let rule = CompactionRule(minimumFileSize: 8 << 20, minimumFreeFraction: 0.01)
 
   /// Whether a store with that many objects after the change may be compacted.
   func isLarge(inStoreOf total: Int) -> Bool {
