@@ -46,7 +46,7 @@ package final class DataFileReader {
   private var visited: Set<UInt64> = []
 
   private let descriptor: Int32
-  private let pageSize: Int
+  let pageSize: Int
   private let pageCount: UInt64
   /// The number of the last commit.
   let lastTransaction: UInt64

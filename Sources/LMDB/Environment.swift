@@ -31,7 +31,7 @@ public final class Environment: Sendable {
   let gate: TransactionGate
   let identity: EnvironmentRegistry.Identity
   let pageSize: Int
-  private let descriptor: Int32
+  let descriptor: Int32
   let fileMode: UInt32
   private let isInMemory: Bool
   private let clearedReaders: Atomic<Int>

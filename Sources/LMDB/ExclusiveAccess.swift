@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// Operations that need an environment closed in every process.
 extension Environment {
   /// Runs `body` while no process, including this one, has the environment in `folder` open.
@@ -29,8 +31,9 @@ extension Environment {
   ///
   /// Writes a compacted copy next to the data file and renames it over the file. If the process is
   /// killed during this, the data file is either the old or the new one, and the next call removes
-  /// a partial copy. Transaction numbers start at 1 again. Needs free disk space for the copy, and
-  /// takes as long as ``copy(to:compacting:)``.
+  /// a partial copy. The new file has the owner and the permissions of the old one, and transaction
+  /// numbers continue. Needs free disk space for the copy, and takes as long as
+  /// ``copy(to:compacting:)``.
   ///
   /// - Throws: ``LMDBError`` as ``withExclusiveAccess(to:_:)``, ``open(_:options:)`` and
   ///   ``copy(to:compacting:)``. The data file is then unchanged, unless only the final sync of the
@@ -45,8 +48,8 @@ extension Environment {
       let environment = try Environment(path: folder, options: options, kind: .unlocked)
       let copy = folder + "/data.mdb.compacted"
       EnvironmentFile.remove(copy)
-      try environment.copy(to: copy, compacting: true)
       do throws(LMDBError) {
+        try environment.writeCompacted(to: copy)
         // The pages of the original were checked when it was opened, or it has a mark.
         try CheckedMark.set(ofFileAt: copy)
         try DurableFile.rename(copy, to: folder + "/data.mdb")
@@ -55,6 +58,55 @@ extension Environment {
         throw error
       }
       try EnvironmentFile.syncFolder(of: copy)
+    }
+  }
+
+  /// Writes a synced file that can replace the data file.
+  private func writeCompacted(to path: String) throws(LMDBError) {
+    let original = try EnvironmentFile.status(of: descriptor)
+    let last = try lastTransactionID()
+    let target = try EnvironmentFile.createExclusively(path, mode: 0o600)
+    defer { EnvironmentFile.close(target) }
+    try copy(to: target, compacting: true)
+    try EnvironmentFile.continueNumbers(of: target, at: path, from: last)
+    try EnvironmentFile.setOwner(of: target, like: original)
+    try DurableFile.sync(target, at: path)
+    try EnvironmentFile.syncFolder(of: path)
+  }
+}
+
+extension EnvironmentFile {
+  /// Gives the only commit of a compacted file the next odd number from `last` on.
+  ///
+  /// LMDB gives it the number 1, in the second meta page, which is that of odd numbers. Numbers that
+  /// continue keep what other data says about earlier commits valid.
+  fileprivate static func continueNumbers(
+    of descriptor: Int32,
+    at path: String,
+    from last: UInt64
+  ) throws(LMDBError) {
+    let file = try DataFileReader(path: path)
+    // An empty environment has no commit, and the number 0.
+    guard file.lastTransaction == 1 else { return }
+    let number = last | 1
+    let count = unsafe withUnsafeBytes(of: number) {
+      unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(file.pageSize + 144))
+    }
+    guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
+  }
+
+  /// Sets the owner and the permissions of a file; the owner only if it differs.
+  fileprivate static func setOwner(
+    of descriptor: Int32,
+    like original: stat
+  ) throws(LMDBError) {
+    let own = try status(of: descriptor)
+    if own.st_uid != original.st_uid || own.st_gid != original.st_gid,
+      fchown(descriptor, original.st_uid, original.st_gid) != 0 {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fchown")
+    }
+    guard fchmod(descriptor, original.st_mode & 0o777) == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fchmod")
     }
   }
 }

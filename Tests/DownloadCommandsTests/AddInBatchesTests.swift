@@ -70,7 +70,7 @@ struct AddInBatchesTests {
 
   @Test func `each batch is one transaction`() async throws {
     let count = 2 * RequestSource.batchSize + 1
-    // Open during the command, which would otherwise compact the store and number commits anew.
+    // Open during the command, which would otherwise compact the store: that skips a number.
     let open = try RecordStore(at: store)
     let before = try open.objects.commitNumber()
     _ = await dlstore(

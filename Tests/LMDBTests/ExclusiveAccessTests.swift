@@ -114,6 +114,26 @@ import Testing
     #expect(try folder.names() == ["data.mdb", "lock.mdb"])
   }
 
+  @Test func `compacting continues the numbers of transactions and keeps the permissions`() throws {
+    let file = folder.path("data.mdb")
+    func permissions() throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+    // An even and an odd number.
+    for _ in 0..<2 {
+      let last = try Environment.open(folder.path).lastTransactionID()
+      try Environment.compact(folder.path)
+      let environment = try Environment.open(folder.path)
+      #expect(try environment.lastTransactionID() == last | 1)
+      let database = try environment.database("strings")
+      try environment.write { try $0.put("later", for: "later", in: database) }
+      #expect(try environment.lastTransactionID() == (last | 1) + 1)
+      try environment.checkPages()
+    }
+    #expect(try permissions() == 0o640)
+  }
+
   @Test func `compacting replaces the partial copy that a killed process left`() throws {
     try folder.makeFile("data.mdb.compacted", "partial")
     try Environment.compact(folder.path)

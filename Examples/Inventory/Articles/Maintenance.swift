@@ -19,6 +19,7 @@ func compaction(_ folder: String) throws {
   let bytes = try Store.compact(at: folder)
   let options = StoreOptions(compaction: CompactionRule())
   _ = try Store(at: folder, models: [Author.self, Book.self, Loan.self], options: options)
+  try Store.compact(at: folder, if: CompactionRule(minimumFreeFraction: 0.1))
   expect(bytes >= 0)
 }
 

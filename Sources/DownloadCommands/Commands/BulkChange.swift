@@ -10,12 +10,12 @@ struct BulkChange {
 
   /// The largest number of objects in the store for each changed one.
   ///
-  /// A compaction copies the whole file. To copy an object takes a thirtieth of the time in which
-  /// `add` stores one, so the command takes at most about a quarter longer.
+  /// A compaction copies the whole file. To copy a download takes about a fourteenth of the time in
+  /// which `add` stores one, so that `add` takes at most about half longer.
   static let maximumObjectsPerChange = 8
-  /// Below this number of objects the file is not looked at.
+  /// With fewer changed objects the file stays as it is, whatever its free pages are.
   static let minimumObjectCount = 1_000
-  /// A small part of a large file is as many free pages as a large part of a small one.
+  /// Free pages slow an engine down by their number, not by their share of the file.
   static let rule = CompactionRule(minimumFileSize: 8 << 20, minimumFreeFraction: 0.01)
 
   /// Whether a store with that many objects after the change may be compacted.
@@ -33,7 +33,7 @@ struct BulkChange {
       guard isLarge(inStoreOf: try Self.objectCount(ofStoreAt: path)) else { return }
       try Store.compact(at: path, if: Self.rule)
     } catch let error as StoreError where error.code == .busy || error.code == .diskFull {
-      // 'dlstore stats' shows the free pages.
+      // Both are expected, and the store works as well as before.
     } catch {
       Output.current.say("the store was not compacted: \(error)")
     }

@@ -9,6 +9,7 @@ struct Compaction {
   ///
   /// Never throws: opening a store that cannot be compacted still succeeds, or reports the error.
   func runBeforeOpening(_ log: StoreLog?) {
+    guard (try? FileSize.of(path + "/data.mdb")) != nil else { return }
     do {
       guard let bytes = try run() else { return }
       log?.didCompact(path, bytes: bytes)
@@ -22,25 +23,23 @@ struct Compaction {
   /// - Returns: The number of bytes by which the file shrank; `nil` if the rule does not apply.
   func run() throws -> Int64? {
     // The size alone rules out most stores, with one system call.
-    guard let size = try? FileSize.of(path + "/data.mdb"), size >= rule.minimumFileSize,
-      let free = freeBytes, rule.applies(fileSize: size, freeBytes: free)
-    else { return nil }
-    if let available = FreeSpace.ofDisk(at: path), available < size - free {
+    let size = try FileSize.of(path + "/data.mdb")
+    guard size >= rule.minimumFileSize else { return nil }
+    let free = try freeBytes()
+    guard rule.applies(fileSize: size, freeBytes: free) else { return nil }
+    // The copy replaces one that a killed process left.
+    let partial = (try? FileSize.of(path + "/data.mdb.compacted")) ?? 0
+    if let available = FreeSpace.ofDisk(at: path), available < size - free - partial {
       let needed = "the copy needs \((size - free) >> 10) KiB"
       throw StoreError(.diskFull, "\(needed), and the disk has \(available >> 10) KiB")
     }
     return try Store.compact(at: path)
   }
 
-  /// The number of free bytes in the file; `nil` if it cannot be determined.
-  ///
-  /// The environment is closed on return.
-  private var freeBytes: Int64? {
-    guard let environment = try? Environment.open(path),
-      let pages = try? environment.freePageCount(),
-      let statistics = try? environment.statistics()
-    else { return nil }
-    return Int64(pages) * Int64(statistics.pageSize)
+  /// Returns the number of free bytes in the file; the environment is closed on return.
+  private func freeBytes() throws -> Int64 {
+    let environment = try Environment.open(path)
+    return Int64(try environment.freePageCount()) * Int64(try environment.statistics().pageSize)
   }
 }
 

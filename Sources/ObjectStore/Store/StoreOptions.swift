@@ -36,7 +36,7 @@ public struct StoreOptions: Sendable, Hashable {
   ///
   /// Compaction works as ``Store/compact(at:)``. It is skipped while the store is open
   /// elsewhere, if this open is read-only, or if there is no disk space for the copy. The logger
-  /// reports both outcomes. Compaction clears the history, so earlier history tokens expire.
+  /// reports both outcomes. History tokens stay valid.
   public var compaction: CompactionRule?
   /// Whether opening the store checks every page even if only commits changed the file since the
   /// last check.
