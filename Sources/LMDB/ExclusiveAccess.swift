@@ -102,7 +102,8 @@ extension EnvironmentFile {
   ) throws(LMDBError) {
     let own = try status(of: descriptor)
     if own.st_uid != original.st_uid || own.st_gid != original.st_gid,
-      fchown(descriptor, original.st_uid, original.st_gid) != 0 {
+      fchown(descriptor, original.st_uid, original.st_gid) != 0
+    {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fchown")
     }
     guard fchmod(descriptor, original.st_mode & 0o777) == 0 else {

@@ -65,4 +65,33 @@ import Testing
     options.access = .create
     _ = try Store(at: made.folder.path("new"), models: [Ticket.self], options: options)
   }
+
+  @Test func `a history token from before a compaction stays valid`() throws {
+    let (made, _) = try makeStore()
+    let token = try Store(at: made.path, models: [Ticket.self]).historyToken()
+    do {
+      let store = try Store(at: made.path, models: [Ticket.self])
+      try store.write { tx in try tx.insert(Ticket(id: 401, seat: "seat 401", row: 0)) }
+    }
+    #expect(try Store.compact(at: made.path, if: always) != nil)
+    let store = try Store(at: made.path, models: [Ticket.self])
+    try store.write { tx in try tx.insert(Ticket(id: 402, seat: "seat 402", row: 0)) }
+    guard case .changes(let changes) = try store.changes(since: token, of: Ticket.self) else {
+      Issue.record("the token has expired")
+      return
+    }
+    #expect(Set(changes.inserted.map(\.id)) == [401, 402])
+  }
+
+  @Test func `compacting throws for a missing store, and returns nil if the rule does not apply`()
+    throws
+  {
+    let (made, before) = try makeStore()
+    let error = #expect(throws: StoreError.self) {
+      try Store.compact(at: made.path + "-none", if: always)
+    }
+    #expect(error?.code == .notFound)
+    #expect(try Store.compact(at: made.path, if: CompactionRule()) == nil)
+    #expect(try FileSize.of(made.path + "/data.mdb") == before)
+  }
 }
