@@ -205,7 +205,7 @@ struct HistoryTable: Sendable {
     let number = transaction.id
     var floor = try floor(in: transaction)
     var end = try end(in: transaction)
-    // A compacted copy of the store numbers its commits from 1 again.
+    // A compacted backup of the store numbers its commits from 1 again.
     if floor.isOff || end.token.number >= number {
       try restart(after: number - 1, in: &transaction)
       floor = try self.floor(in: transaction)
