@@ -48,21 +48,6 @@ enum CheckedMark {
     _ = unsafe futimens(descriptor, times)
   }
 
-  /// Marks a synced file that LMDB has written from checked pages.
-  ///
-  /// - Throws: ``LMDBError`` if the file cannot be read.
-  static func set(ofFileAt path: String) throws(LMDBError) {
-    let transaction = try DataFileReader(path: path).lastTransaction
-    // The owner of a file may set its time without opening it for writing.
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
-    }
-    defer { EnvironmentFile.close(descriptor) }
-    let inode = UInt64(try EnvironmentFile.status(of: descriptor).st_ino)
-    set(descriptor, inode: inode, transaction: transaction, isSynced: true)
-  }
-
   /// Returns a number of nanoseconds less than a second.
   ///
   /// It is a multiple of 100, because some file systems round to that.

@@ -50,8 +50,6 @@ extension Environment {
       EnvironmentFile.remove(copy)
       do throws(LMDBError) {
         try environment.writeCompacted(to: copy)
-        // The pages of the original were checked when it was opened, or it has a mark.
-        try CheckedMark.set(ofFileAt: copy)
         try DurableFile.rename(copy, to: folder + "/data.mdb")
       } catch {
         EnvironmentFile.remove(copy)
@@ -61,16 +59,19 @@ extension Environment {
     }
   }
 
-  /// Writes a synced file that can replace the data file.
+  /// Writes a synced and marked file that can replace the data file.
   private func writeCompacted(to path: String) throws(LMDBError) {
     let original = try EnvironmentFile.status(of: descriptor)
     let last = try lastTransactionID()
     let target = try EnvironmentFile.createExclusively(path, mode: 0o600)
     defer { EnvironmentFile.close(target) }
     try copy(to: target, compacting: true)
-    try EnvironmentFile.continueNumbers(of: target, at: path, from: last)
+    let number = try EnvironmentFile.continueNumbers(of: target, at: path, from: last)
     try EnvironmentFile.setOwner(of: target, like: original)
     try DurableFile.sync(target, at: path)
+    // The pages of the original were checked when it was opened, or it has a mark.
+    let inode = UInt64(try EnvironmentFile.status(of: target).st_ino)
+    CheckedMark.set(target, inode: inode, transaction: number, isSynced: true)
     try EnvironmentFile.syncFolder(of: path)
   }
 }
@@ -80,19 +81,22 @@ extension EnvironmentFile {
   ///
   /// LMDB gives it the number 1, in the second meta page, which is that of odd numbers. Numbers that
   /// continue keep what other data says about earlier commits valid.
+  ///
+  /// - Returns: The number of the file's last commit.
   fileprivate static func continueNumbers(
     of descriptor: Int32,
     at path: String,
     from last: UInt64
-  ) throws(LMDBError) {
+  ) throws(LMDBError) -> UInt64 {
     let file = try DataFileReader(path: path)
     // An empty environment has no commit, and the number 0.
-    guard file.lastTransaction == 1 else { return }
+    guard file.lastTransaction == 1 else { return file.lastTransaction }
     let number = last | 1
     let count = unsafe withUnsafeBytes(of: number) {
       unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(file.pageSize + 144))
     }
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
+    return number
   }
 
   /// Sets the owner and the permissions of a file; the owner only if it differs.
