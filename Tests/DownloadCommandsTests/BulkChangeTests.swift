@@ -71,6 +71,17 @@ struct BulkChangeTests {
     #expect(try RecordStore(at: store).records().count == Self.count - Self.most)
   }
 
+  @Test func `a download added again after a compaction has a later generation`() async throws {
+    let request = DownloadRequest(url: "http://h.example/f/0.bin")
+    let old = try #require(try RecordStore(at: store).addNow([request]).first?.record)
+    let before = try fileSize()
+    let result = await dlstore("--store", store, "purge", "--tag", "most", "--yes")
+    #expect(try result.status == .done && fileSize() < before / 3)
+    let new = try #require(try RecordStore(at: store).addNow([request]).first)
+    #expect(new.isNew && new.record.id == old.id)
+    #expect(new.record.generation > old.generation)
+  }
+
   @Test func `a store that is open elsewhere keeps its file, and the purge succeeds`() async throws
   {
     let before = try fileSize()
