@@ -1,5 +1,4 @@
 internal import ObjectStore
-internal import SystemInterface
 
 /// A valid request with the properties that a new record of its URL would have.
 struct Addition: Sendable {
@@ -319,31 +318,5 @@ struct AdditionBatch {
     }
     if record != known { record.updatedAt = store.now() }
     return record
-  }
-}
-
-/// A text that is compared by its bytes, as the store compares it.
-private struct StoredText: Hashable {
-  let text: String
-
-  init(_ text: String) {
-    self.text = text
-  }
-
-  static func == (left: Self, right: Self) -> Bool {
-    // Much faster than `elementsEqual`, which calls the iterators for each byte.
-    let isEqual = unsafe left.text.utf8.withContiguousStorageIfAvailable { left in
-      unsafe right.text.utf8.withContiguousStorageIfAvailable { right in
-        guard left.count == right.count else { return false }
-        guard let one = left.baseAddress, let other = right.baseAddress else { return true }
-        return unsafe memcmp(one, other, left.count) == 0
-      }
-    }
-    return (isEqual ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
-  }
-
-  func hash(into hasher: inout Hasher) {
-    // Equal hashes for canonically equal strings are harmless: `==` compares bytes.
-    hasher.combine(text)
   }
 }
