@@ -49,7 +49,11 @@ extension Environment {
       let copy = folder + "/data.mdb.compacted"
       EnvironmentFile.remove(copy)
       do throws(LMDBError) {
-        try environment.writeCompacted(to: copy)
+        let descriptor = try partialCopies.withLock { copies throws(LMDBError) in
+          try copies.create(copy)
+        }
+        defer { partialCopies.withLock { $0.forget(copy) } }
+        try environment.writeCompacted(to: descriptor, at: copy)
         try DurableFile.rename(copy, to: folder + "/data.mdb")
       } catch {
         EnvironmentFile.remove(copy)
@@ -59,12 +63,44 @@ extension Environment {
     }
   }
 
-  /// Writes a synced and marked file that can replace the data file.
-  private func writeCompacted(to path: String) throws(LMDBError) {
+  /// The unfinished copies of this process, which has exclusive access to their environments.
+  private struct PartialCopies {
+    private var paths: Set<String> = []
+    private var isAbandoned = false
+
+    mutating func create(_ path: String) throws(LMDBError) -> Int32 {
+      guard !isAbandoned else {
+        throw LMDBError(LMDBError.Code(rawValue: ECANCELED), operation: "compacting")
+      }
+      let descriptor = try EnvironmentFile.createExclusively(path, mode: 0o600)
+      paths.insert(path)
+      return descriptor
+    }
+
+    mutating func forget(_ path: String) {
+      paths.remove(path)
+    }
+
+    mutating func abandon() {
+      isAbandoned = true
+      for path in paths { EnvironmentFile.remove(path) }
+    }
+  }
+
+  private static let partialCopies = Mutex(PartialCopies())
+
+  /// Removes the unfinished copies of compactions in this process, which fail from then on.
+  ///
+  /// For a process that is about to end.
+  package static func abandonCompactions() {
+    partialCopies.withLock { $0.abandon() }
+  }
+
+  /// Writes a synced and marked file that can replace the data file, and closes it.
+  private func writeCompacted(to target: Int32, at path: String) throws(LMDBError) {
+    defer { EnvironmentFile.close(target) }
     let original = try EnvironmentFile.status(of: descriptor)
     let last = try lastTransactionID()
-    let target = try EnvironmentFile.createExclusively(path, mode: 0o600)
-    defer { EnvironmentFile.close(target) }
     try copy(to: target, compacting: true)
     let number = try EnvironmentFile.continueNumbers(of: target, at: path, from: last)
     try EnvironmentFile.setOwner(of: target, like: original)

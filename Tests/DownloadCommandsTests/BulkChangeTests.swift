@@ -1,18 +1,30 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestSupport
 import Testing
 
 @testable import DownloadCommands
 
-@Suite struct LargeChangeTests {
-  @Test func `a change is large if it is at least an eighth of the objects, and a thousand`() {
-    #expect(BulkChange(objectCount: 1_000).isLarge(inStoreOf: 0))
-    #expect(BulkChange(objectCount: 1_000).isLarge(inStoreOf: 8_000))
-    #expect(!BulkChange(objectCount: 1_000).isLarge(inStoreOf: 8_008))
-    #expect(!BulkChange(objectCount: 999).isLarge(inStoreOf: 0))
-    #expect(BulkChange(objectCount: .max).isLarge(inStoreOf: .max))
+@Suite struct BulkChangeRuleTests {
+  @Test func `a change of fewer than a thousand objects is not followed by a compaction`() {
+    #expect(BulkChange(objectCount: 999).compactionRule == nil)
+    #expect(BulkChange(objectCount: 1_000).compactionRule != nil)
+  }
+
+  @Test func `a compaction copies at most 8 KiB for each changed object`() throws {
+    let rule = try #require(BulkChange(objectCount: 10_000).compactionRule)
+    #expect(rule.applies(fileSize: 90_000_000, freeBytes: 90_000_000 - 81_920_000))
+    #expect(!rule.applies(fileSize: 90_000_000, freeBytes: 90_000_000 - 81_920_001))
+    #expect(BulkChange(objectCount: .max).compactionRule?.maximumCopySize == .max)
+  }
+
+  @Test func `a compaction needs a file of 8 MiB with a hundredth free`() throws {
+    let rule = try #require(BulkChange(objectCount: 10_000).compactionRule)
+    #expect(rule.applies(fileSize: 8 << 20, freeBytes: (8 << 20) / 100 + 1))
+    #expect(!rule.applies(fileSize: 8 << 20, freeBytes: (8 << 20) / 100))
+    #expect(!rule.applies(fileSize: 8 << 20 - 1, freeBytes: 4 << 20))
   }
 }
 
@@ -24,6 +36,8 @@ struct BulkChangeTests {
   private static let count = 4_000
   /// The number of records with the tag `most`.
   private static let most = 3_500
+  /// The number of records that have the tag `few`, too.
+  private static let few = 1_000
 
   init() throws {
     folder = try TemporaryFolder()
@@ -35,16 +49,21 @@ struct BulkChangeTests {
         var request = DownloadRequest(url: "http://h.example/f/\(number).bin")
         request.mirrors = ["http://m.example/\(query)"]
         request.isPaused = true
-        if number < Self.most { request.tags = ["most"] }
+        request.tags = number < Self.few ? ["most", "few"] : number < Self.most ? ["most"] : []
         return request
       }
     )
-    #expect(try fileSize() >= BulkChange.rule.minimumFileSize)
+    #expect(try fileSize() >= BulkChange.minimumFileSize)
   }
 
-  private func fileSize() throws -> Int64 {
-    let status = try FileManager.default.attributesOfItem(atPath: store + "/data.mdb")
-    return try #require(status[.size] as? Int64)
+  private func fileSize(of folder: String? = nil) throws -> Int64 {
+    let file = (folder ?? store) + "/data.mdb"
+    return try #require(try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int64)
+  }
+
+  /// The lines of an input file with new URLs.
+  private func lines(_ count: Int) -> String {
+    (0..<count).map { "http://h.example/new/\($0)\n" }.joined()
   }
 
   /// Returns whether the file has fewer than a hundredth of its pages free.
@@ -100,34 +119,113 @@ struct BulkChangeTests {
   @Test func `adding many downloads to a file with free pages compacts it`() async throws {
     try await purgeBeside(tag: "most")
     let before = try fileSize()
-    let list = try folder.makeFile(
-      "list",
-      (0..<1_000).map { "http://h.example/new/\($0)\n" }.joined()
-    )
+    let list = try folder.makeFile("list", lines(1_000))
     let added = await dlstore("--store", store, "add", "--input-file", list)
     #expect(added.status == .done && added.lines.count == 1_000 && added.messages == "")
     #expect(try fileSize() < before / 2)
     #expect(try RecordStore(at: store).records().count == Self.count - Self.most + 1_000)
-    let known = await dlstore("--store", store, "add", "--input-file", list)
-    #expect(known.lines.allSatisfy { $0.contains("  known  ") })
   }
 
-  @Test(arguments: ImportFormat.allCases.prefix(2))
-  func `importing many downloads into a file with free pages compacts it`(
-    format: ImportFormat
-  ) async throws {
-    let export = await dlstore("--store", store, "export", "--format", "\(format)", "--tag", "most")
+  @Test func `changing many known downloads in a file with free pages compacts it`() async throws {
+    let list = try folder.makeFile(
+      "list",
+      (0..<1_000).map { "http://h.example/f/\($0 + Self.most - 600).bin\n" }.joined()
+    )
+    try await purgeBeside(tag: "most")
+    let before = try fileSize()
+    // 600 new ones and 400 known ones.
+    let added = await dlstore("--store", store, "add", "--input-file", list, "--tag", "again")
+    #expect(added.lines.count(where: { $0.contains("  known  ") }) == 400)
+    #expect(try fileSize() < before)
+    #expect(try isCompact())
+  }
+
+  @Test func `a change that is small beside the size of the store does not compact the file`()
+    async throws
+  {
+    try await purgeBeside(tag: "few")
+    let before = try fileSize()
+    let list = try folder.makeFile("list", lines(1_000))
+    // More than 8 KiB for each of the 1,000 downloads would be copied.
+    #expect(await dlstore("--store", store, "add", "--input-file", list).status == .done)
+    #expect(try fileSize() >= before)
+    #expect(try !isCompact())
+  }
+
+  /// Exports the records with the tag `most`, removes them, and returns the first lines of the export.
+  private func exportAndPurge(_ format: String, lines count: Int) async throws -> String {
+    let export = await dlstore("--store", store, "export", "--format", format, "--tag", "most")
     #expect(export.status == .done)
     try await purgeBeside(tag: "most")
     let lines = export.output.split(separator: "\n", omittingEmptySubsequences: false)
-    let part = format == .aria2 ? lines.prefix(6_000) : lines.prefix(1_100)
-    let file = try folder.makeFile("part", part.joined(separator: "\n"))
+    return try folder.makeFile("part", lines.prefix(count).joined(separator: "\n") + "\n")
+  }
+
+  @Test(arguments: [("jsonl", lineCount: 1_100), ("aria2", lineCount: 6_000)])
+  func `importing many downloads into a file with free pages compacts it`(
+    format: String,
+    lineCount: Int
+  ) async throws {
+    // JSON Lines begin with a few lines about the schema. An entry for aria2 has five lines.
+    let part = try await exportAndPurge(format, lines: lineCount)
     let before = try fileSize()
-    let result = await dlstore("--store", store, "import", "--format", "\(format)", file)
+    let result = await dlstore("--store", store, "import", "--format", format, part)
     #expect(result.status == .done, "\(result.messages)")
     #expect(try fileSize() < before)
     #expect(try isCompact())
     #expect(try RecordStore(at: store).records().count >= Self.count - Self.most + 1_000)
+  }
+
+  @Test(arguments: [false, true])
+  func `importing many rows into a file with free pages compacts it`(isDryRun: Bool) async throws {
+    let notes = folder.path("notes")
+    try makeNotes(at: notes)
+    let before = try fileSize(of: notes)
+    let rows = (1...1_000).map { "\($0),replaced\n" }.joined()
+    let file = try folder.makeFile("rows", "id,text\n" + rows)
+    let options = isDryRun ? ["--dry-run"] : []
+    let result = await dlstore(
+      ["--store", notes, "import", "--format", "csv", "--model", "Note", "--if-known", "replace"]
+        + options + [file]
+    )
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try (fileSize(of: notes) == before) == isDryRun)
+    #expect(try isDryRun || fileSize(of: notes) < before / 4)
+    #expect(try noteCount(at: notes) == (isDryRun ? 500 : 1_000))
+  }
+
+  /// Creates a store with the notes 1 to 500, whose file is almost free.
+  private func makeNotes(at path: String) throws {
+    let text = String(repeating: "n", count: 2_000)
+    let store = try Store(at: path, models: [SampleNote.self])
+    try store.write { tx in
+      for id in 1...5_000 { try tx.insert(SampleNote(id: id, text: text)) }
+    }
+    try store.write { tx in
+      for id in 501...5_000 { _ = try tx.delete(SampleNote.self, key: id) }
+    }
+  }
+
+  private func noteCount(at path: String) throws -> Int {
+    let store = try Store(at: path, models: [SampleNote.self])
+    return try store.read { tx in try tx.count(Query<SampleNote>()) }
+  }
+
+  @Test func `Ctrl-C during a compaction leaves no copy, and a complete store`() async throws {
+    try await purgeBeside(tag: "most")
+    let copy = store + "/data.mdb.compacted"
+    let compaction = try DLStoreProcess(["compact"], store: store, in: folder.path)
+    try await compaction.wait {
+      FileManager.default.fileExists(atPath: copy) || !compaction.isRunning
+    }
+    compaction.send(SIGINT)
+    let status = try await compaction.status()
+    // It may have ended before the signal.
+    #expect(status == 130 || status == 0, "\(compaction.messages)")
+    #expect(compaction.messages.contains("stopped while") == (status == 130))
+    #expect(!FileManager.default.fileExists(atPath: copy))
+    #expect(try Store.verify(at: store).isValid)
+    #expect(try RecordStore(at: store).records().count == Self.count - Self.most)
   }
 
   @Test func `a compaction that fails is reported, and the command succeeds`() async throws {

@@ -134,10 +134,50 @@ import Testing
     #expect(try permissions() == 0o640)
   }
 
+  @Test func `compacting an environment without a commit leaves one that can be written`() throws {
+    let empty = try TemporaryFolder()
+    do { _ = try Environment.open(empty.path) }
+    try Environment.compact(empty.path)
+    let environment = try Environment.open(empty.path)
+    #expect(try environment.lastTransactionID() == 0)
+    let database = try environment.database("strings")
+    try environment.write { try $0.put("first", for: "first", in: database) }
+    #expect(try environment.string(for: "first", in: database) == "first")
+    try environment.checkPages()
+  }
+
   @Test func `compacting replaces the partial copy that a killed process left`() throws {
     try folder.makeFile("data.mdb.compacted", "partial")
     try Environment.compact(folder.path)
     #expect(try folder.names() == ["data.mdb", "lock.mdb"])
+  }
+
+  @Test func `abandoning a compaction removes its unfinished copy and keeps the file`()
+    async throws
+  {
+    let path = folder.path
+    await #expect(processExitsWith: .exitCode(3)) { [path = path as String] in
+      // The only compactions that are abandoned are those of this process.
+      let compactions = Thread { while (try? Environment.compact(path)) != nil {} }
+      compactions.start()
+      while unsafe access(path + "/data.mdb.compacted", F_OK) != 0 { usleep(100) }
+      Environment.abandonCompactions()
+      _exit(3)
+    }
+    #expect(try folder.names() == ["data.mdb", "lock.mdb"])
+    let environment = try Environment.open(path)
+    try environment.checkPages()
+    let database = try environment.database("strings")
+    #expect(try environment.beginRead().count(of: database) == 10)
+  }
+
+  @Test func `a process that has abandoned its compactions begins no other`() async {
+    let path = folder.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      Environment.abandonCompactions()
+      let error = #expect(throws: LMDBError.self) { try Environment.compact(path) }
+      #expect(error?.code == LMDBError.Code(rawValue: ECANCELED))
+    }
   }
 
   #if os(Linux)

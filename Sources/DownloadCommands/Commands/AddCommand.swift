@@ -72,7 +72,7 @@ struct AddCommand: AsyncParsableCommand {
       // threads would need a third more memory.
       let added = try store.addNow(requests)
       try Output.current.report(added.map(\.line).joined())
-      change.objectCount += added.count(where: \.isNew)
+      change.objectCount += added.count
     }
     return change
   }

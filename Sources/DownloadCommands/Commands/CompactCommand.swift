@@ -26,7 +26,9 @@ struct CompactCommand: AsyncParsableCommand {
     let path = try location.existing()
     let file = path + "/data.mdb"
     let before = FileIdentity(ofFileAt: file)?.size ?? 0
-    let saved = try ClosedStore.perform(path) { try Store.compact(at: path) }
+    let saved = try ClosedStore.perform(path) {
+      try ClosedStore.endingOnSignal { try Store.compact(at: path) }
+    }
     try Output.current.report(
       "saved \(saved) bytes: \(ByteAmount.text(before)) to \(ByteAmount.text(before - saved))\n"
     )

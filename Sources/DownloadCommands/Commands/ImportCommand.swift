@@ -218,7 +218,7 @@ struct ImportCommand: ParsableCommand {
     }
     let added = try store.addNow(requests)
     try Output.current.report(added.map(\.line).joined())
-    return (BulkChange(objectCount: added.count(where: \.isNew)), isComplete)
+    return (BulkChange(objectCount: added.count), isComplete)
   }
 
   private func request(_ entry: InputFile.Entry, _ store: RecordStore) throws -> DownloadRequest {

@@ -53,6 +53,19 @@ enum ClosedStore {
       throw CommandFailure(.failed, message)
     }
   }
+
+  /// Runs a compaction, from which Ctrl-C and SIGTERM end the process.
+  ///
+  /// They remove the unfinished copy first.
+  static func endingOnSignal<R>(_ compaction: () throws -> R) rethrows -> R {
+    let output = Output.current
+    let signals = StopSignals { signal in
+      Store.abandonCompactions()
+      output.say("stopped while the store was compacted; no change to it is lost")
+      _exit(signal.status.rawValue)
+    }
+    return try withExtendedLifetime(signals, compaction)
+  }
 }
 
 extension Store {

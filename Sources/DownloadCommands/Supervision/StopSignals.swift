@@ -64,7 +64,7 @@ final class StopSignals {
   }
 
   private let heard = Heard()
-  private var sources: [any DispatchSourceSignal] = []
+  private var sources: [(number: Int32, source: any DispatchSourceSignal)] = []
 
   /// The first signal; `nil` if none has arrived.
   var first: StopSignal? { heard.count.withLock { $0.first } }
@@ -103,12 +103,17 @@ final class StopSignals {
         }
       }
       source.resume()
-      sources.append(source)
+      sources.append((number, source))
     }
   }
 
   deinit {
-    for source in sources { source.cancel() }
+    for (number, source) in sources {
+      source.cancel()
+      #if canImport(Darwin)
+        _ = SystemInterface.signal(number, SIG_DFL)
+      #endif
+    }
   }
 }
 

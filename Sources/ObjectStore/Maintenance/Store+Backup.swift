@@ -30,6 +30,7 @@ extension Store {
   ///
   /// Writes a compact copy beside the file and then replaces the file with it atomically: if the
   /// process is killed, either the old file or the new one is left. Needs disk space for the copy.
+  /// Commit numbers continue, so history tokens stay valid. The file keeps its permissions.
   ///
   /// - Returns: The number of bytes by which the file shrank.
   /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open,
@@ -64,6 +65,13 @@ extension Store {
   @discardableResult
   public static func compact(at path: String, if rule: CompactionRule) throws -> Int64? {
     try translating("compacting \(path)") { try Compaction(path: path, rule: rule).run() }
+  }
+
+  /// Removes the unfinished copies of compactions in this process, which fail from then on.
+  ///
+  /// For a process that is about to end because of a signal.
+  package static func abandonCompactions() {
+    Environment.abandonCompactions()
   }
 
   /// Rebuilds every index and every column of every model from the records.

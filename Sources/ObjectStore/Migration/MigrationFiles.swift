@@ -106,9 +106,10 @@ enum FreeSpace {
   static func ofDisk(at path: String) -> Int64? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }
-    return Int64(clamping: status.f_bavail).multipliedReportingOverflow(
-      by: Int64(clamping: status.f_frsize)
-    ).partialValue
+    let (bytes, overflows) = UInt64(status.f_bavail)
+      .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    // A file system without a limit may report the largest number of blocks.
+    return overflows ? .max : Int64(clamping: bytes)
   }
 }
 

@@ -54,20 +54,30 @@ public struct CompactionRule: Sendable, Hashable {
   public var minimumFileSize: Int64
   /// The minimum fraction of the file that must be free, from 0 to 1.
   public var minimumFreeFraction: Double
+  /// The maximum size of the pages in use, in bytes: how much a compaction may copy.
+  public var maximumCopySize: Int64
 
   /// Creates a rule.
   ///
-  /// By default, a file of at least 64 MiB is compacted when half of it is free.
-  public init(minimumFileSize: Int64 = 64 << 20, minimumFreeFraction: Double = 0.5) {
+  /// By default, a file of at least 64 MiB is compacted when half of it is free, however much must be
+  /// copied.
+  public init(
+    minimumFileSize: Int64 = 64 << 20,
+    minimumFreeFraction: Double = 0.5,
+    maximumCopySize: Int64 = .max
+  ) {
     self.minimumFileSize = minimumFileSize
     self.minimumFreeFraction = minimumFreeFraction
+    self.maximumCopySize = maximumCopySize
   }
 
   /// Returns whether a file of `fileSize` bytes, `freeBytes` of them free, is to be compacted.
   ///
   /// A file without free bytes never is.
   package func applies(fileSize: Int64, freeBytes: Int64) -> Bool {
-    guard freeBytes > 0, fileSize >= minimumFileSize else { return false }
+    guard freeBytes > 0, fileSize >= minimumFileSize, fileSize - freeBytes <= maximumCopySize else {
+      return false
+    }
     return Double(freeBytes) >= minimumFreeFraction * Double(fileSize)
   }
 }

@@ -16,6 +16,13 @@ import Testing
     #expect(always.applies(fileSize: 1_000, freeBytes: 1))
   }
 
+  @Test func `a rule does not apply if more than a maximum must be copied`() {
+    var rule = always
+    rule.maximumCopySize = 400
+    #expect(rule.applies(fileSize: 1_000, freeBytes: 600))
+    #expect(!rule.applies(fileSize: 1_000, freeBytes: 599))
+  }
+
   /// Creates a store whose file is half free, and returns it with the file size in bytes.
   private func makeStore() throws -> (DamagedStore, Int64) {
     let made = try DamagedStore()
@@ -93,5 +100,14 @@ import Testing
     #expect(error?.code == .notFound)
     #expect(try Store.compact(at: made.path, if: CompactionRule()) == nil)
     #expect(try FileSize.of(made.path + "/data.mdb") == before)
+  }
+
+  @Test func `compacting an open store throws busy, also with a rule`() throws {
+    let (made, before) = try makeStore()
+    let store = try Store(at: made.path, models: [Ticket.self])
+    let error = #expect(throws: StoreError.self) { try Store.compact(at: made.path, if: always) }
+    #expect(error?.code == .busy)
+    #expect(try FileSize.of(made.path + "/data.mdb") == before)
+    #expect(try store.verify().isValid)
   }
 }
