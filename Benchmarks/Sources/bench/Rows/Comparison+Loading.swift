@@ -70,7 +70,7 @@ extension Comparison {
     let count = min(count, 100_000)
     let folder = folder.appending(path: "batches")
     defer { try? FileManager.default.removeItem(at: folder) }
-    for repetition in repetitions(3) {
+    for repetition in repetitions(7) {
       for name in turn(names, repetition) {
         try? FileManager.default.removeItem(at: folder)
         let store = try Contenders.open(name, in: folder)

@@ -75,7 +75,10 @@ struct Comparison {
     _ name: RowName,
     _ body: (inout Self) throws -> Void
   ) throws {
-    if wanted.contains(name) { try body(&self) }
+    guard wanted.contains(name) else { return }
+    // What earlier rows have changed would be written to the disk beside this one.
+    sync()
+    try body(&self)
   }
 
   // MARK: Turns
