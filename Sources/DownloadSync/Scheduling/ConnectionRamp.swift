@@ -1,8 +1,9 @@
 /// Decides how many connections a download may have.
 ///
 /// Starts with one, continues with four, and doubles their number while the last step has raised the
-/// total rate by more than a tenth; one that has not is taken back. A download that continues with
-/// gaps had several connections before: it starts with one for each gap. Pure.
+/// total rate by more than a tenth. One that has not is taken back, and then reviewed: if the fewer
+/// connections turn out to be slower, it was right, and the next one follows. A download that continues
+/// with gaps had several connections before: it starts with one for each gap. Pure.
 struct ConnectionRamp: Sendable, Hashable {
   private struct Window: Sendable, Hashable {
     var start: ContinuousClock.Instant
@@ -16,10 +17,35 @@ struct ConnectionRamp: Sendable, Hashable {
     var rate: Double
   }
 
-  /// The number of windows in which a higher rate must show.
-  ///
-  /// Servers that limit the rate send in bursts, often once per second, so a single window says little.
-  private static let windowCount = 6
+  /// The windows since the number of connections changed.
+  private struct Measurement: Sendable, Hashable {
+    var windowCount = 0
+    var byteCount: Int64 = 0
+    var time = Duration.zero
+
+    /// In bytes per second.
+    var rate: Double { Double(byteCount) / (time / .seconds(1)) }
+    /// Whether a higher rate would have shown.
+    ///
+    /// Servers that limit the rate send in bursts, often once per second, so a single window says
+    /// little.
+    var isComplete: Bool { windowCount >= 6 && time >= .milliseconds(1_500) }
+
+    mutating func add(_ byteCount: Int64, in time: Duration) {
+      windowCount += 1
+      self.byteCount += byteCount
+      self.time += time
+    }
+  }
+
+  private enum Phase: Sendable, Hashable {
+    case raising
+    /// The last step was taken back; its rate is compared with that of the fewer connections.
+    ///
+    /// A burst may have made these seem faster than they are.
+    case reviewing(Level)
+    case settled
+  }
 
   /// The number of connections after the first one.
   ///
@@ -37,10 +63,9 @@ struct ConnectionRamp: Sendable, Hashable {
   /// The rate in bytes per second with which one connection stays alone; `nil` if there is none.
   private let rateLimit: Int64?
   private var window: Window?
-  /// The number of windows since the number of connections changed.
-  private var windowsLeft = Self.windowCount
+  private var measurement = Measurement()
   private var previous: Level?
-  private var isSettled = false
+  private var phase = Phase.raising
 
   /// Creates a ramp.
   ///
@@ -66,7 +91,7 @@ struct ConnectionRamp: Sendable, Hashable {
   ///   - now: The current time.
   mutating func note(_ byteCount: Int64, running: Int, at now: ContinuousClock.Instant) {
     // Without as many connections as allowed, the rate says nothing about their number.
-    guard !isSettled, running >= target else {
+    guard phase != .settled, running >= target, !isReviewing || running == target else {
       window = nil
       return
     }
@@ -82,26 +107,48 @@ struct ConnectionRamp: Sendable, Hashable {
     guard time >= measuringTime else { return }
     let rate = Double(byteCount - window.byteCount) / (time / .seconds(1))
     // The window continues, so that a burst at its beginning loses its weight.
-    if target == 1, let rateLimit, rate >= Double(rateLimit) { return }
+    if target == 1, !isReviewing, let rateLimit, rate >= Double(rateLimit) { return }
     self.window = nil
-    note(rate)
+    measurement.add(byteCount - window.byteCount, in: time)
+    switch phase {
+    case .raising: noteRaised(rate)
+    case .reviewing(let rejected): review(rejected)
+    case .settled: break
+    }
   }
 
+  private var isReviewing: Bool { if case .reviewing = phase { true } else { false } }
+
   /// Notes the rate of a window in bytes per second.
-  private mutating func note(_ rate: Double) {
+  private mutating func noteRaised(_ rate: Double) {
     if rate > (previous?.rate ?? 0) * 1.1 {
-      previous = Level(connections: target, rate: rate)
-      isSettled = target >= maximum
-      target = min(maximum, target == 1 ? Self.secondStep : target * 2)
-      windowsLeft = Self.windowCount
+      raise(from: Level(connections: target, rate: rate))
       return
     }
-    guard let previous else { return }
-    windowsLeft -= 1
-    guard windowsLeft == 0 else { return }
+    guard let previous, measurement.isComplete else { return }
+    let rejected = Level(connections: target, rate: measurement.rate)
     target = min(target, previous.connections)
-    maximum = target
-    isSettled = true
+    measurement = Measurement()
+    phase = .reviewing(rejected)
+  }
+
+  /// Compares the rates of more and of fewer connections, each over the same time.
+  private mutating func review(_ rejected: Level) {
+    guard measurement.isComplete else { return }
+    if rejected.rate > measurement.rate * 1.1 {
+      raise(from: rejected)
+    } else {
+      maximum = target
+      phase = .settled
+    }
+  }
+
+  /// Takes the step after one that has raised the rate.
+  private mutating func raise(from level: Level) {
+    previous = level
+    phase = level.connections >= maximum ? .settled : .raising
+    target = min(maximum, level.connections == 1 ? Self.secondStep : level.connections * 2)
+    measurement = Measurement()
   }
 
   /// Changes the largest number of connections.
@@ -110,8 +157,8 @@ struct ConnectionRamp: Sendable, Hashable {
     limit = max(1, maximum)
     self.maximum = limit
     target = min(target, limit)
-    (window, previous, isSettled) = (nil, nil, false)
-    windowsLeft = Self.windowCount
+    (window, previous, phase) = (nil, nil, .raising)
+    measurement = Measurement()
   }
 
   /// Notes that the server refused a connection while others were running.

@@ -40,6 +40,57 @@ import Testing
     #expect(targets(&ramp, rates: [200, 0, 400, 0, 0, 800]) == [4, 4, 8, 8, 8, 8])
   }
 
+  /// Downloads for ten seconds from a server, and returns the last target.
+  ///
+  /// `count` is the number of bytes that a connection has received at a time in seconds, if it started
+  /// at another time and the server sends to that number of connections.
+  private func target(
+    after ramp: ConnectionRamp,
+    _ count: (_ start: Double, _ now: Double, _ connections: Int) -> Double
+  ) -> Int {
+    var ramp = ramp
+    var starts = [0.0]
+    var byteCounts = [0.0]
+    for tick in 1...100 {
+      let now = Double(tick) / 10
+      for (index, start) in starts.enumerated() {
+        byteCounts[index] +=
+          count(start, now, starts.count) - count(start, max(start, now - 0.1), starts.count)
+      }
+      let total = Int64(byteCounts.reduce(0, +))
+      ramp.note(total, running: starts.count, at: begin.advanced(by: .milliseconds(tick * 100)))
+      while starts.count < ramp.target {
+        // The connections do not begin at the same time.
+        starts.append(now + Double(starts.count) * 0.03)
+        byteCounts.append(0)
+      }
+      while starts.count > ramp.target {
+        starts.removeLast()
+        byteCounts[0] += byteCounts.removeLast()
+      }
+    }
+    return ramp.target
+  }
+
+  @Test func `a server that sends a second at once to each connection gets all of them`() {
+    let ramp = ConnectionRamp(maximum: 8, measuringTime: .milliseconds(100))
+    // The burst of the first second makes a single connection seem as fast as four.
+    let last = target(after: ramp) { start, now, _ in
+      let time = max(0, now - start)
+      let burst = min(1, (time - time.rounded(.down)) / 0.5)
+      return 2_000_000 * (time < 1 ? min(1, time / 0.12) : time.rounded(.down) + burst)
+    }
+    #expect(last == 8)
+  }
+
+  @Test func `a server with a limit for all connections gets one`() {
+    let ramp = ConnectionRamp(maximum: 8, measuringTime: .milliseconds(100))
+    let last = target(after: ramp) { start, now, connections in
+      16_000_000 * max(0, now - start) / Double(connections)
+    }
+    #expect(last == 1)
+  }
+
   @Test func `a new limit is measured again`() {
     var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
     _ = targets(&ramp, rates: [100, 200, 400])
