@@ -1,37 +1,41 @@
 /// Decides how many connections a download may have.
 ///
 /// Starts with one, continues with four, and doubles their number while the last step has raised the
-/// total rate by more than a tenth. One that has not is taken back, and then reviewed: if the fewer
-/// connections turn out to be slower, it was right, and the next one follows. A download that continues
-/// with gaps had several connections before: it starts with one for each gap. Pure.
+/// total rate by more than a tenth. A step that has not is taken back, and the fewer connections are
+/// measured for the same time. If the rate of the step was more than a tenth higher, the ramp goes on to
+/// the next larger number; otherwise it keeps the fewer. A download that continues with gaps had several
+/// connections before: it starts with one for each gap. Pure.
 struct ConnectionRamp: Sendable, Hashable {
   private struct Window: Sendable, Hashable {
     var start: ContinuousClock.Instant
     var byteCount: Int64
   }
 
-  /// The rate with fewer connections.
+  /// A number of connections and their total rate.
   private struct Level: Sendable, Hashable {
     var connections: Int
     /// In bytes per second.
     var rate: Double
   }
 
-  /// The windows since the number of connections changed.
+  /// The rate of a number of connections after their first second.
+  ///
+  /// Servers that limit the rate send the bytes of the first second at once, and later ones in bursts,
+  /// often one per second. So the first second does not count, and a single window says little.
   private struct Measurement: Sendable, Hashable {
-    var windowCount = 0
-    var byteCount: Int64 = 0
-    var time = Duration.zero
+    private var passedTime = Duration.zero
+    private var windowCount = 0
+    private var byteCount: Int64 = 0
+    private var time = Duration.zero
 
     /// In bytes per second.
     var rate: Double { Double(byteCount) / (time / .seconds(1)) }
     /// Whether a higher rate would have shown.
-    ///
-    /// Servers that limit the rate send in bursts, often once per second, so a single window says
-    /// little.
     var isComplete: Bool { windowCount >= 6 && time >= .milliseconds(1_500) }
 
     mutating func add(_ byteCount: Int64, in time: Duration) {
+      defer { passedTime += time }
+      guard passedTime >= .seconds(1) else { return }
       windowCount += 1
       self.byteCount += byteCount
       self.time += time
@@ -107,14 +111,21 @@ struct ConnectionRamp: Sendable, Hashable {
     guard time >= measuringTime else { return }
     let rate = Double(byteCount - window.byteCount) / (time / .seconds(1))
     // The window continues, so that a burst at its beginning loses its weight.
-    if target == 1, !isReviewing, let rateLimit, rate >= Double(rateLimit) { return }
-    self.window = nil
+    if isFastAlone(rate), !isReviewing { return }
     measurement.add(byteCount - window.byteCount, in: time)
+    let measured = target
     switch phase {
     case .raising: noteRaised(rate)
     case .reviewing(let rejected): review(rejected)
     case .settled: break
     }
+    self.window = target == measured ? Window(start: now, byteCount: byteCount) : nil
+  }
+
+  /// Whether a rate in bytes per second is that of one connection which stays alone.
+  private func isFastAlone(_ rate: Double) -> Bool {
+    guard target == 1, let rateLimit else { return false }
+    return rate >= Double(rateLimit)
   }
 
   private var isReviewing: Bool { if case .reviewing = phase { true } else { false } }
@@ -132,10 +143,10 @@ struct ConnectionRamp: Sendable, Hashable {
     phase = .reviewing(rejected)
   }
 
-  /// Compares the rates of more and of fewer connections, each over the same time.
+  /// Compares the rates of more and of fewer connections.
   private mutating func review(_ rejected: Level) {
     guard measurement.isComplete else { return }
-    if rejected.rate > measurement.rate * 1.1 {
+    if rejected.rate > measurement.rate * 1.1, !isFastAlone(measurement.rate) {
       raise(from: rejected)
     } else {
       maximum = target
