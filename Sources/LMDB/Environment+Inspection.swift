@@ -99,18 +99,4 @@ extension Environment {
     }
     return readers
   }
-
-  /// Frees the reader slots of dead processes, and returns their number.
-  ///
-  /// Opening an environment does this too, and so does a write, at most every 30 seconds. The
-  /// corresponding C function is `mdb_reader_check`.
-  @discardableResult
-  public func clearStaleReaders() throws(LMDBError) -> Int {
-    let count = unsafe try environmentCheckReaders(handle)
-    clearedReaders.add(count, ordering: .relaxed)
-    return count
-  }
-
-  /// The number of slots of dead readers that this environment has freed so far.
-  package var clearedReaderCount: Int { clearedReaders.load(ordering: .relaxed) }
 }

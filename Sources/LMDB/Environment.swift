@@ -34,7 +34,7 @@ public final class Environment: Sendable {
   let descriptor: Int32
   let fileMode: UInt32
   private let isInMemory: Bool
-  let clearedReaders: Atomic<Int>
+  private let clearedReaders: Atomic<Int>
 
   /// The folder that holds `data.mdb` and `lock.mdb`; for an in-memory environment, a folder that
   /// no longer exists.
@@ -248,6 +248,20 @@ public final class Environment: Sendable {
       return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
     }
   }
+
+  /// Frees the reader slots of dead processes, and returns their number.
+  ///
+  /// Opening an environment does this too, and so does a write, at most every 30 seconds. The
+  /// corresponding C function is `mdb_reader_check`.
+  @discardableResult
+  public func clearStaleReaders() throws(LMDBError) -> Int {
+    let count = unsafe try environmentCheckReaders(handle)
+    clearedReaders.add(count, ordering: .relaxed)
+    return count
+  }
+
+  /// The number of slots of dead readers that this environment has freed so far.
+  package var clearedReaderCount: Int { clearedReaders.load(ordering: .relaxed) }
 
   /// Begins a write transaction, after waiting for that of any other thread or process.
   ///

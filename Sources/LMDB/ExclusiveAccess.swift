@@ -52,11 +52,11 @@ extension Environment {
         let descriptor = try partialCopies.withLock { copies throws(LMDBError) in
           try copies.create(copy)
         }
-        defer { partialCopies.withLock { $0.forget(copy) } }
         try environment.writeCompacted(to: descriptor, at: copy)
         try DurableFile.rename(copy, to: folder + "/data.mdb")
+        partialCopies.withLock { $0.forget(copy) }
       } catch {
-        EnvironmentFile.remove(copy)
+        partialCopies.withLock { $0.remove(copy) }
         throw error
       }
       try EnvironmentFile.syncFolder(of: copy)
@@ -78,6 +78,11 @@ extension Environment {
     }
 
     mutating func forget(_ path: String) {
+      paths.remove(path)
+    }
+
+    mutating func remove(_ path: String) {
+      EnvironmentFile.remove(path)
       paths.remove(path)
     }
 

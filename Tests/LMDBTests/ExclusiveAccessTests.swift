@@ -160,7 +160,10 @@ import Testing
       // The only compactions that are abandoned are those of this process.
       let compactions = Thread { while (try? Environment.compact(path)) != nil {} }
       compactions.start()
-      while unsafe access(path + "/data.mdb.compacted", F_OK) != 0 { usleep(100) }
+      while unsafe access(path + "/data.mdb.compacted", F_OK) != 0 {
+        if compactions.isFinished { _exit(4) }
+        usleep(100)
+      }
       Environment.abandonCompactions()
       _exit(3)
     }

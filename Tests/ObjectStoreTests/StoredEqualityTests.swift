@@ -36,6 +36,7 @@ import Testing
   func `values with different bytes match if they are equal`(count: Int) throws {
     let values = (0..<count).map { [Double($0)] }
     let equality = StoredEquality(values, Set(values.map { $0.storedBytes }).sorted())
+    #expect([-0.0].storedBytes != values[0].storedBytes)
     let matches = try unsafe [-0.0].storedBytes.withUnsafeBytes {
       unsafe try equality.matches($0)
     }

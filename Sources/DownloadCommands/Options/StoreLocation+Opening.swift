@@ -54,17 +54,19 @@ enum ClosedStore {
     }
   }
 
-  /// Runs a compaction, from which Ctrl-C and SIGTERM end the process.
+  /// Runs a compaction, which Ctrl-C and SIGTERM end together with the process.
   ///
   /// They remove the unfinished copy first.
   static func endingOnSignal<R>(_ compaction: () throws -> R) rethrows -> R {
     let output = Output.current
     let signals = StopSignals { signal in
       Store.abandonCompactions()
-      output.say("stopped while the store was compacted; no change to it is lost")
+      output.say("compaction stopped: the store has all changes; 'dlstore compact' compacts it")
       _exit(signal.status.rawValue)
     }
-    return try withExtendedLifetime(signals, compaction)
+    // A compaction that fails because its copy was removed must not end the process first.
+    defer { while signals.first != nil { pause() } }
+    return try compaction()
   }
 }
 

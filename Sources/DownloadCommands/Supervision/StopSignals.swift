@@ -64,12 +64,22 @@ final class StopSignals {
   }
 
   private let heard = Heard()
-  private var sources: [(number: Int32, source: any DispatchSourceSignal)] = []
+  private struct Source {
+    let source: any DispatchSourceSignal
+    #if canImport(Darwin)
+      let number: Int32
+      let previous: sig_t?
+    #endif
+  }
+
+  private var sources: [Source] = []
 
   /// The first signal; `nil` if none has arrived.
   var first: StopSignal? { heard.count.withLock { $0.first } }
 
   /// Starts handling signals; stops when the object is released.
+  ///
+  /// Signals are handled when this returns. On Linux, Dispatch ignores them after the release.
   ///
   /// - Parameters:
   ///   - onLast: Called before an immediate exit.
@@ -85,10 +95,11 @@ final class StopSignals {
         (number: $0.passedOnNumber, signal: $0, isPassedOn: true)
       }
     #endif
+    let registered = DispatchGroup()
     for (number, signal, isPassedOn) in numbers {
       #if canImport(Darwin)
         // The default action would also end the process.
-        _ = SystemInterface.signal(number, SIG_IGN)
+        let previous = SystemInterface.signal(number, SIG_IGN)
       #endif
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler { [heard] in
@@ -102,16 +113,24 @@ final class StopSignals {
           }
         }
       }
+      // Dispatch installs the handler of a signal on another thread.
+      registered.enter()
+      source.setRegistrationHandler { registered.leave() }
       source.resume()
-      sources.append((number, source))
+      #if canImport(Darwin)
+        sources.append(Source(source: source, number: number, previous: previous))
+      #else
+        sources.append(Source(source: source))
+      #endif
     }
+    registered.wait()
   }
 
   deinit {
-    for (number, source) in sources {
-      source.cancel()
+    for source in sources {
+      source.source.cancel()
       #if canImport(Darwin)
-        _ = SystemInterface.signal(number, SIG_DFL)
+        _ = SystemInterface.signal(source.number, source.previous)
       #endif
     }
   }

@@ -1,6 +1,6 @@
 internal import SystemInterface
 
-/// A text that is compared by its bytes, as the store compares it.
+/// A string that is compared by its bytes, as the store compares it.
 ///
 /// Swift compares strings by canonical equivalence.
 package struct StoredText: Hashable, Sendable {
