@@ -76,7 +76,7 @@ struct Comparison {
     _ body: (inout Self) throws -> Void
   ) throws {
     guard wanted.contains(name) else { return }
-    // What earlier rows have changed would be written to the disk beside this one.
+    // Pages that earlier rows have changed would otherwise be written during this one.
     sync()
     try body(&self)
   }
