@@ -63,7 +63,6 @@ final class StopSignals {
     let count = Mutex(StopCount())
   }
 
-  private let heard = Heard()
   private struct Source {
     let source: any DispatchSourceSignal
     #if canImport(Darwin)
@@ -72,6 +71,7 @@ final class StopSignals {
     #endif
   }
 
+  private let heard = Heard()
   private var sources: [Source] = []
 
   /// The first signal; `nil` if none has arrived.

@@ -2,9 +2,9 @@
 ///
 /// Starts with one, continues with four, and doubles their number while the last step has raised the
 /// total rate by more than a tenth. A step that has not is taken back, and the fewer connections are
-/// measured for the same time. If the rate of the step was more than a tenth higher, the ramp goes on to
-/// the next larger number; otherwise it keeps the fewer. A download that continues with gaps had several
-/// connections before: it starts with one for each gap. Pure.
+/// measured for the same time. If the rate of the step was more than a tenth higher, the ramp
+/// continues with the next larger number; otherwise it keeps the fewer. A download that continues with
+/// gaps had several connections before: it starts with one for each gap. Pure.
 struct ConnectionRamp: Sendable, Hashable {
   private struct Window: Sendable, Hashable {
     var start: ContinuousClock.Instant
@@ -20,8 +20,8 @@ struct ConnectionRamp: Sendable, Hashable {
 
   /// The rate of a number of connections after their first second.
   ///
-  /// Servers that limit the rate send the bytes of the first second at once, and later ones in bursts,
-  /// often one per second. So the first second does not count, and a single window says little.
+  /// Servers that limit the rate send the bytes of the first second immediately, and later ones in
+  /// bursts, often one per second. So the first second does not count, and a single window says little.
   private struct Measurement: Sendable, Hashable {
     private var passedTime = Duration.zero
     private var windowCount = 0
@@ -53,8 +53,8 @@ struct ConnectionRamp: Sendable, Hashable {
 
   /// The number of connections after the first one.
   ///
-  /// Servers that limit the rate send the bytes of the first second at once, so the first moments of
-  /// a second connection are only as fast as those of the first one were.
+  /// Servers that limit the rate send the bytes of the first second immediately, so the first moments
+  /// of a second connection are only as fast as those of the first one were.
   private static let secondStep = 4
 
   /// The number of connections that the download may have.
