@@ -88,6 +88,13 @@ extension Environment {
     return count
   }
 
+  /// Returns the size of the free pages in bytes, at the cost of ``freePageCount()``.
+  ///
+  /// - Throws: ``LMDBError`` as ``beginRead()``.
+  package func freeByteCount() throws(LMDBError) -> Int64 {
+    Int64(try freePageCount()) * Int64(pageSize)
+  }
+
   /// Returns the reader slots in use, over all processes.
   ///
   /// Reads the table without a lock, so a read that begins or ends during the call may or may not

@@ -39,8 +39,7 @@ struct MigrationFiles {
 
   /// Fails if the disk cannot hold a copy of the objects of a store.
   func requireSpace(for source: Environment) throws {
-    let unused = Int64(try source.freePageCount() * source.statistics().pageSize)
-    let size = try FileSize.of(file) - unused
+    let size = try FileSize.of(file) - source.freeByteCount()
     let begun = (try? FileSize.of(copy)) ?? 0
     guard let free = FreeSpace.ofDisk(at: path), free < size - begun else { return }
     throw StoreError(

@@ -25,7 +25,7 @@ struct Compaction {
     // The size alone rules out most stores, with one system call.
     let size = try FileSize.of(path + "/data.mdb")
     guard size >= rule.minimumFileSize else { return nil }
-    let free = try freeBytes()
+    let free = try Environment.open(path).freeByteCount()
     guard rule.applies(fileSize: size, freeBytes: free) else { return nil }
     // The copy replaces one that a killed process left.
     let partial = (try? FileSize.of(path + "/data.mdb.compacted")) ?? 0
@@ -34,12 +34,6 @@ struct Compaction {
       throw StoreError(.diskFull, "\(needed), and the disk has \(available >> 10) KiB")
     }
     return try Store.compact(at: path)
-  }
-
-  /// Returns the number of free bytes in the file; the environment is closed on return.
-  private func freeBytes() throws -> Int64 {
-    let environment = try Environment.open(path)
-    return Int64(try environment.freePageCount()) * Int64(try environment.statistics().pageSize)
   }
 }
 
