@@ -14,7 +14,7 @@ package enum SafeFilename {
       let name = String(decoding: component, as: UTF8.self)
       return isSafe(component) ? name : sanitized(name)
     }
-    let path = URL(string: url)?.path(percentEncoded: true) ?? ""
+    let path = (try? RequestURL(url))?.path ?? ""
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     return sanitized(last.removingPercentEncoding ?? last)
   }

@@ -1,11 +1,5 @@
 internal import Crypto
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// The ids of records and stores, and the validation of URLs.
 package enum RecordIdentity {
   private static let digits = Array("0123456789abcdef".utf8)
@@ -60,38 +54,26 @@ package enum RecordIdentity {
     let isPlain = !url.unicodeScalars.contains {
       $0 == " " || $0.properties.generalCategory == .control
     }
-    guard isPlain, let parsed = URL(string: url), let scheme = parsed.scheme?.lowercased() else {
-      throw refuse("it is not a URL")
+    guard isPlain else { throw refuse("it is not a URL") }
+    do throws(RequestURL.Problem) {
+      _ = try RequestURL(url)
+    } catch {
+      let why =
+        switch error {
+        case .noURL: "it is not a URL"
+        case .otherScheme: "only http and https are"
+        case .noHost: "it names no host"
+        case .invalidPort: "there is no such port"
+        }
+      throw refuse(why)
     }
-    guard scheme == "http" || scheme == "https" else {
-      throw refuse("only http and https are")
-    }
-    guard let host = parsed.host(), !host.isEmpty else { throw refuse("it names no host") }
-    guard hasPort(url) else { throw refuse("there is no such port") }
-  }
-
-  /// Whether the port, if any, is valid.
-  ///
-  /// URL parsers ignore a number that is too large for an integer.
-  private static func hasPort(_ url: String) -> Bool {
-    guard let scheme = url.firstRange(of: "://") else { return true }
-    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-    guard let end = host.lastIndex(where: { $0 == ":" || $0 == "]" }), host[end] == ":" else {
-      return true
-    }
-    let port = host[host.index(after: end)...]
-    return port.isEmpty || UInt16(port) != nil
   }
 
   /// The maximum length of a URL: longer than servers accept.
   private static let longestURL = 65_536
 
-  /// The origin of a URL: scheme, host and port.
+  /// The origin of a URL: scheme, host and port; the text itself if it cannot be requested.
   package static func origin(of url: String) -> String {
-    guard let parsed = URL(string: url) else { return url }
-    let scheme = parsed.scheme?.lowercased() ?? ""
-    let port = parsed.port ?? (scheme == "https" ? 443 : 80)
-    return "\(scheme)://\((parsed.host() ?? "").lowercased()):\(port)"
+    (try? RequestURL(url))?.origin ?? url
   }
 }

@@ -1,0 +1,24 @@
+import DownloadStore
+import Testing
+
+@Suite struct CookieDomainTests {
+  @Test(arguments: [
+    ("example.com", "www.example.com"), ("example.com", "a.b.example.com"),
+    ("example.co.uk", "www.example.co.uk"), ("web.de", "dl.web.de"),
+    ("files.github.io", "a.files.github.io"),
+  ])
+  func `a domain covers the hosts below it`(_ domain: String, _ host: String) {
+    #expect(CookieDomain.covers(domain, host))
+  }
+
+  @Test(arguments: [
+    ("com", "example.com"), ("co.uk", "example.co.uk"), ("com.au", "example.com.au"),
+    ("github.io", "someone.github.io"), ("s3.amazonaws.com", "bucket.s3.amazonaws.com"),
+    ("example.com", "badexample.com"), ("example.com", "example.org"),
+    ("example.com", "example.com"),
+    ("0.1", "127.0.0.1"), ("0.0.1", "127.0.0.1"), ("", "example.com"), ("1]", "[::1]"),
+  ])
+  func `a domain covers no other host`(_ domain: String, _ host: String) {
+    #expect(!CookieDomain.covers(domain, host))
+  }
+}
