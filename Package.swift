@@ -6,7 +6,8 @@ import PackageDescription
 /// The dependencies of DownloadAsyncHTTPClient; built only with the trait AsyncHTTPClient.
 let asyncHTTPClient: [Target.Dependency] = [
   ("AsyncHTTPClient", "async-http-client"), ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"),
-  ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
+  ("NIOHPACK", "swift-nio-http2"), ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"),
+  ("NIOSSL", "swift-nio-ssl"),
 ].map { .product(name: $0, package: $1, condition: .when(traits: ["AsyncHTTPClient"])) }
 
 let package = Package(

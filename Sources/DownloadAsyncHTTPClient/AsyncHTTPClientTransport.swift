@@ -12,8 +12,9 @@
   /// Built only with the package trait `AsyncHTTPClient`. The engine sees no difference from
   /// `URLSessionTransport`: requests, redirects, limits and failures are the same. The differences:
   ///
-  /// - No response crashes or hangs the process. Truncated headers, trailer fields, and a header
-  ///   field without a blank after its colon are handled.
+  /// - No response is known to crash or hang the process; fuzzers send it heads, bodies and frames of
+  ///   HTTP/2. Truncated headers, trailer fields, and a header field without a blank after its colon
+  ///   are handled.
   /// - A connection is not read while its sink is busy, so a slow sink does not delay other tasks,
   ///   and a low ``bytesPerSecond`` does not make tasks time out.
   /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks,
@@ -40,7 +41,7 @@
 
     /// Creates a transport with its own connection pool.
     ///
-    /// TLS trusts the system's certificates. If the environment variable `SSL_CERT_FILE` names a
+    /// TLS 1.2 is the minimum. It trusts the system's certificates. If the environment variable `SSL_CERT_FILE` names a
     /// file of PEM certificates, TLS trusts those instead.
     ///
     /// - Parameters:
@@ -59,7 +60,7 @@
         idleTimeout: idleTimeout,
         connectionsPerHost: connectionsPerHost,
         bytesPerSecond: bytesPerSecond,
-        tls: .makeClientConfiguration(),
+        tls: .secureClient,
         proxies: ProxySettings()
       )
     }
@@ -114,8 +115,8 @@
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsPerHost
       // The engine decides about retries, not the pool.
       configuration.connectionPool.retryConnectionEstablishment = false
-      configuration.http1_1ConnectionDebugInitializer = Connection.prepare
-      configuration.http2StreamChannelDebugInitializer = StatusCheck.add(toStream:)
+      configuration.http1_1ConnectionDebugInitializer = Connection.prepare(_:)
+      configuration.http2StreamChannelDebugInitializer = Connection.prepare(stream:)
       clients = ClientPool(configuration: configuration, proxies: proxies)
     }
 

@@ -18,25 +18,31 @@
     /// ports than 443.
     case forward(ProxyServer)
 
-    init(to url: URL, _ proxies: ProxySettings) {
+    init(to url: RequestURL, _ proxies: ProxySettings) {
       self =
         switch proxies.server(for: url) {
         case nil: .direct
-        case let proxy? where proxy.kind == .http && url.scheme?.lowercased() == "http":
+        case let proxy? where proxy.kind == .http && url.scheme == .http:
           .forward(proxy)
         case let proxy?: .tunnel(proxy)
         }
     }
   }
 
-  /// The clients of a transport: one for each route.
+  /// The clients of a transport: one for each route, with and without the client certificate.
   ///
-  /// A client of AsyncHTTPClient has one proxy, but the route of a request depends on its URL.
+  /// A client of AsyncHTTPClient has one proxy and one certificate, but the route of a request and
+  /// the origins that may see the certificate depend on its URL.
   final class ClientPool: Sendable {
+    private struct Key: Hashable {
+      var route: Route
+      var showsCertificate: Bool
+    }
+
     private let configuration: HTTPClient.Configuration
     private let proxies: ProxySettings
     // Held to look a client up or to create one, which connects to nothing.
-    private let clients = Mutex<[Route: HTTPClient]>([:])
+    private let clients = Mutex<[Key: HTTPClient]>([:])
 
     // Created with the pool: without a free descriptor for a loop, NIO ends the process.
     private let eventLoops = MultiThreadedEventLoopGroup.singleton
@@ -46,23 +52,26 @@
       self.proxies = proxies
     }
 
-    /// Returns the route to a URL, and its client.
-    func client(for url: URL) -> (client: HTTPClient, route: Route) {
-      let route = Route(to: url, proxies)
+    /// Returns the route of a request, and its client.
+    func client(for request: PreparedRequest) -> (client: HTTPClient, route: Route) {
+      let route = Route(to: request.url, proxies)
+      let hasCertificate = configuration.tlsConfiguration?.certificateChain.isEmpty == false
+      let key = Key(route: route, showsCertificate: hasCertificate && request.showsCertificate)
       let client = clients.withLock { clients in
-        if let client = clients[route] { return client }
+        if let client = clients[key] { return client }
         var configuration = configuration
-        switch route {
-        case .direct: break
-        case .tunnel(let proxy): configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
-        case .forward:
-          configuration.http1_1ConnectionDebugInitializer = AbsoluteForm.add(toConnection:)
+        if case .tunnel(let proxy) = route {
+          configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
+        }
+        if !key.showsCertificate {
+          configuration.tlsConfiguration?.certificateChain = []
+          configuration.tlsConfiguration?.privateKey = nil
         }
         let client = HTTPClient(
           eventLoopGroup: eventLoops,
           configuration: configuration
         )
-        clients[route] = client
+        clients[key] = client
         return client
       }
       return (client, route)
@@ -98,11 +107,18 @@
   }
 
   extension TLSConfiguration {
+    /// The client configuration of NIO with TLS 1.2 as the minimum (RFC 8996); NIO allows TLS 1.0.
+    static var secureClient: Self {
+      var tls = Self.makeClientConfiguration()
+      tls.minimumTLSVersion = .tlsv12
+      return tls
+    }
+
     /// Creates a configuration with the certificates of the settings.
     ///
     /// - Throws: `DownloadFailure` with `insecure` if a file cannot be read.
     static func forClient(_ settings: ConnectionSettings) throws -> Self {
-      var tls = Self.makeClientConfiguration()
+      var tls = Self.secureClient
       if let file = settings.certificateAuthorities {
         // Read now, so that an unreadable file is reported at once and not by each connection.
         tls.trustRoots = .certificates(try Self.certificates(in: file))

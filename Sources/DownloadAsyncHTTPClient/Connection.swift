@@ -1,5 +1,7 @@
 #if AsyncHTTPClient
   internal import NIOCore
+  internal import NIOHTTP1
+  internal import NIOHTTP2
 
   /// The settings of an HTTP/1 connection.
   enum Connection {
@@ -10,7 +12,8 @@
     /// writes and changes between threads (decision 0043).
     static let longestRead = 256 << 10
 
-    /// Enlarges the buffer for reads from the socket, and adds ``StatusCheck``.
+    /// Enlarges the buffer for reads from the socket, and adds ``StatusCheck`` and
+    /// ``RequestTargetHandler``.
     ///
     /// The buffer begins small, and doubles when a call fills it.
     @Sendable
@@ -21,7 +24,24 @@
         maximum: longestRead
       )
       return channel.setOption(.recvAllocator, value: buffer).flatMap {
-        StatusCheck.add(toConnection: channel)
+        channel.eventLoop.submit {
+          let pipeline = channel.pipeline.syncOperations
+          let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+          try pipeline.addHandler(RequestTargetHandler(), position: .after(decoder))
+          try pipeline.addHandler(StatusCheck(), position: .after(decoder))
+        }
+      }
+    }
+
+    /// Adds ``RequestTargetHandler`` behind the codec of an HTTP/2 stream, and
+    /// ``HTTP2StatusCheck`` before it.
+    @Sendable
+    static func prepare(stream channel: any Channel) -> EventLoopFuture<Void> {
+      channel.eventLoop.submit {
+        let pipeline = channel.pipeline.syncOperations
+        let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+        try pipeline.addHandler(RequestTargetHandler(), position: .after(codec))
+        try pipeline.addHandler(HTTP2StatusCheck(), position: .before(codec))
       }
     }
   }

@@ -35,14 +35,13 @@
       var prepared = first
       while true {
         listens()
-        let (client, route) = clients.client(for: prepared.url)
+        let (client, route) = clients.client(for: prepared)
         let response: HTTPClientResponse
         do {
           response = try await Self.response(to: prepared.clientRequest(by: route), from: client)
         } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
           // The answer of the proxy to CONNECT, as it arrives for a forwarded request.
-          let url = prepared.url.absoluteString
-          return gate.receive(ResponseHead(status: 407, fields: [], url: url))
+          return gate.receive(ResponseHead(status: 407, fields: [], url: prepared.url.text))
         }
         noteActivity()
         guard response.status.code >= 200 else {
@@ -55,7 +54,12 @@
           guard gate.receive(ResponseHead(response, from: prepared.url)) else { return false }
           return try await deliver(response.body, limiter)
         }
-        switch RedirectDecision(prepared, to: location) {
+        let decision = RedirectDecision(
+          prepared,
+          to: location,
+          setCookies: response.headers["Set-Cookie"]
+        )
+        switch decision {
         case .follow(let next): prepared = next
         case .refuse(let reason): throw DownloadFailure(.badRedirect, reason)
         }
@@ -127,13 +131,12 @@
   extension PreparedRequest {
     /// Creates the client's request.
     fileprivate func clientRequest(by route: Route) -> HTTPClientRequest {
-      var request = HTTPClientRequest(url: url.absoluteString)
-      if case .forward(let proxy) = route {
-        let forwarded = ForwardedRequest(url.absoluteString, through: proxy)
-        request.url = forwarded.url
-        for field in forwarded.fields { request.headers.add(name: field.name, value: field.value) }
+      let connection = connection(by: route)
+      var request = HTTPClientRequest(url: connection.url)
+      let own = fields.filter { $0.name.lowercased() != RequestTargetHandler.field.lowercased() }
+      for field in connection.fields + own {
+        request.headers.add(name: field.name, value: field.value)
       }
-      for field in fields { request.headers.add(name: field.name, value: field.value) }
       // Some servers refuse requests without a user agent.
       if !request.headers.contains(name: "User-Agent") {
         request.headers.add(name: "User-Agent", value: ProcessInfo.processInfo.processName)
@@ -156,7 +159,7 @@
     /// The head of a response.
     ///
     /// Fields of one name are joined by commas (RFC 9110, 5.3).
-    fileprivate init(_ response: HTTPClientResponse, from url: URL) {
+    fileprivate init(_ response: HTTPClientResponse, from url: RequestURL) {
       var fields: [String: HeaderField] = [:]
       for (name, value) in response.headers {
         let key = name.lowercased()
@@ -169,7 +172,7 @@
       self.init(
         status: Int(response.status.code),
         fields: fields.values.sorted { $0.name < $1.name },
-        url: url.absoluteString
+        url: url.text
       )
     }
   }

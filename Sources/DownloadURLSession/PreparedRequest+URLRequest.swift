@@ -8,12 +8,23 @@ internal import Foundation
 
 extension PreparedRequest {
   /// The session's request.
+  ///
+  /// Foundation and libcurl send the target of a URL with only valid characters unchanged. The URL
+  /// is passed without user info, which the session would not send.
+  ///
+  /// - Throws: `unsupportedURL` if Foundation does not accept the URL, such as one with an unusual
+  ///   host.
   var urlRequest: URLRequest {
-    var request = URLRequest(url: url)
-    request.httpShouldHandleCookies = false
-    // No effect on Linux, where a session does not distinguish networks.
-    request.allowsCellularAccess = allowsCellular
-    for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
-    return request
+    get throws(DownloadFailure) {
+      guard let sessionURL = URL(string: url.absoluteForm) else {
+        throw DownloadFailure(.unsupportedURL, "not a URL for URLSession: \(url.text)")
+      }
+      var request = URLRequest(url: sessionURL)
+      request.httpShouldHandleCookies = false
+      // No effect on Linux, where a session does not distinguish networks.
+      request.allowsCellularAccess = allowsCellular
+      for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+      return request
+    }
   }
 }

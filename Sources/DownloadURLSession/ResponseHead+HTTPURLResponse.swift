@@ -10,7 +10,11 @@ extension ResponseHead {
   /// Converts a response head.
   ///
   /// The fields are sorted by name, so that runs are reproducible.
-  init(_ response: HTTPURLResponse) {
+  ///
+  /// - Parameters:
+  ///   - response: The response of the session.
+  ///   - prepared: The request, whose URL the head gets; by default that of the response.
+  init(_ response: HTTPURLResponse, to prepared: PreparedRequest? = nil) {
     let fields = response.allHeaderFields.compactMap { name, value -> HeaderField? in
       guard let name = name as? String, let value = value as? String else { return nil }
       return HeaderField(name: name, value: value)
@@ -18,7 +22,7 @@ extension ResponseHead {
     self.init(
       status: response.statusCode,
       fields: fields.sorted { $0.name < $1.name },
-      url: response.url?.absoluteString
+      url: prepared?.url.text ?? response.url?.absoluteString
     )
   }
 }

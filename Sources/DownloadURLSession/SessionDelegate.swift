@@ -43,10 +43,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     task.sawEvent()
     // The answer to CONNECT looks like the answer of the server: taken for it, the 200 would restart
     // a download whose 206 follows.
-    if mayTunnel, task.prepared?.url.scheme?.lowercased() == "https" {
-      return task.hold(ResponseHead(response))
+    if mayTunnel, task.prepared?.url.scheme == .https {
+      return task.hold(ResponseHead(response, to: task.prepared))
     }
-    if !task.receive(ResponseHead(response)) { sessionTasks.cancelSessionTask(of: task) }
+    if !task.receive(ResponseHead(response, to: task.prepared)) {
+      sessionTasks.cancelSessionTask(of: task)
+    }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -87,6 +89,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   ) {
     flush()
     guard let task = table.unbind(sessionTask) else { return }
+    // Linux takes a response whose `Location` Foundation cannot parse for a final one.
+    if error == nil, !task.gate.hasHead, let prepared = task.prepared,
+      let response = sessionTask.response as? HTTPURLResponse,
+      RedirectDecision.statuses.contains(response.statusCode),
+      response.value(forHTTPHeaderField: "Location")?.isEmpty == false
+    {
+      return follow(response, to: prepared, of: task, in: session)
+    }
     // If the request failed, a held head with an error status is that of a proxy that refused it.
     if let head = task.takeHeldHead(), error == nil || head.status >= 400 {
       guard task.receive(head) else { return }
@@ -95,7 +105,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     // Linux does not report a redirect without a `Location`, but keeps the response.
     if error == nil, !task.gate.hasHead, let response = sessionTask.response as? HTTPURLResponse {
       if response.statusCode >= 200 {
-        guard task.receive(ResponseHead(response)) else { return }
+        guard task.receive(ResponseHead(response, to: task.prepared)) else { return }
       } else {
         outcome = .failed(
           DownloadFailure(.badResponse, "no final response (\(response.statusCode))")
@@ -126,14 +136,28 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     guard RedirectDecision.statuses.contains(response.statusCode) else {
       // Linux also treats 305 and 306 as redirects.
       sessionTasks.cancel(sessionTask)
-      guard task.receive(ResponseHead(response)) else { return }
+      guard task.receive(ResponseHead(response, to: task.prepared)) else { return }
       if task.gate.settle(.completed) { task.gate.finish() }
       return
     }
-    switch RedirectDecision(prepared, to: response.value(forHTTPHeaderField: "Location")) {
-    case .follow(let next):
-      sessionTasks.cancel(sessionTask)
-      sessionTasks.open(next, for: task, in: session)
+    sessionTasks.cancel(sessionTask)
+    follow(response, to: prepared, of: task, in: session)
+  }
+
+  /// Sends the request that follows a redirect, or ends the task.
+  private func follow(
+    _ response: HTTPURLResponse,
+    to prepared: PreparedRequest,
+    of task: LiveTask,
+    in session: URLSession
+  ) {
+    let decision = RedirectDecision(
+      prepared,
+      to: response.value(forHTTPHeaderField: "Location"),
+      setCookies: response.value(forHTTPHeaderField: "Set-Cookie").map { [$0] } ?? []
+    )
+    switch decision {
+    case .follow(let next): sessionTasks.open(next, for: task, in: session)
     case .refuse(let reason):
       sessionTasks.end(task, .failed(DownloadFailure(.badRedirect, reason)))
     }
@@ -156,7 +180,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
       _ = task.detach()
       sessionTasks.cancel(sessionTask)
       if !task.gate.hasHead, let response = challenge.failureResponse as? HTTPURLResponse,
-        !task.receive(ResponseHead(response))
+        !task.receive(ResponseHead(response, to: task.prepared))
       {
         return
       }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import SystemInterface
@@ -31,7 +32,13 @@ final class SessionTaskQueue: Sendable {
       guard !task.gate.hasEnded else { return }
       // Creating a session task in an invalidated session crashes the process.
       guard !isClosed.withLock({ $0 }) else { return end(task, .cancelled) }
-      let sessionTask = session.dataTask(with: prepared.urlRequest)
+      let request: URLRequest
+      do throws(DownloadFailure) {
+        request = try prepared.urlRequest
+      } catch {
+        return end(task, .failed(error))
+      }
+      let sessionTask = session.dataTask(with: request)
       sessionTask.taskDescription = task.gate.recordID
       task.attach(sessionTask, for: prepared)
       table.bind(sessionTask, to: task)

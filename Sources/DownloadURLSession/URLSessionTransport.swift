@@ -25,6 +25,9 @@ internal import Foundation
 /// On Linux, proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`,
 /// `no_proxy`), which libcurl reads. On Apple platforms they are those of the system.
 ///
+/// On Linux the oldest version of TLS is that of the system's OpenSSL, which URLSession cannot change:
+/// 1.2 with the configuration of Debian 12. A URL with an IPv6 literal fails with `unsupportedURL`.
+///
 /// Each redirect is a new session task, so that credentials, relative locations and the redirect
 /// limit are handled here, the same on every platform.
 ///

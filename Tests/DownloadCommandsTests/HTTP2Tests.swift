@@ -58,6 +58,17 @@ struct HTTP2Tests {
   }
 
   @Test(arguments: TransportChoice.available)
+  func `a target is sent over HTTP/2 as it was given`(
+    _ transport: TransportChoice
+  ) async throws {
+    let nginx = try NginxServer(files: ["a": .text("a")])
+    let url = nginx.url("a?s=%2b%C9%cc&t=[v1]")
+    let process = try start(transport, ["get", url, "-o", "b"], trusting: nginx.certificate)
+    #expect(try await process.status() == 0, "\(process.messages)")
+    #expect(nginx.log == ["HTTP/2.0 200 /a?s=%2b%C9%cc&t=%5Bv1%5D -"])
+  }
+
+  @Test(arguments: TransportChoice.available)
   func `a stopped download resumes with a range`(
     _ transport: TransportChoice
   ) async throws {

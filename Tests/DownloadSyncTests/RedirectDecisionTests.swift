@@ -8,7 +8,12 @@ import Testing
   @Test(arguments: [
     ("rel/x", "http://h:1/a/rel/x"), ("../x", "http://h:1/x"), ("/x", "http://h:1/x"),
     ("?q=2", "http://h:1/a/b?q=2"), ("//other/x", "http://other/x"),
-    ("https://h:1/x", "https://h:1/x"), ("HTTP://H/x", "HTTP://H/x"),
+    ("https://h:1/x", "https://h:1/x"), ("HTTP://H/x", "http://h/x"),
+    ("", "http://h:1/a/b?q=1"), ("#f", "http://h:1/a/b?q=1"), ("?", "http://h:1/a/b?"),
+    (" /x ", "http://h:1/x"), ("/%C9%cc.xls?%e9", "http://h:1/%C9%cc.xls?%e9"),
+    ("?sig=ab%2Bcd%3D&t=[v1]", "http://h:1/a/b?sig=ab%2Bcd%3D&t=%5Bv1%5D"),
+    ("/\u{6587}%20name", "http://h:1/%E6%96%87%20name"), ("/a:b/../c d", "http://h:1/c%20d"),
+    ("//me:pw@h:1/x", "http://me:pw@h:1/x"), ("http://h:80", "http://h/"),
   ])
   func `a location is resolved against the URL that answered`(
     _ location: String,
@@ -21,7 +26,7 @@ import Testing
       Issue.record("refused: \(location)")
       return
     }
-    #expect(next.url.absoluteString == url)
+    #expect(next.url.text == url)
     #expect(next.redirectCount == 1)
   }
 
@@ -68,6 +73,101 @@ import Testing
       #expect(next.fields.map(\.name) == ["Accept-Encoding", "X-Plain"])
       hop = next
     }
+  }
+
+  @Test(arguments: [
+    "http://h:65536/", "//h:65536/", "https://h:99999999999999999999/x", "http://h:-1/",
+    "http://h:+80/", "http://h:8o/", "http://[::1/", "http://[]/", "http://[::1]x/", "http://a b/",
+    "http://h%00/", "http://h%2f/", "http:h/x", "http:/x", "http://", "https://@/", "h:80/x",
+    "/r\u{FFFD}sum\u{FFFD}.pdf",
+  ])
+  func `a location that cannot be requested is refused`(location: String) throws {
+    let hop = try PreparedRequest(TaskRequest(url: "http://h:1/a", recordID: "r"))
+    guard case .refuse = RedirectDecision(hop, to: location) else {
+      Issue.record("followed: \(location)")
+      return
+    }
+  }
+
+  private func authorization(
+    _ url: String,
+    _ locations: String...,
+    given: String? = nil
+  ) throws
+    -> [String?]
+  {
+    let headers = given.map { [HeaderField(name: "authorization", value: $0)] } ?? []
+    var hop = try PreparedRequest(TaskRequest(url: url, recordID: "r", headers: headers))
+    func value() -> String? {
+      hop.fields.first { $0.name.lowercased() == "authorization" }?.value
+    }
+    var values = [value()]
+    for location in locations {
+      guard case .follow(let next) = RedirectDecision(hop, to: location) else {
+        Issue.record("refused: \(location)")
+        continue
+      }
+      hop = next
+      values.append(value())
+    }
+    return values
+  }
+
+  @Test func `user info becomes credentials of its origin`() throws {
+    let basic = "Basic dXNlcjpwQHM6cw=="  // user:p@s:s
+    #expect(try authorization("http://user:p%40s:s@h/") == [basic])
+    #expect(try authorization("http://user:p@s:s@h/") == [basic])
+    #expect(try authorization("http://h/") == [nil])
+    #expect(try authorization("http://@h/") == [nil])
+    #expect(try authorization("http://user@h/") == ["Basic dXNlcjo="])
+    #expect(try authorization("http://us%3Aer@h/") == ["Basic dXM6ZXI6"])
+    #expect(try authorization("http://%C9:%2525@h/") == ["Basic yTolMjU="])
+    #expect(try authorization("http://user:p%40s:s@h/", given: "Bearer x") == ["Bearer x"])
+  }
+
+  @Test func `credentials of a URL stay with its origin`() throws {
+    let basic = "Basic dTpw"
+    #expect(
+      try authorization("http://u:p@h/", "/a", "http://h:80/b", "https://h/", "http://h/")
+        == [basic, basic, basic, nil, nil]
+    )
+    #expect(try authorization("http://u:p@h/", "http://g/", "//h/") == [basic, nil, nil])
+    #expect(
+      try authorization("http://u:p@h/", "http://v:w@g/", "/x", "http://h/")
+        == [basic, "Basic djp3", "Basic djp3", nil]
+    )
+    #expect(
+      try authorization("http://h/", "http://v:w@h/", given: "Bearer x") == [
+        "Bearer x", "Bearer x",
+      ]
+    )
+  }
+
+  @Test func `the client certificate is shown only to its origin, and not after it was left`()
+    throws
+  {
+    func shows(
+      _ url: String,
+      for credentialURL: String? = nil,
+      _ locations: String...
+    ) throws
+      -> [Bool]
+    {
+      let request = TaskRequest(url: url, recordID: "r", credentialURL: credentialURL)
+      var hop = try PreparedRequest(request)
+      var values = [hop.showsCertificate]
+      for location in locations {
+        guard case .follow(let next) = RedirectDecision(hop, to: location) else { continue }
+        hop = next
+        values.append(hop.showsCertificate)
+      }
+      return values
+    }
+    #expect(try shows("https://h/", "/a", "https://h:443/b") == [true, true, true])
+    #expect(try shows("https://h/", "https://g/", "https://h/") == [true, false, false])
+    #expect(try shows("https://h/", "https://h:8443/") == [true, false])
+    #expect(try shows("https://mirror/", for: "https://h/a", "https://h/") == [false, false])
+    #expect(try shows("https://h/x", for: "https://h:443") == [true])
   }
 
   @Test(arguments: [

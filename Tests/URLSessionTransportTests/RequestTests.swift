@@ -21,11 +21,11 @@ import Testing
       allowsCellular: allowsCellular
     )
     let prepared = try PreparedRequest(request)
-    #expect(prepared.urlRequest.allowsCellularAccess == allowsCellular)
+    #expect(try prepared.urlRequest.allowsCellularAccess == allowsCellular)
     guard case .follow(let next) = RedirectDecision(prepared, to: "https://other/b") else {
       Issue.record("refused")
       return
     }
-    #expect(next.urlRequest.allowsCellularAccess == allowsCellular)
+    #expect(try next.urlRequest.allowsCellularAccess == allowsCellular)
   }
 }

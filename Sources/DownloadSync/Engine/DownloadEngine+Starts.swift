@@ -229,6 +229,7 @@ extension DownloadEngine {
       validator: kept.isEmpty || record.isIdentifiedByDigest(with: start.pieces)
         ? nil : Validator(of: record)?.ifRange,
       headers: start.headers?.fields(of: record, sentTo: record.source) ?? [],
+      credentialURL: start.headers?.origin ?? record.url,
       resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground

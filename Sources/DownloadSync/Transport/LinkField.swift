@@ -1,5 +1,4 @@
 internal import DownloadStore
-internal import Foundation
 
 /// A parser for the field `Link` (RFC 8288, section 3).
 struct LinkField {
@@ -84,17 +83,19 @@ extension ResponseHead {
   /// know its own. Contains only URLs that may be downloaded. A response that was encrypted lists no
   /// URL without encryption.
   package func duplicates(of requested: String) -> [String] {
-    guard let field = list("Link"), let base = URL(string: url ?? requested) else { return [] }
-    let isEncrypted = base.scheme?.lowercased() == "https"
+    guard let field = list("Link"), let base = try? RequestURL(url ?? requested) else {
+      return []
+    }
+    let isEncrypted = base.scheme == .https
     let duplicates = LinkField.links(in: field).filter { $0.isRelated(as: "duplicate") }
       .compactMap { link -> (url: String, priority: Int)? in
-        guard let target = URL(string: link.target, relativeTo: base)?.absoluteURL,
-          !isEncrypted || target.scheme?.lowercased() == "https",
-          (try? RecordIdentity.validate(target.absoluteString)) != nil
+        guard let target = try? base.resolving(link.target),
+          !isEncrypted || target.scheme == .https,
+          (try? RecordIdentity.validate(target.text)) != nil
         else { return nil }
         // Without a priority, a mirror is the last one (RFC 6249, section 3.1).
         let priority = link.parameters["pri"].flatMap { Int($0) } ?? 999_999
-        return (target.absoluteString, priority)
+        return (target.text, priority)
       }
     // The order of equal priorities is that of the field.
     return duplicates.enumerated()

@@ -5,10 +5,18 @@ package import Foundation
 ///
 /// All transports send this request, so the same rules apply to all of them.
 package struct PreparedRequest: Sendable, Hashable {
-  /// The URL: `http` or `https`, with a host.
-  package var url: URL
-  /// All header fields, including those that the transport adds.
-  package var fields: [HeaderField]
+  /// The URL, with the request target that is sent.
+  package var url: RequestURL
+  /// The fields that were given and those that the transport adds, without credentials and cookies.
+  private var given: [HeaderField]
+  /// The value of `Authorization` from the user info of a URL; `nil` if there is none.
+  private var credentials: String?
+  /// The cookies that earlier responses of this task have set.
+  private var cookies = RedirectCookies()
+  /// The origin to which the client certificate may be shown.
+  private let certificateOrigin: String
+  /// Whether the task may still show its client certificate: it has not left that origin.
+  package private(set) var showsCertificate: Bool
   /// Whether the request may use a cellular network.
   package var allowsCellular = true
   /// The number of redirects followed so far.
@@ -22,7 +30,7 @@ package struct PreparedRequest: Sendable, Hashable {
   /// - Throws: `unsupportedURL` for a URL that cannot be fetched; `unknown` for a header field that
   ///   is invalid on the wire, such as one with a line break.
   package init(_ request: TaskRequest) throws(DownloadFailure) {
-    guard let url = URL(string: request.url), Self.isFetchable(url) else {
+    guard let url = try? RequestURL(request.url) else {
       throw DownloadFailure(
         .unsupportedURL,
         "not an http or https URL with a host: \(Redaction.url(request.url))"
@@ -36,24 +44,59 @@ package struct PreparedRequest: Sendable, Hashable {
     }
     self.url = url
     allowsCellular = request.allowsCellular
+    certificateOrigin = RecordIdentity.origin(of: request.credentialURL ?? request.url)
+    showsCertificate = url.origin == certificateOrigin
+    credentials = url.credentials.map(Self.basic)
     // The bytes on disk and the offsets of ranges are those of the unencoded entity. URLSession
     // asks for gzip by default.
-    fields = [HeaderField(name: "Accept-Encoding", value: "identity")]
-    fields += request.headers.filter { !Self.ownNames.contains($0.name.lowercased()) }
+    given = [HeaderField(name: "Accept-Encoding", value: "identity")]
+    given += request.headers.filter { !Self.ownNames.contains($0.name.lowercased()) }
     guard request.offset > 0 || request.end != nil else { return }
     let last = request.end.map { "\($0 - 1)" } ?? ""
-    fields.append(HeaderField(name: "Range", value: "bytes=\(request.offset)-\(last)"))
+    given.append(HeaderField(name: "Range", value: "bytes=\(request.offset)-\(last)"))
     if let validator = request.validator {
-      fields.append(HeaderField(name: "If-Range", value: validator))
+      given.append(HeaderField(name: "If-Range", value: validator))
     }
   }
 
-  /// Whether a URL is an `http` or `https` URL with a host.
+  /// All header fields, including those that the transport adds.
   ///
-  /// No other URL, such as a `file` URL, may reach a transport.
-  package static func isFetchable(_ url: URL) -> Bool {
-    let scheme = url.scheme?.lowercased()
-    return (scheme == "http" || scheme == "https") && url.host?.isEmpty == false
+  /// A given `Authorization` has precedence over the user info of the URL, as in curl.
+  package var fields: [HeaderField] {
+    var fields = given
+    if let credentials, !fields.contains(where: { $0.name.lowercased() == "authorization" }) {
+      fields.append(HeaderField(name: "Authorization", value: credentials))
+    }
+    let own = fields.firstIndex { $0.name.lowercased() == "cookie" }
+    if let value = cookies.field(for: url, given: own.map { fields[$0].value }) {
+      if let own {
+        fields[own].value = value
+      } else {
+        fields.append(HeaderField(name: "Cookie", value: value))
+      }
+    }
+    return fields
+  }
+
+  /// The value of `Authorization` for a name and a password (RFC 7617).
+  private static func basic(_ credentials: [UInt8]) -> String {
+    "Basic \(Data(credentials).base64EncodedString())"
+  }
+
+  /// The request that follows a redirect to a URL, whose response set cookies.
+  fileprivate func redirected(to next: RequestURL, _ setCookies: [String], now: Date) -> Self {
+    var result = self
+    result.url = next
+    result.given = HeaderScope.fields(given, givenFor: url.text, sentTo: next.text)
+    if let own = next.credentials {
+      result.credentials = Self.basic(own)
+    } else if url.origin != next.origin {
+      result.credentials = nil
+    }
+    result.cookies.store(setCookies, from: url, now: now)
+    result.showsCertificate = showsCertificate && next.origin == certificateOrigin
+    result.redirectCount += 1
+    return result
   }
 
   /// Whether a field is valid on the wire: a line break in its value would start another field.
@@ -80,41 +123,53 @@ package enum RedirectDecision: Hashable {
   /// Decides about a redirect.
   ///
   /// The location is resolved against the URL that sent it (RFC 9110, 10.2.2); URLSession on Linux
-  /// resolves it against the root. `Range` and `If-Range` are kept, because they refer to the
+  /// resolves it against the root. A location that cannot be requested, such as one with a port
+  /// above 65,535, never reaches a library, because some of them end the process. `Range` and `If-Range` are kept, because they refer to the
   /// entity and not to a server. ``HeaderScope`` decides which other fields are sent to the new
   /// URL. A removed field is not restored by a later redirect.
   ///
   /// - Parameters:
   ///   - prepared: The request that was redirected.
   ///   - location: The `Location` of the response; `nil` if it has none.
-  package init(_ prepared: PreparedRequest, to location: String?) {
+  ///   - setCookies: The values of `Set-Cookie` of the response. A chain of redirects sends its
+  ///     cookies back (``RedirectCookies``).
+  ///   - now: The time with which the expiry of cookies is compared.
+  package init(
+    _ prepared: PreparedRequest,
+    to location: String?,
+    setCookies: [String] = [],
+    now: Date = Date()
+  ) {
     guard prepared.redirectCount < Self.limit else {
-      let last = Redaction.url(prepared.url.absoluteString)
+      let last = Redaction.url(prepared.url.text)
       self = .refuse("more than \(Self.limit) redirects, the last one from \(last)")
       return
     }
-    guard let location, let url = URL(string: location, relativeTo: prepared.url)?.absoluteURL
-    else {
-      let shown = location.map(Redaction.url) ?? "none"
-      self = .refuse("the redirect has no valid location: \(shown)")
+    guard let location else {
+      self = .refuse("the redirect has no location")
       return
     }
-    guard PreparedRequest.isFetchable(url) else {
-      let text = url.absoluteString
+    // Transports decode header fields as UTF-8. After the replacement of other bytes, the request
+    // would be for another file.
+    guard !location.unicodeScalars.contains("\u{FFFD}") else {
+      self = .refuse("the location is not UTF-8: \(Redaction.url(location))")
+      return
+    }
+    do throws(RequestURL.Problem) {
+      let url = try prepared.url.resolving(location)
+      self = .follow(prepared.redirected(to: url, setCookies, now: now))
+    } catch {
       // A `data` URL consists of content: show its scheme only.
-      let shown = text.contains("://") ? Redaction.url(text) : "\(url.scheme ?? ""):"
-      self = .refuse("the redirect is not to an http or https URL: \(shown)")
-      return
+      let shown = location.contains("//") ? Redaction.url(location) : nil
+      self =
+        switch error {
+        case .otherScheme(let scheme):
+          .refuse("the redirect is not to an http or https URL: \(shown ?? "\(scheme):")")
+        case .noHost, .noURL:
+          .refuse("the redirect has no valid location: \(shown ?? Redaction.url(location))")
+        case .invalidPort:
+          .refuse("the redirect is to a port that does not exist: \(Redaction.url(location))")
+        }
     }
-    let fields = HeaderScope.fields(
-      prepared.fields,
-      givenFor: prepared.url.absoluteString,
-      sentTo: url.absoluteString
-    )
-    var next = prepared
-    next.url = url
-    next.fields = fields
-    next.redirectCount += 1
-    self = .follow(next)
   }
 }

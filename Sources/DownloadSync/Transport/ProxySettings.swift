@@ -1,3 +1,4 @@
+package import DownloadStore
 public import Foundation
 
 /// The proxies through which requests are sent, by the scheme of the URL.
@@ -59,6 +60,12 @@ public struct ProxySettings: Sendable, Hashable {
   public func server(for url: URL) -> ProxyServer? {
     guard let host = url.host?.lowercased(), !isException(host) else { return nil }
     return url.scheme?.lowercased() == "https" ? https : http
+  }
+
+  /// The proxy for a request; `nil` for a direct connection.
+  package func server(for url: RequestURL) -> ProxyServer? {
+    guard !isException(url.host) else { return nil }
+    return url.scheme == .https ? https : http
   }
 
   private func isException(_ host: String) -> Bool {

@@ -134,6 +134,11 @@ public struct TaskRequest: Sendable, Hashable {
   /// `Range`, `If-Range` and `Accept-Encoding` are set by the transport; these fields are ignored
   /// here.
   public var headers: [HeaderField]
+  /// The URL for whose origin credentials of the whole transport were given, such as the client
+  /// certificate of ``ConnectionSettings``; `nil` for that of ``url``.
+  ///
+  /// The engine sets it to the URL of the record, so that a mirror does not receive them.
+  public var credentialURL: String?
   /// The resume data of an earlier task; only for a ``BackgroundTransport``.
   ///
   /// A property list of Apple's in any of its formats (see `URLSessionResumeData`). It always
@@ -161,6 +166,7 @@ public struct TaskRequest: Sendable, Hashable {
     end: Int64? = nil,
     validator: String? = nil,
     headers: [HeaderField] = [],
+    credentialURL: String? = nil,
     resumeData: Data? = nil,
     allowsCellular: Bool = true,
     prefersBackground: Bool = false
@@ -171,6 +177,7 @@ public struct TaskRequest: Sendable, Hashable {
     self.end = end
     self.validator = validator
     self.headers = headers
+    self.credentialURL = credentialURL
     self.resumeData = resumeData
     self.allowsCellular = allowsCellular
     self.prefersBackground = prefersBackground

@@ -116,14 +116,14 @@
         }
       } else {
         copies?.forget(request.recordID)
-        let prepared: PreparedRequest
+        let urlRequest: URLRequest
         do throws(DownloadFailure) {
-          prepared = try PreparedRequest(request)
+          urlRequest = try PreparedRequest(request).urlRequest
         } catch {
           sink.finish(.failed(error))
           return table.unusedID()
         }
-        task = session.downloadTask(with: prepared.urlRequest)
+        task = session.downloadTask(with: urlRequest)
       }
       task.taskDescription = request.recordID
       table.add(task, sink: sink)

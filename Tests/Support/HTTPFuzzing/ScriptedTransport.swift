@@ -100,7 +100,7 @@ final class ScriptedTransport: Transport {
   }
 
   private func answer(_ hop: PreparedRequest, of entry: Entry) throws -> Phase {
-    let target = hop.url.absoluteString
+    let target = hop.url.text
     if let violation = Secrets.violation(in: hop.fields, to: target, from: url) { throw violation }
     let answer = server.answer(offset: entry.request.offset, validator: entry.request.validator)
     guard let status = answer.head.status, status >= 200 else {

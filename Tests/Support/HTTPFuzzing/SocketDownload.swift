@@ -163,8 +163,8 @@ enum WireHead {
       let local = text.replacing("https:", with: "http:").replacing("example.com", with: authority)
         .replacing("example.org", with: "localhost:\(port)")
       let location = local.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces)
-      let url = URL(string: location, relativeTo: URL(string: base))?.absoluteURL
-      guard let url, PreparedRequest.isFetchable(url) else { return Array(local.utf8) }
+      // The transport refuses what cannot be requested.
+      guard let url = try? RequestURL(base).resolving(location) else { return Array(local.utf8) }
       let isHere = ["127.0.0.1", "localhost"].contains(url.host)
       return isHere && url.port == Int(port) ? Array(local.utf8) : nil
     }

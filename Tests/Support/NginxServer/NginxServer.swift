@@ -132,7 +132,7 @@ public final class NginxServer: Sendable {
       error_log \(folder)/error.log;
       events { worker_connections 256; }
       http {
-        log_format protocol '$server_protocol $status $uri $http_range';
+        log_format protocol '$server_protocol $status $request_uri $http_range';
         access_log \(folder)/access.log protocol;
         client_body_temp_path \(folder)/t1;
         proxy_temp_path \(folder)/t2;
