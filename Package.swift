@@ -253,8 +253,8 @@ let package = Package(
     .testTarget(
       name: "AsyncHTTPClientTransportTests",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "SystemInterface",
-        "TransportTesting",
+        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "SystemInterface", "TLSServer",
+        "TestSupport", "TransportTesting",
       ] + asyncHTTPClient
     ),
     // Records, their transitions and commands, file names, identities, groups and progress.
@@ -396,10 +396,17 @@ let package = Package(
     .target(
       name: "HTTPFuzzing",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "FuzzSupport", "ObjectStore", "Simulation",
-        "SystemInterface", "TestSupport", "TransportTesting",
+        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "FaultServer", "FuzzSupport",
+        "ObjectStore", "Simulation", "SystemInterface", "TLSServer", "TestSupport",
+        "TransportTesting",
       ],
       path: "Tests/Support/HTTPFuzzing"
+    ),
+    // A server with TLS whose protocol is a script, such as frames of HTTP/2.
+    .target(
+      name: "TLSServer",
+      dependencies: ["SystemInterface"] + asyncHTTPClient,
+      path: "Tests/Support/TLSServer"
     ),
     .executableTarget(
       name: "http-response-fuzz",
@@ -411,13 +418,24 @@ let package = Package(
       dependencies: ["FuzzSupport", "HTTPFuzzing"],
       path: "Tests/Support/http-socket-fuzz"
     ),
-    // A short fuzz run of HTTP responses, simulated and over a socket.
+    .executableTarget(
+      name: "http2-fuzz",
+      dependencies: ["FuzzSupport", "HTTPFuzzing"],
+      path: "Tests/Support/http2-fuzz"
+    ),
+    .executableTarget(
+      name: "request-target-fuzz",
+      dependencies: ["FuzzSupport", "HTTPFuzzing"],
+      path: "Tests/Support/request-target-fuzz"
+    ),
+    // A short fuzz run of HTTP responses, simulated and over a socket, of frames and of targets.
     .testTarget(
       name: "HTTPFuzzTests",
       dependencies: [
         "FuzzSupport", "HTTPFuzzing", "TestSupport", "http-response-fuzz", "http-socket-fuzz",
+        "http2-fuzz", "request-target-fuzz",
       ],
-      exclude: ["Corpus"]
+      exclude: ["Corpus", "HTTP2Corpus", "TargetCorpus"]
     ),
   ]
 )

@@ -38,6 +38,9 @@ enum HeadWords {
     "file:///etc/passwd", "data:,x", "javascript:0", "http://[::1]/", "http://", "https:///x", "",
     "http://127.0.0.1/x", "https://example.com/%00", "https://ex\u{e4}mple.com/", "/\u{202e}",
     "https://example.com/dir/name.bin", "////", "\\\\example.org\\x", "https:example.com",
+    "https://example.com:65536/", "//example.com:99999999999999999999/", "https://example.com:-1/",
+    "http://127.0.0.1:65536/", "/%C9%CC.xls", "/r%E9sum%E9.pdf?x=[1]%2b", "?sig=%2B&t=[v1]", "/%zz",
+    "/a/./../b", "https://u:p@example.com/", "https://[::1", "https://example.com:0/", "/\u{FFFD}",
   ]
 
   private static let names = [
@@ -83,7 +86,10 @@ enum HeadWords {
     "Accept-Ranges": ["none", "bytes"],
     "Connection": ["close", "keep-alive", "upgrade"],
     "WWW-Authenticate": ["Basic realm=\"x\"", "Digest", "Bearer", ""],
-    "Set-Cookie": ["a=b", "a=b; Domain=example.org"],
+    "Set-Cookie": [
+      "a=b", "a=b; Domain=example.org", "a=b; Path=/; Domain=com", "=", "a=b, c=d; Max-Age=0",
+      "a=b; Max-Age=-9223372036854775808", "a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+    ],
     "Refresh": ["0; url=https://example.org/"],
     "Content-MD5": ["AAAA"],
     "Digest": ["sha-256=AAAA", "SHA-256=\(sha256)", "md5=AAAA, sha-256=\(sha256)"],

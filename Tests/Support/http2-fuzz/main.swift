@@ -1,0 +1,5 @@
+import Foundation
+import FuzzSupport
+import HTTPFuzzing
+
+exit(await FuzzCommand.run(HTTP2Fuzzer.self))
