@@ -48,6 +48,35 @@ struct FaultServerTests {
     #expect(last.text.hasSuffix("\r\n\r\nxy") && last.wasReset)
   }
 
+  @Test func `ranges are answered in ways that no server should`() {
+    var resource = Resource(body, lastModified: "yesterday")
+    resource.faults = [
+      .longBody(declared: 50), .longBody(declared: 50, hasLength: false), .emptyBody,
+      .entityTag("\"2\""),
+    ]
+    server.route("/file", resource)
+    let long = client.get("/file", "Range: bytes=100-199")
+    #expect(long.text.contains("\r\nContent-Length: 100\r\n"))
+    #expect(long.text.contains("\r\nContent-Range: bytes 100-149/200000\r\n"))
+    #expect(Array(long.body.prefix(50)) == bytes(100..<150) && long.body != bytes(100..<200))
+    let chunked = client.get("/file", "Range: bytes=100-199")
+    #expect(chunked.text.contains("\r\nTransfer-Encoding: chunked\r\n"))
+    let empty = client.get("/file", "Range: bytes=100-199")
+    #expect(empty.text.hasPrefix("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"))
+    #expect(empty.text.contains("\r\nETag: \"1\"\r\n"))
+    let other = client.get("/file", "Range: bytes=100-199", "If-Range: \"1\"")
+    #expect(other.text.hasPrefix("HTTP/1.1 200 OK") && other.text.contains("\r\nETag: \"2\"\r\n"))
+    resource.faults = []
+    resource.honoursIfRangeTags = false
+    resource.repeatsValidators = false
+    server.route("/file", resource)
+    #expect(
+      client.get("/file", "Range: bytes=1-2", "If-Range: \"1\"").text.hasPrefix("HTTP/1.1 200")
+    )
+    let dated = client.get("/file", "Range: bytes=1-2", "If-Range: yesterday")
+    #expect(dated.text.hasPrefix("HTTP/1.1 206") && !dated.text.contains("ETag"))
+  }
+
   @Test func `a range is served as 206, or as 416 beyond the end`() {
     server.route("/file", Resource(body))
     let part = client.get("/file", "Range: bytes=100-199", "If-Range: \"1\"")

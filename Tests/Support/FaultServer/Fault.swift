@@ -31,6 +31,15 @@ public enum Fault: Sendable, Hashable {
   case ignoreRange
   /// 206 with the bytes from this offset on, and a matching `Content-Range`.
   case wrongOffset(Int64)
+  /// 206 whose `Content-Range` has the first requested bytes up to this number, with a body of all
+  /// requested bytes, of which the byte after the declared ones is wrong.
+  ///
+  /// The body has its own length in `Content-Length`, or is chunked.
+  case longBody(declared: Int64, hasLength: Bool = true)
+  /// 200 with an empty body, and the validators of the resource.
+  case emptyBody
+  /// Another value of `ETag`, with its quotes, also for `If-Range`.
+  case entityTag(String)
   /// One wrong byte at this offset of the body.
   case damage(at: Int64)
   /// 416 to a request for a range, whatever the range; without effect on other requests.

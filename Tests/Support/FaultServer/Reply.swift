@@ -39,6 +39,8 @@ struct Reply {
   /// Returns the reply of `resource` to `request` under `fault`.
   init(to request: Request, resource: Resource, fault: Fault) {
     self.init(status: 200, body: resource.body, range: 0..<resource.body.byteCount)
+    var resource = resource
+    if case .entityTag(let tag) = fault { resource.etag = tag }
     if let make = resource.rawReply {
       let raw = make(request)
       substitute = .bytes(raw.bytes, then: raw.ending)
@@ -65,6 +67,9 @@ struct Reply {
       resource.honoursRange, Self.rangeApplies(request, resource)
     {
       select(ByteRange(field: field))
+      if status == 206, !resource.repeatsValidators {
+        fields.removeAll { ["ETag", "Last-Modified"].contains($0.name) }
+      }
     }
     apply(fault, to: request)
   }
@@ -78,6 +83,7 @@ struct Reply {
 
   private static func rangeApplies(_ request: Request, _ resource: Resource) -> Bool {
     guard resource.honoursIfRange, let value = request["If-Range"] else { return true }
+    if value.hasPrefix("\""), !resource.honoursIfRangeTags { return false }
     return ifRangeHolds(value, etag: resource.etag, lastModified: resource.lastModified)
   }
 
@@ -106,7 +112,18 @@ struct Reply {
 
   private mutating func apply(_ fault: Fault, to request: Request) {
     switch fault {
-    case .none, .ignoreRange: break
+    case .none, .ignoreRange, .entityTag: break
+    case .emptyBody:
+      status = 200
+      fields.removeAll { $0.name == "Content-Range" }
+      range = 0..<0
+    case .longBody(let declared, let hasLength):
+      if !hasLength { framing = .chunked }
+      let whole = range
+      fields.removeAll { $0.name == "Content-Range" }
+      serve(range.lowerBound..<min(range.upperBound, range.lowerBound + declared))
+      body = body.damaged(at: range.upperBound)
+      range = whole
     case .closeInsideHeader: substitute = .halfHeader
     case .resetAfter(let bytes): ending = .reset(afterBytes: bytes)
     case .closeAfter(let bytes): ending = .close(afterBytes: bytes)

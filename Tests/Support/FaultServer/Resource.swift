@@ -44,6 +44,10 @@ public struct Resource: Sendable {
   public var honoursRange = true
   /// Whether `If-Range` is evaluated; if not, a range is served whatever the validator.
   public var honoursIfRange = true
+  /// Whether `If-Range` is evaluated if it is an entity tag; if not, the whole body is sent.
+  public var honoursIfRangeTags = true
+  /// Whether partial responses state `ETag` and `Last-Modified`.
+  public var repeatsValidators = true
   /// How the end of the body is marked.
   public var framing = Framing.contentLength
   /// The rate of one connection in bytes per second; unlimited if `nil`.
