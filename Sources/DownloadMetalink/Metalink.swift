@@ -137,7 +137,8 @@ extension DownloadRequest {
   /// Creates a request for a file of a Metalink document.
   ///
   /// The first source is the URL, which identifies the download, and the others are the mirrors. The
-  /// digests of the pieces are required if the document has the size of the file.
+  /// digests of the pieces are required if the document has the size of the file. Without any digest,
+  /// the size is required.
   ///
   /// - Parameters:
   ///   - file: A file of a document.
@@ -158,6 +159,8 @@ extension DownloadRequest {
         pieceLength: pieces.byteCount,
         digests: pieces.digests
       )
+    } else if digest == nil, let byteCount = file.byteCount, byteCount > 0 {
+      self.pieces = RequiredPieces(byteCount: byteCount, pieceLength: byteCount, digests: [])
     }
   }
 }

@@ -149,7 +149,7 @@ final class SessionTask: TaskSink {
         validator: file.validator,
         now: Date()
       )
-      guard case .write(let offset, _) = verdict else {
+      guard case .write(let offset, _, _) = verdict else {
         return fail("the server did not send the remaining bytes")
       }
       start = offset

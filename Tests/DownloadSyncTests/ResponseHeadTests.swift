@@ -119,8 +119,9 @@ import Testing
         validator: Validator(entityTag: "\"x\"", lastModified: nil),
         now: Self.now
       )
-      if case .write(let start, let total) = verdict {
+      if case .write(let start, let end, let total) = verdict {
         #expect(start >= 0 && start <= offset && (total ?? .max) >= 0, "\(text.debugDescription)")
+        #expect((end ?? .max) >= start && (end ?? 0) <= total ?? .max, "\(text.debugDescription)")
       }
       if let range = head.contentRange?.range {
         #expect(range.lowerBound >= 0 && range.upperBound < .max, "\(text.debugDescription)")

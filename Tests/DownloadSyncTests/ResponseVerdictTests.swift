@@ -31,7 +31,8 @@ import Testing
   /// Returns a verdict as text, without its message.
   private func kind(_ verdict: ResponseVerdict) -> String {
     switch verdict {
-    case .write(let offset, let total): "write \(offset) of \(total.map(String.init) ?? "?")"
+    case .write(let offset, _, let total): "write \(offset) of \(total.map(String.init) ?? "?")"
+    case .askWithoutCondition: "again without If-Range"
     case .startOver(let total): "start over, \(total.map(String.init) ?? "?")"
     case .alreadyComplete: "complete"
     case .askAgainFromZero(let failure): "again: \(failure.code)"
@@ -60,11 +61,34 @@ import Testing
       (4, [:], "start over, ?"),
       (4, ["Content-Length": "10", "ETag": "\"other\""], "start over, 10"),
       // Content-Range overrides the status.
-      (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "6"], "write 4 of 10"),
+      (
+        4, ["Content-Range": "bytes 4-9/10", "Content-Length": "6", "ETag": "\"x\""],
+        "write 4 of 10"
+      ),
       (0, ["Content-Range": "bytes 0-9/10", "Content-Length": "10"], "write 0 of 10"),
+      // A body of another length than its range.
+      (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "7"], "again: badResponse"),
+      (4, ["Content-Range": "bytes 4-9/10", "Content-Length": "5"], "again: badResponse"),
+      (0, ["Content-Range": "bytes 0-3/10", "Content-Length": "10"], "fail: badResponse"),
+      (
+        4,
+        [
+          "Content-Range": "bytes 4-9/10", "Content-Length": "7", "Transfer-Encoding": "chunked",
+          "ETag": "\"x\"",
+        ], "write 4 of 10"
+      ),
+      // The same file, although the request had an If-Range.
+      (4, ["Content-Length": "10", "ETag": "\"x\""], "again without If-Range"),
+      (4, ["ETag": "\"x\""], "again without If-Range"),
+      // A response that contradicts itself: the same file with another size.
+      (4, ["Content-Length": "0", "ETag": "\"x\""], "fail: badResponse"),
+      (4, ["Content-Length": "11", "ETag": "\"x\""], "fail: badResponse"),
+      // An empty body is only accepted as another file.
+      (4, ["Content-Length": "0"], "fail: badResponse"),
+      (4, ["Content-Length": "0", "ETag": "\"y\""], "start over, 0"),
       (4, ["Content-Range": "bytes */10"], "start over, ?"),
       (4, ["Content-Range": "nonsense", "Content-Length": "10"], "start over, 10"),
-      (4, ["Content-Range": "bytes 6-9/10"], "again: badResponse"),
+      (4, ["Content-Range": "bytes 6-9/10", "ETag": "\"x\""], "again: badResponse"),
       (0, ["Content-Range": "bytes 6-9/10"], "fail: badResponse"),
       // Content codings.
       (0, ["Content-Encoding": "identity", "Content-Length": "10"], "write 0 of 10"),
@@ -118,7 +142,7 @@ import Testing
     range: String,
     expected: String
   ) {
-    let fields = ["Content-Range": range, "Content-Length": "6", "ETag": "\"x\""]
+    let fields = ["Content-Range": range, "ETag": "\"x\""]
     #expect(kind(verdict(206, fields, offset: 4, expected: 10, tag: "\"x\"")) == expected)
   }
 
@@ -143,9 +167,9 @@ import Testing
   }
 
   @Test func `an unknown size is learned from the response`() {
-    let range = ["Content-Range": "bytes 4-9/10"]
+    let range = ["Content-Range": "bytes 4-9/10", "ETag": "\"x\""]
     #expect(kind(verdict(206, range, offset: 4, tag: "\"x\"")) == "write 4 of 10")
-    let unknown = ["Content-Range": "bytes 4-9/*"]
+    let unknown = ["Content-Range": "bytes 4-9/*", "ETag": "\"x\""]
     #expect(kind(verdict(206, unknown, offset: 4, tag: "\"x\"")) == "again: badResponse")
   }
 
@@ -156,8 +180,7 @@ import Testing
       ("\"x\"", nil, "\"y\"", nil, false),
       ("\"x\"", nil, "W/\"x\"", nil, false),
       ("\"x\"", nil, "\"x-gzip\"", nil, false),
-      ("\"x\"", nil, nil, nil, true),
-      ("\"x\"", nil, nil, date, true),
+      ("\"x\"", date, nil, date, true),
       ("\"x\"", date, "\"x\"", otherDate, true),
       ("\"x\"", date, nil, otherDate, false),
       ("W/\"x\"", date, "W/\"y\"", date, true),
@@ -185,6 +208,47 @@ import Testing
     fields["Content-Range"] = "bytes */4"
     let end = verdict(416, fields, offset: 4, expected: 4, tag: tag, date: date)
     #expect(kind(end) == (goesOn ? "complete" : "again: entityChanged"))
+  }
+
+  @Test func `a part does not continue the bytes of a strong entity tag if it has no validator`() {
+    let range = ["Content-Range": "bytes 4-9/10"]
+    #expect(
+      kind(verdict(206, range, offset: 4, expected: 10, tag: "\"x\"")) == "again: entityChanged"
+    )
+    let dated = ["Content-Range": "bytes 4-9/10", "Last-Modified": Self.date]
+    #expect(
+      kind(verdict(206, dated, offset: 4, expected: 10, tag: "\"x\"")) == "again: entityChanged"
+    )
+    // A server need not repeat the date (RFC 9110, 15.3.7), nor anything in an error.
+    #expect(kind(verdict(206, range, offset: 4, expected: 10, date: Self.date)) == "write 4 of 10")
+    let end = ["Content-Range": "bytes */4"]
+    #expect(kind(verdict(416, end, offset: 4, expected: 4, tag: "\"x\"")) == "complete")
+  }
+
+  @Test func `without a condition in the request, the response must state the same entity tag`() {
+    func kind(_ status: Int, _ fields: [String: String], _ proof: RangeProof) -> String {
+      let fields = fields.map { HeaderField(name: $0.key, value: $0.value) }
+      let head = ResponseHead(status: status, fields: fields)
+      return self.kind(
+        ResponseVerdict(head, offset: 4, expected: 10, proof: proof, now: Date())
+      )
+    }
+    let range = "bytes 4-9/10"
+    for (tag, answer) in [
+      ("\"x\"", "write 4 of 10"), ("\"y\"", "again: entityChanged"),
+      (nil, "again: entityChanged"),
+    ] {
+      var fields = ["Content-Range": range, "Last-Modified": Self.date]
+      fields["ETag"] = tag
+      #expect(kind(206, fields, .stated("\"x\"")) == answer)
+      #expect(kind(206, fields, .digest) == "write 4 of 10")
+    }
+    // The whole file from a server that ignores ranges: the bytes on disk are skipped.
+    let whole = ["Content-Length": "10", "ETag": "\"x\""]
+    #expect(kind(200, whole, .stated("\"x\"")) == "write 0 of 10")
+    #expect(kind(200, whole, .stated("\"y\"")) == "start over, 10")
+    #expect(kind(200, whole, .digest) == "start over, 10")
+    #expect(kind(200, ["Content-Length": "0", "ETag": "\"y\""], .digest) == "fail: badResponse")
   }
 
   @Test func `a part with a content coding is rejected`() {

@@ -51,7 +51,6 @@ extension Transfer {
       checkpointBytes: 1_000,
       now: { Date(timeIntervalSince1970: 0) },
       inbox: inbox,
-      startWork: { $0() },
       rollBack: { _, _ in },
       naming: .fromResponse,
       rename: { _ in }

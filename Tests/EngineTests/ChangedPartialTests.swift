@@ -179,6 +179,8 @@ struct ChangedPartialTests {
     #expect(record.state == .failedPermanent && record.received == 0)
     #expect(record.attempts.last?.failure.code == .digestMismatch)
     #expect(fixture.ranges("/a") == [nil])
+    // The bytes are of no use.
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
   }
 
   @Test func `a complete partial file that was changed is not renamed`() async throws {

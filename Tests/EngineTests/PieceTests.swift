@@ -187,6 +187,25 @@ struct PieceTests {
     #expect(record.attempts.last?.failure.code == .digestMismatch)
   }
 
+  @Test(arguments: [Resource.Framing.contentLength, .chunked], [0, 1])
+  func `a required size is compared without digests`(
+    framing: Resource.Framing,
+    excess: Int64
+  ) async throws {
+    var resource = Resource(.generated(byteCount: Self.size + excess, seed: 77))
+    resource.framing = framing
+    fixture.server.route("/a", resource)
+    try fixture.add("/a") {
+      $0.pieces = RequiredPieces(byteCount: Self.size, pieceLength: Self.size, digests: [])
+    }
+    try await run()
+    guard excess > 0 else { return try expectComplete() }
+    let record = try fixture.record("/a")
+    #expect(record.state == .failedPermanent)
+    #expect(record.attempts.last?.failure.code == .digestMismatch)
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
   @Test func `removing a download removes its digests`() async throws {
     fixture.server.route("/a", Resource(Self.body))
     let record = try fixture.add("/a")

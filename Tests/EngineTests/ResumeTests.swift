@@ -49,6 +49,123 @@ struct ResumeTests {
     #expect(record.attempts.map(\.failure.code) == [.entityChanged])
   }
 
+  @Test func `a changed file is not mixed if its server states no validator for ranges`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 2_000_000, seed: 22)
+    var resource = Resource(other, etag: "\"2\"")
+    resource.honoursIfRange = false
+    resource.repeatsValidators = false
+    fixture.server.route("/a", resource)
+    try fixture.interrupted("/a", Self.body)
+    let (_, events) = try await fixture.run()
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
+    #expect(events.contains { if case .rolledBack(_, 1_000_000) = $0 { true } else { false } })
+  }
+
+  @Test func `dropped bytes are reported if the server sends another version`() async throws {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 2_000_000, seed: 22)
+    fixture.server.route("/a", Resource(other, etag: "\"2\""))
+    try fixture.interrupted("/a", Self.body)
+    let (_, events) = try await fixture.run()
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(events.contains { if case .rolledBack(_, 1_000_000) = $0 { true } else { false } })
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a body that is longer than its range is not stored`(
+    hasLength: Bool,
+    continues: Bool
+  ) async throws {
+    let fixture = try EngineFixture()
+    let fault = Fault.longBody(declared: 65_536, hasLength: hasLength)
+    fixture.server.route("/a", Resource(Self.body, faults: fault))
+    if continues { try fixture.interrupted("/a", Self.body) } else { try fixture.add("/a") }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a").count == 2)
+  }
+
+  @Test func `a server that disregards entity tags in If-Range is asked without it`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body, lastModified: Self.date)
+    resource.honoursIfRangeTags = false
+    resource.faults = [.closeAfter(bytes: 700_000)]
+    let gate = fixture.routeGated("/a", resource)
+    try fixture.add("/a")
+    try await fixture.run(opening: gate, at: 700_000) { $0.retry = RetryPolicy(maximumAttempts: 2) }
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == [nil, "bytes=700000-", "bytes=700000-"])
+    #expect(fixture.server.requests.map { $0["If-Range"] } == [nil, "\"1\"", nil])
+    #expect(try fixture.record("/a").attempts.count == 1)
+  }
+
+  @Test func `the same file from a server without ranges costs no byte on disk`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body)
+    resource.honoursRange = false
+    resource.faults = [.none, .closeAfter(bytes: 500_000)]
+    resource.endGate = Gate()
+    resource.endGate?.open()
+    fixture.server.route("/a", resource)
+    try fixture.interrupted("/a", Self.body)
+    let (summary, events) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a").allSatisfy { $0 == "bytes=1000000-" })
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  @Test func `an empty body in answer to a range does not empty the file`() async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: .emptyBody))
+    try fixture.interrupted("/a", Self.body)
+    let (summary, events) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", "bytes=1000000-"])
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  private static func digest(_ body: Body) -> Digest {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+    return hasher.digest
+  }
+
+  @Test func `with a required digest, an edge with another entity tag continues the file`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, etag: "\"edge 2\""))
+    try fixture.interrupted("/a", Self.body, entityTag: "\"edge 1\"")
+    try fixture.add("/a") { $0.digest = Self.digest(Self.body) }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-"])
+    #expect(fixture.server.requests.first?["If-Range"] == nil)
+  }
+
+  @Test func `bytes of two versions do not have the required digest, and are downloaded again`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let other = Body.generated(byteCount: 2_000_000, seed: 22)
+    fixture.server.route("/a", Resource(other, etag: "\"2\""))
+    try fixture.interrupted("/a", Self.body)
+    try fixture.add("/a") { $0.digest = Self.digest(other) }
+    let (summary, events) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
+    #expect(events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
   @Test func `a part that begins before the resumed offset is written at its own offset`()
     async throws
   {
@@ -68,6 +185,7 @@ struct ResumeTests {
     let fault = reply(
       "HTTP/1.1 200 OK",
       "Content-Range: bytes 1000000-1999999/2000000",
+      "ETag: \"1\"",
       "Content-Length: 1000000",
       body: part
     )

@@ -172,6 +172,8 @@ struct SplitTests {
       .ignoreRange, .wrongOffset(5), .rangeNotSatisfiable, .status(503),
       .status(429, retryAfter: "1"),
       .status(403), .resetAfter(bytes: 50_000), .closeAfter(bytes: 10),
+      .longBody(declared: 65_536), .longBody(declared: 65_536, hasLength: false), .emptyBody,
+      .entityTag("\"2\""),
     ] as [Fault]
   )
   func `a fault of the second connection mixes no bytes`(fault: Fault) async throws {
@@ -192,6 +194,84 @@ struct SplitTests {
     gate.open()
     try expectComplete(try await run.value)
     #expect(!parts.isEmpty)
+  }
+
+  /// Downloads a file whose first response ends only when the others have failed, with one attempt.
+  private func runWithOneAttempt(_ faults: [Fault], requests: Int) async throws -> [DownloadEvent] {
+    let server = fixture.server
+    var resource = slow(50_000)
+    resource.faults = [.none] + faults
+    resource.afterFaults = .repeatLast
+    let gate = Gate()
+    resource.rateGate = gate
+    server.route("/a", resource)
+    try fixture.add("/a")
+    let engine = try fixture.engine { options in
+      Self.split(&options)
+      options.split.stallTime = .seconds(300)
+      options.retry = RetryPolicy(maximumAttempts: 1)
+    }
+    let events = engine.events()
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("\(requests) requests") { server.requests.count >= requests }
+    gate.open()
+    try expectComplete(try await run.value)
+    #expect(try fixture.record("/a").attempts.isEmpty)
+    return await events.reduce(into: []) { $0.append($1) }
+  }
+
+  @Test(
+    arguments: [
+      .status(400), .status(401), .status(403), .status(404), .status(410), .status(416),
+      .status(429), .status(503), .ignoreRange, .wrongOffset(7), .emptyBody,
+      .entityTag("\"2\""), .emptyReply, .longBody(declared: 65_536),
+      .longBody(declared: 65_536, hasLength: false),
+    ] as [Fault]
+  )
+  func `no answer to a further connection fails or restarts a download`(fault: Fault) async throws {
+    let events = try await runWithOneAttempt([fault], requests: 2)
+    #expect(fixture.ranges("/a").count { $0 == nil } == 1)
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  @Test func `a link that expires while connections are lost does not fail a download`()
+    async throws
+  {
+    let lost = Fault.closeAfter(bytes: 50_000)
+    let events = try await runWithOneAttempt([lost, lost, lost, .status(403)], requests: 5)
+    #expect(fixture.ranges("/a").count { $0 == nil } == 1)
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  @Test func `a server that says that it sends no ranges is not asked for any`() async throws {
+    var resource = slow(8_000_000)
+    resource.honoursRange = false
+    resource.fields = [Field("Accept-Ranges", "none")]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try expectComplete(try await run())
+    #expect(fixture.ranges("/a") == [nil])
+  }
+
+  @Test func `a changed file is not mixed although its server states no validator for ranges`()
+    async throws
+  {
+    let server = fixture.server
+    let gate = Gate()
+    var resource = slow(50_000)
+    resource.rateGate = gate
+    server.route("/a", resource)
+    try fixture.add("/a")
+    let engine = try fixture.engine { Self.split(&$0) }
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the first request") { !server.requests.isEmpty }
+    var changed = Resource(.generated(byteCount: Self.size, seed: 10), etag: "\"2\"")
+    changed.honoursIfRange = false
+    changed.repeatsValidators = false
+    server.route("/a", changed)
+    try await waitUntil("the second request") { server.requests.count > 1 }
+    gate.open()
+    try expectComplete(try await run.value)
   }
 
   @Test func `a file that changes between two connections is never mixed`() async throws {

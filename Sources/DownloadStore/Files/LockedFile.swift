@@ -117,6 +117,27 @@ package struct LockedFile: ~Copyable {
       && own.st_dev == named.st_dev && own.st_ino == named.st_ino
   }
 
+  /// What a path names.
+  package enum NameState: Hashable {
+    /// The open file.
+    case same
+    /// Nothing.
+    case missing
+    /// Another file.
+    case other
+    /// The path cannot be examined.
+    case unknown
+  }
+
+  /// Examines what a path names; a symbolic link is not followed.
+  package borrowing func nameState(_ path: String) -> NameState {
+    var own = stat()
+    var named = stat()
+    guard unsafe lstat(path, &named) == 0 else { return errno == ENOENT ? .missing : .unknown }
+    guard unsafe fstat(descriptor, &own) == 0 else { return .unknown }
+    return own.st_dev == named.st_dev && own.st_ino == named.st_ino ? .same : .other
+  }
+
   /// Releases the lock; the file stays open.
   package func unlock() {
     flock(descriptor, LOCK_UN)

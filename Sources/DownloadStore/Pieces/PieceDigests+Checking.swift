@@ -21,6 +21,9 @@ extension PieceDigests {
   /// bytes. It proves nothing about a server.
   static let recordedAlgorithm = "xxh64"
 
+  /// The name of the algorithm of a table that only requires the size of the file.
+  private static let noAlgorithm = "size"
+
   /// The largest number of pieces whose digests are recorded.
   package static let recordedLimit: Int64 = 1024
   /// The shortest piece whose digest is recorded, in bytes.
@@ -57,8 +60,19 @@ extension PieceDigests {
 
   /// Creates the table of the digests that a publisher requires.
   ///
-  /// `nil` if the digests are not those of all pieces, or have several algorithms.
+  /// Without digests only the size is required. `nil` if the digests are not those of all pieces, or
+  /// have several algorithms.
   package init?(requiring pieces: RequiredPieces, recordID: String) {
+    if pieces.digests.isEmpty, pieces.pieceLength > 0, pieces.byteCount > 0 {
+      self.init(
+        recordID: recordID,
+        byteCount: pieces.byteCount,
+        pieceLength: pieces.pieceLength,
+        algorithm: Self.noAlgorithm,
+        digests: Data()
+      )
+      return
+    }
     guard let algorithm = pieces.digests.first?.algorithm, pieces.pieceLength > 0,
       pieces.byteCount > 0,
       Int64(pieces.digests.count) == (pieces.byteCount - 1) / pieces.pieceLength + 1,
@@ -73,10 +87,13 @@ extension PieceDigests {
     )
   }
 
-  /// Whether the publisher of the file requires the digests.
+  /// Whether the publisher of the file requires its size, and the digests if there are any.
   ///
   /// Otherwise the engine has recorded them, and they say what the bytes on disk were.
   package var isRequired: Bool { algorithm != Self.recordedAlgorithm }
+
+  /// Whether the publisher of the file requires digests, which identify its bytes.
+  package var requiresDigests: Bool { isRequired && algorithm != Self.noAlgorithm }
 
   /// The number of pieces; zero if the stored value contradicts itself.
   package var count: Int {
@@ -144,7 +161,8 @@ public struct RequiredPieces: Sendable, Hashable {
   public var byteCount: Int64
   /// The length of each piece but the last one in bytes.
   public var pieceLength: Int64
-  /// The digests in the order of the pieces, all with the same algorithm.
+  /// The digests in the order of the pieces, all with the same algorithm; none to require only the
+  /// size.
   public var digests: [Digest]
 
   /// Creates a value.

@@ -26,6 +26,23 @@ package struct PieceReport: Sendable, Hashable {
     let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileReadError(code: errno) }
     defer { close(descriptor) }
+    try self.init(ofFile: descriptor, pieces, in: part)
+  }
+
+  /// Reads an open file and compares some or all of its pieces.
+  ///
+  /// Costs one read of these pieces; uses memory for one block.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The file.
+  ///   - pieces: The digests.
+  ///   - part: The numbers of the pieces to compare; `nil` for all.
+  /// - Throws: ``FileReadError``.
+  package init(
+    ofFile descriptor: Int32,
+    _ pieces: PieceDigests,
+    in part: Range<Int>? = nil
+  ) throws(FileReadError) {
     for piece in part ?? 0..<pieces.count {
       let range = pieces.range(of: piece)
       guard let digest = try pieces.digest(of: piece, inFile: descriptor) else {

@@ -37,8 +37,9 @@ public struct DownloadRequest: Sendable, Hashable {
   /// Other URLs of the same file.
   ///
   /// After a failure they are tried in order. A file that is downloaded over several connections
-  /// also uses them at the same time, if a required digest or an equal strong entity tag shows that
-  /// they have the same file.
+  /// also uses them at the same time, if a digest is required. URLs at the scheme, host and port of
+  /// ``url`` are also used with an equal strong entity tag. Without a required digest, an unencrypted
+  /// mirror of an encrypted file is used only if no encrypted URL is left.
   public var mirrors: [String] = []
   /// The expected digest of the file.
   public var digest: Digest?

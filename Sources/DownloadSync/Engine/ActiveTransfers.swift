@@ -91,6 +91,9 @@ struct ActiveTransfer {
   /// The number of tasks that are running, or being prepared beside the first one.
   var openCount: Int { (task == nil ? 0 : 1) + parts.count }
 
+  /// The number of connections that may be open: one more while it takes over the bytes of another.
+  var allowedCount: Int { ramp.target + (transfer.hasIdle ? 1 : 0) }
+
   /// Forgets what was noted about a task that has ended.
   fileprivate mutating func forget(_ number: Int) {
     paces[number] = nil
@@ -130,22 +133,8 @@ struct ActiveTransfer {
   /// in no range, so another connection would fetch it again.
   var openRanges: (claims: [ConnectionPlan.Claim], missing: ByteRanges)? {
     guard let total = transfer.entity.total else { return nil }
-    let claims = claims(ofSize: total)
+    let claims = transfer.claims(ofSize: total)
     return transfer.missing.map { (claims, $0) }
-  }
-
-  /// The ranges of the running tasks, for a file of the given size.
-  fileprivate func claims(ofSize total: Int64) -> [ConnectionPlan.Claim] {
-    let first = task == nil ? [] : [(0, transfer.claim)]
-    return (first + parts.map { ($0.key, $0.value.sink.claim) }).map { number, claim in
-      let end = max(claim.reserved, claim.end ?? total)
-      return ConnectionPlan.Claim(
-        number: number,
-        range: claim.written..<end,
-        reserved: claim.reserved
-      )
-    }
-    .sorted { $0.number < $1.number }
   }
 
   /// The number of missing bytes; `nil` if the size is unknown.
@@ -278,19 +267,19 @@ struct ActiveTransfers {
   ///
   /// - Parameters:
   ///   - url: The URL of the transfer.
-  ///   - usesMirrors: Whether a range of a mirror can be shown to belong to the same file.
+  ///   - mirrors: The mirrors whose ranges can be shown to belong to the same file.
   ///   - limits: The limits, in total and per host.
   /// - Returns: The index of the source, and the source; `nil` if there is no free connection.
   func nextSource(
     of url: String,
-    usesMirrors: Bool,
+    using mirrors: ConnectionSources.Mirrors,
     _ limits: ConcurrencyLimits
   ) -> (index: Int, source: ConnectionSources.Source)? {
     guard let transfer = transfers[url] else { return nil }
     let isFull = count(ofConnections: nil) >= limits.maximumRunning
     let index = transfer.sources.next(
       beside: transfer.usedSources,
-      usesMirrors: usesMirrors
+      using: mirrors
     ) { origin in
       // The connection to the first server counts even while it is not open.
       if origin == transfer.candidate.origin, transfer.ownCount == 0 { return true }
@@ -357,7 +346,8 @@ struct ActiveTransfers {
   ///
   /// - Returns: The part; `nil` if its transfer is no longer active.
   mutating func noteEnd(ofPart number: Int, of key: TransferKey) -> ActivePart? {
-    guard self[key] != nil else { return nil }
+    guard let transfer = self[key] else { return nil }
+    transfer.transfer.close(number)
     transfers[key.url]?.forget(number)
     return transfers[key.url]?.parts.removeValue(forKey: number)
   }
@@ -409,10 +399,10 @@ struct ActiveTransfers {
       running: transfer.progressedCount,
       at: now
     )
-    for claim in transfer.claims(ofSize: transfer.transfer.entity.total ?? .max) {
-      let start = claim.range.lowerBound
-      transfers[url]?.paces[claim.number, default: ConnectionPace(at: start, now)]
-        .note(start, at: now)
+    for (number, position) in transfer.transfer.positions
+    where number > 0 || transfer.task != nil {
+      transfers[url]?.paces[number, default: ConnectionPace(at: position, now)]
+        .note(position, at: now)
     }
     let paces = transfers[url]?.paces ?? [:]
     let stalled = ConnectionPace.stalled(paces, after: stallTime, at: now)
@@ -429,6 +419,7 @@ struct ActiveTransfers {
   mutating func noteEnd(_ key: TransferKey) -> Bool {
     guard let transfer = self[key] else { return false }
     if let task = transfer.task { unacknowledged[task] = key }
+    transfer.transfer.close(0)
     transfers[key.url]?.task = nil
     transfers[key.url]?.forget(0)
     return true

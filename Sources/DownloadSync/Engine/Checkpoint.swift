@@ -13,6 +13,26 @@ struct Checkpoint: Sendable {
   var digests: PieceDigests?
   /// The pieces that must not count, although some of their bytes may have been committed before.
   var damaged: Transfer.DamagedPieces?
+  /// The bytes that must not count, because the response that had them contradicts itself.
+  var distrusted = ByteRanges()
+
+  /// What another program has done to the file; `nil` if nothing that ends the transfer.
+  var interference: PartialFile.Interference?
+  /// The bytes that are lost, or may be, because of that.
+  var lost = ByteRanges()
+
+  /// The bytes that must not count, although some of them may have been committed before.
+  var uncounted: ByteRanges { distrusted.union(lost).union(damaged?.ranges ?? ByteRanges()) }
+
+  /// The result of the transfer if it cannot continue.
+  var result: TransferResult? {
+    if let interference {
+      // Of a file that has no intact piece, nothing is left to continue.
+      return synced.isEmpty
+        ? .startOver(interference.failure) : .failed(interference.failure, retryAfter: nil)
+    }
+    return damaged.map { .failed($0.failure, retryAfter: nil) }
+  }
 
   /// Syncs the written bytes of a transfer, and checks the pieces that are complete.
   ///
@@ -30,7 +50,15 @@ struct Checkpoint: Sendable {
     var synced = try transfer.synchronize()
     entity = transfer.entity
     writtenAt = transfer.file.fileIdentity?.modificationDate
-    (digests, damaged) = try transfer.checkPieces(in: synced, upTo: limit)
+    // Pieces that another program has changed must not be recorded.
+    if let found = transfer.file.interference, found > .changed {
+      interference = found
+      lost = transfer.recheck(after: found) ?? ByteRanges()
+      for range in lost.ranges { synced.remove(range) }
+    } else {
+      (digests, damaged) = try transfer.checkPieces(in: synced, upTo: limit)
+    }
+    distrusted = transfer.takeDistrusted(since: synced)
     for range in damaged?.ranges.ranges ?? [] { synced.remove(range) }
     self.synced = synced
   }

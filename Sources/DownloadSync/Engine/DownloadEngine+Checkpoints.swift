@@ -10,29 +10,30 @@ extension DownloadEngine {
   /// The order guarantees that `received` never exceeds the bytes on disk. If a file cannot be
   /// synced, its transfer ends, and its record keeps the progress of the previous checkpoint.
   func checkpoint() async throws {
-    let due = active.ordered.filter { $0.transfer.file.unsynced > 0 && !$0.isEnding }
+    let due = active.ordered.filter { $0.transfer.needsCheckpoint && !$0.isEnding }
       .map(\.transfer)
     guard !due.isEmpty else { return }
     let attempts = try await environment.blocking { due.map(Checkpoint.attempt) }
     for (transfer, attempt) in zip(due, attempts) {
       switch attempt {
       case .success(let checkpoint):
-        if let damaged = checkpoint.damaged { end(transfer, after: damaged.failure) }
+        if let result = checkpoint.result { end(transfer, with: result) }
       case .failure(let failure):
-        end(transfer, after: failure.asDownloadFailure)
+        end(transfer, with: .failed(failure.asDownloadFailure, retryAfter: nil))
       }
     }
     try await commit(attempts.compactMap { try? $0.get() })
   }
 
-  /// Ends a transfer whose file could not be synced, or that has received a damaged piece.
+  /// Ends a transfer whose file could not be synced or was changed by another program, or that has
+  /// received a damaged piece.
   ///
   /// A transfer without a task gets the same error when its file is finalized.
-  private func end(_ transfer: Transfer, after failure: DownloadFailure) {
+  private func end(_ transfer: Transfer, with result: TransferResult) {
     guard let download = active[transfer.key] else { return }
-    log("checkpoint failed", download.record, ["error": failure.message])
-    transfer.fail(failure)
-    active.noteOutcome(.failed(failure, retryAfter: nil), of: transfer.key)
+    log("checkpoint failed", download.record, ["result": "\(result)"])
+    transfer.end(with: result)
+    active.noteOutcome(result, of: transfer.key)
     cancelTasks(of: download)
   }
 
@@ -51,7 +52,7 @@ extension DownloadEngine {
           if checkpoint.digests != nil { record.hasPieceDigests = true }
           record.checkpoint(
             checkpoint.synced,
-            damaged: checkpoint.damaged?.ranges,
+            damaged: checkpoint.uncounted,
             total: checkpoint.entity.total,
             entityTag: checkpoint.entity.entityTag,
             lastModified: checkpoint.entity.lastModified,
@@ -62,7 +63,8 @@ extension DownloadEngine {
         if record != nil, let digests = checkpoint.digests { try tx.upsert(digests) }
       }
     }
-    for checkpoint in checkpoints {
+    // The bytes that a restart drops are reported with it.
+    for checkpoint in checkpoints where checkpoint.result?.dropsBytes != true {
       active.noteCommitted(checkpoint.synced.byteCount, of: checkpoint.key)
     }
   }

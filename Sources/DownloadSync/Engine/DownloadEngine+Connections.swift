@@ -23,12 +23,12 @@ extension DownloadEngine {
     let isReplaced = active.isEnding(number, of: key)
     if number == 0 {
       guard active.noteEnd(key) else { return nil }
+      if askAgain(key) { return nil }
       hasProgressed = active[key]?.transfer.hasProgressed ?? true
     } else {
       guard let part = active.noteEnd(ofPart: number, of: key) else { return nil }
       hasProgressed = part.sink.hasProgressed
       source = part.sink.source
-      if !hasProgressed { giveBack(part.sink.claim, of: key) }
     }
     guard let download = active[key] else { return nil }
     guard download.transfer.isSplit else { return result }
@@ -39,6 +39,7 @@ extension DownloadEngine {
       let end = PartEnd(
         result,
         hasProgressed: hasProgressed,
+        isFirst: number == 0,
         others: others,
         isComplete: isComplete,
         isOfMirror: source > 0,
@@ -49,7 +50,8 @@ extension DownloadEngine {
         if !isSplittable { unsplittable.insert(download.record.id) }
         active.noteOutcome(result, of: key)
         cancelTasks(of: download)
-      case .leaveRest(let isRefused):
+      case .leaveRest(let isRefused, let isSplittable):
+        if !isSplittable { unsplittable.insert(download.record.id) }
         if isRefused { active.noteRefusal(ofSource: source, of: key) }
         return nil
       case .startNext(let isRefused):
@@ -84,7 +86,7 @@ extension DownloadEngine {
         continue
       case nil: break
       }
-      if let download = active[url], download.openCount > download.ramp.target {
+      if let download = active[url], download.openCount > download.allowedCount {
         endLastConnection(of: url)
         continue
       }
@@ -93,14 +95,29 @@ extension DownloadEngine {
         download.openCount < download.ramp.target,
         startConnection(of: url, minimumLength: minimumLength)
       {}
+      handOver(url)
     }
+  }
+
+  /// Opens one connection more than the ramp allows, if another one would receive many bytes that the
+  /// file has, before those that it is to write.
+  ///
+  /// When the further one has its response, the other one ends. If the server refuses the further one,
+  /// the other one still delivers all bytes.
+  private func handOver(_ url: String) {
+    guard let download = active[url], download.openCount > 0, !download.ramp.hasRefusal,
+      download.openCount < download.ramp.limit, download.openCount <= download.ramp.target,
+      let spare = download.transfer.spare
+    else { return }
+    _ = startConnection(of: url, minimumLength: nil, takingOver: spare)
   }
 
   /// Whether a transfer may use more than one task, at a time or one after another.
   private func mayHaveParts(_ download: ActiveTransfer) -> Bool {
     guard download.ramp.limit > 1 || download.transfer.isSplit else { return false }
     // The first response decides whether the bytes on disk are kept.
-    guard download.transfer.hasProgressed || download.task == nil else { return false }
+    guard download.preparation == nil, download.transfer.hasProgressed || download.task == nil
+    else { return false }
     return !download.isEnding && download.outcome == nil && download.request != nil
   }
 
@@ -111,6 +128,7 @@ extension DownloadEngine {
       && !unsplittable.contains(download.record.id)
       && download.transfer.hasProgressed && entity.total != nil
       && (entity.validator?.isStrong == true || download.transfer.hasRequiredDigest)
+      && download.transfer.head?.refusesRanges != true
       // Several connections do not speed up what the user slows down.
       && download.record.bytesPerSecond == nil
       && download.transfer.file.written.ranges.count < ByteRanges.storedLimit / 2
@@ -121,38 +139,43 @@ extension DownloadEngine {
   /// - Parameters:
   ///   - url: The URL of the transfer.
   ///   - minimumLength: The shortest length of the halves of a range; `nil` to split no range.
+  ///   - spare: What it takes over from another one; `nil` to choose a range.
   /// - Returns: Whether there was something to fetch, and a free connection.
-  private func startConnection(of url: String, minimumLength: Int64?) -> Bool {
+  private func startConnection(
+    of url: String,
+    minimumLength: Int64?,
+    takingOver spare: Range<Int64>? = nil
+  ) -> Bool {
     active.noteLinks(of: url)
     guard let download = active[url], var request = download.request,
       let (claims, missing) = download.openRanges
     else { return false }
-    let mirrorProof =
-      unsplittable.contains(download.record.id) ? nil : download.transfer.mirrorProof
+    let isTrusted = !unsplittable.contains(download.record.id)
+    let trustsDigest =
+      download.transfer.hasRequiredDigest && !unmixable.contains(download.record.id)
+    let sameServerProof = download.transfer.sameServerProof
     guard
       let (index, source) = active.nextSource(
         of: url,
-        usesMirrors: mirrorProof != nil,
+        using: !isTrusted
+          ? .none : trustsDigest ? .all : sameServerProof == nil ? .none : .ofSameOrigin,
         queue.limits
       )
     else { return false }
-    let entity = download.transfer.entity
-    let ownProof = RangeProof.unchanged(entity.validator)
-    let proof = index == 0 ? ownProof : mirrorProof ?? ownProof
+    let ownProof = RangeProof.unchanged(download.transfer.entity.validator)
+    let proof = trustsDigest ? .digest : index == 0 ? ownProof : sameServerProof ?? ownProof
     let range: Range<Int64>
-    switch ConnectionPlan.next(
-      missing: missing,
-      claims: claims,
-      minimumLength: minimumLength
-    ) {
+    switch spare.map(ConnectionPlan.Step.fetch)
+      ?? ConnectionPlan.next(
+        missing: missing,
+        claims: claims,
+        minimumLength: minimumLength
+      )
+    {
     case nil: return false
     case .fetch(let free): range = free
     case .split(let number, let offset):
-      guard let claim = claims.first(where: { $0.number == number }),
-        number == 0
-          ? download.transfer.shorten(to: offset)
-          : download.parts[number]?.sink.shorten(to: offset) == true
-      else { return false }
+      guard let claim = claims.first(where: { $0.number == number }) else { return false }
       range = offset..<claim.range.upperBound
     }
     download.transfer.noteSplit()
@@ -160,6 +183,7 @@ extension DownloadEngine {
       active.nextPart(of: url),
       of: download.transfer,
       range: range,
+      isSpare: spare != nil,
       source: index,
       origin: source.origin,
       proof: proof,
@@ -211,19 +235,30 @@ extension DownloadEngine {
     }
   }
 
-  /// Uses the servers of a file one at a time from now on, because one of them may have another file.
+  /// Uses the servers of a file one at a time from now on, and only bytes with equal validators,
+  /// because one of them may have another file.
   func stopMixingServers(of download: ActiveTransfer) {
-    if download.hasUsedMirrors { unsplittable.insert(download.record.id) }
+    guard download.hasUsedMirrors || download.transfer.isMixed else { return }
+    unsplittable.insert(download.record.id)
+    unmixable.insert(download.record.id)
   }
 
-  /// Gives a range to the connection before it, whose response still has it.
+  /// Repeats the first task of a transfer without `If-Range`, if its sink asks for that.
   ///
-  /// So a server that allows only one connection delivers the file in one response.
-  private func giveBack(_ claim: PartClaim, of key: TransferKey) {
-    guard let download = active[key], let end = claim.end, claim.start < end else { return }
-    let range = claim.start..<end
-    if download.task != nil, download.transfer.takeBack(range) { return }
-    _ = download.parts.values.contains { $0.sink.takeBack(range) }
+  /// - Returns: Whether the transfer continues.
+  private func askAgain(_ key: TransferKey) -> Bool {
+    guard let download = active[key], !download.isEnding, download.outcome == nil, !isStopping,
+      var request = download.request, download.transfer.beginAgain()
+    else { return false }
+    log("ask without If-Range", download.record)
+    request.validator = nil
+    active.noteRequest(request, of: key.url)
+    if let preparation = dispatcher.prepare(request, for: download.record) {
+      active.notePreparation(preparation, of: key.url)
+    } else {
+      active.noteStart(of: transport.start(request, sink: download.transfer), for: key.url)
+    }
+    return true
   }
 
   /// Ends the connection that was added last, to a server or to any; the others take over its rest.

@@ -6,31 +6,26 @@ internal import ObjectStore
 extension DownloadEngine {
   /// Compares the digest of a complete file with the required or stated one, in the background.
   ///
-  /// Bytes that were hashed while they arrived are not read again. If the digest is another one, the
-  /// pieces of the file are compared with theirs. The inbox receives the result as `digestComputed`.
+  /// The file is read, because another program may have changed it since its bytes arrived. If the
+  /// digest is another one, the pieces of the file are compared with theirs. The inbox receives the
+  /// result as `digestComputed`.
   func check(_ download: ActiveTransfer, _ expected: String) async throws {
     let url = download.record.url
     guard let algorithm = (try? Digest(expected))?.algorithm else {
       return try await failCheck(download, "'\(expected)' is not a supported digest")
     }
     active.noteExpectedDigest(expected, of: url)
-    let digest = download.transfer.digest(algorithm)
-    environment.startTask { [inbox, environment, transfer = download.transfer] in
-      let result: Result<Digest, PartialFile.Failure>
-      do throws(PartialFile.Failure) {
-        result = .success(try await digest.digest())
-      } catch {
-        result = .failure(error)
+    environment.startLongWork { [inbox, transfer = download.transfer] in
+      let result = Result { () throws(PartialFile.Failure) in
+        let (digest, identity) = try transfer.file.digest(algorithm)
+        return CheckedDigest(digest: digest, identity: identity)
       }
       var changed = ByteRanges()
-      if case .success(let digest) = result, digest.text != expected,
+      if case .success(let checked) = result, checked.digest.text != expected,
         let digests = transfer.pieces?.table.digests
       {
         // A file that cannot be read is not kept.
-        let report = try? await environment.blocking {
-          try PieceReport(ofFileAt: transfer.file.path, digests)
-        }
-        changed = report?.damaged ?? ByteRanges()
+        changed = transfer.file.report(digests)?.damaged ?? ByteRanges()
       }
       inbox.post(.digestComputed(transfer.key, result, changed: changed))
     }
@@ -46,20 +41,31 @@ extension DownloadEngine {
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
   func finishChecked(
     _ key: TransferKey,
-    _ digest: Result<Digest, PartialFile.Failure>,
+    _ digest: Result<CheckedDigest, PartialFile.Failure>,
     _ changed: ByteRanges
   ) async throws -> CompleteTransfer? {
     guard let download = active[key] else { return nil }
     let expected = download.record.expectedDigest ?? ""
     switch digest {
-    case .success(let digest) where digest.text == expected:
-      return CompleteTransfer(download: download, verifiedDigest: digest.text)
+    case .success(let checked) where checked.digest.text == expected:
+      return CompleteTransfer(download: download, verified: checked)
     case .success where !changed.isEmpty:
       try await failChanged(download, changed)
-    case .success(let digest):
+    case .success where download.transfer.file.hadInterference:
+      // The server is not at fault, and nothing tells which bytes to keep.
+      active.remove(key.url)
+      try await commitFailure(
+        download.record,
+        PartialFile.Interference.changed.failure,
+        retryAfter: nil,
+        head: download.transfer.head,
+        dropsBytes: true,
+        restartsFrom: download.committed
+      )
+    case .success(let checked):
       try await failCheck(
         download,
-        "the digest of the file is \(digest.text), but \(expected) is required"
+        "the digest of the file is \(checked.digest.text), but \(expected) is required"
       )
     case .failure(let failure):
       active.remove(key.url)
@@ -96,8 +102,9 @@ extension DownloadEngine {
     stopMixingServers(of: download)
     active.remove(download.record.url)
     // No single server is at fault if the bytes of several do not fit together.
+    let isMixed = download.hasUsedMirrors || download.transfer.isMixed
     let failure =
-      download.hasUsedMirrors
+      isMixed
       ? DownloadFailure(.entityChanged, "\(message); its ranges came from several servers")
       : DownloadFailure(.digestMismatch, message)
     try await commitFailure(
@@ -106,7 +113,7 @@ extension DownloadEngine {
       retryAfter: nil,
       head: download.transfer.head,
       dropsBytes: true,
-      restartsFrom: download.hasUsedMirrors ? download.committed : nil
+      restartsFrom: isMixed ? download.committed : nil
     )
   }
 
@@ -133,7 +140,15 @@ extension DownloadEngine {
       switch result {
       case .success(let file): finished.append(file)
       case .failure(let failure):
-        try await commitFailure(download.record, failure.asDownloadFailure, retryAfter: nil)
+        // A file that was changed after its last check is dropped as a whole.
+        let drops = failure.interference != nil
+        try await commitFailure(
+          download.record,
+          failure.asDownloadFailure,
+          retryAfter: nil,
+          dropsBytes: drops,
+          restartsFrom: drops ? download.committed : nil
+        )
       }
     }
     return finished
@@ -204,6 +219,15 @@ extension DownloadEngine {
       case .placed: placed.append(file)
       // The record has changed since. The engine handles that when it reads the change.
       case .nameTaken: break
+      // The bytes are gone, or in a file that this engine must not touch.
+      case .replaced:
+        try await commitFailure(
+          file.record,
+          PartialFile.Interference.replaced.failure,
+          retryAfter: nil,
+          dropsBytes: true,
+          restartsFrom: file.identity.size
+        )
       case .failed(let failure):
         try await commitFailure(file.record, failure.asDownloadFailure, retryAfter: nil)
       }

@@ -189,6 +189,10 @@ extension DownloadEngine {
       try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
       return
     }
+    let proof = record.resumeProof(
+      with: start.pieces,
+      trustsDigest: !unmixable.contains(record.id)
+    )
     active.insert(
       ActiveTransfer(
         record: record,
@@ -199,6 +203,7 @@ extension DownloadEngine {
           from: offset,
           to: end,
           pieces: start.pieces,
+          proof: proof,
           // A background transport may continue from resume data that it kept itself.
           usesResumeData: takesResumeData
         ),
@@ -226,8 +231,7 @@ extension DownloadEngine {
       recordID: record.id,
       offset: offset,
       end: end,
-      validator: kept.isEmpty || record.isIdentifiedByDigest(with: start.pieces)
-        ? nil : Validator(of: record)?.ifRange,
+      validator: kept.isEmpty ? nil : proof.ifRange,
       headers: start.headers?.fields(of: record, sentTo: record.source) ?? [],
       credentialURL: start.headers?.origin ?? record.url,
       resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
@@ -272,6 +276,7 @@ extension DownloadEngine {
     from offset: Int64,
     to end: Int64? = nil,
     pieces: PieceDigests? = nil,
+    proof: RangeProof? = nil,
     usesResumeData: Bool
   ) -> Transfer {
     Transfer(
@@ -279,6 +284,7 @@ extension DownloadEngine {
       offset: offset,
       end: end,
       pieces: pieces,
+      proof: proof,
       usesResumeData: usesResumeData,
       file: file,
       checkpointBytes: options.checkpointBytes,
@@ -286,7 +292,6 @@ extension DownloadEngine {
       pieceLength: options.pieceLength,
       now: now,
       inbox: inbox,
-      startWork: environment.startLongWork,
       rollBack: rollBack(TransferKey(record)),
       naming: options.naming,
       rename: rename(TransferKey(record))

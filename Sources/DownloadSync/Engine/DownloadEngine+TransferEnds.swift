@@ -27,8 +27,8 @@ extension DownloadEngine {
         try await settle(download, record, result)
         continue
       }
-      if let failure = try await checkLastPieces(of: download) {
-        try await settle(download, record, .failed(failure, retryAfter: nil))
+      if let result = try await checkLastPieces(of: download) {
+        try await settle(download, record, result)
       } else if let expected = record.expectedDigest ?? download.transfer.entity.digest?.text {
         try await check(download, expected)
       } else {
@@ -138,7 +138,9 @@ extension DownloadEngine {
         failure,
         retryAfter: retryAfter,
         head: download.transfer.head,
-        resumeData: download.resumeDataChange(after: failure)
+        resumeData: download.resumeDataChange(after: failure),
+        // No byte of a file of another size is of use.
+        dropsBytes: failure.code == .digestMismatch
       )
     case .cancelled:
       // The system ended the transfer, or the user did in the system's settings.
@@ -153,7 +155,7 @@ extension DownloadEngine {
   /// Bytes that cannot be synced are not committed: the next attempt fetches them again.
   private func commitProgress(of download: ActiveTransfer) async throws -> Bool {
     let transfer = download.transfer
-    guard transfer.file.unsynced > 0 else { return false }
+    guard transfer.needsCheckpoint else { return false }
     switch try await environment.blocking({ Checkpoint.attempt(transfer) }) {
     case .success(let checkpoint):
       try await commit([checkpoint])
@@ -164,22 +166,45 @@ extension DownloadEngine {
     }
   }
 
-  /// Compares the last pieces of a complete file with the required digests.
+  /// Compares the last pieces of a complete file with the required digests, and all pieces of a file
+  /// that another program may have changed.
   ///
   /// Comes before the digest of the whole file, which would not tell which bytes to keep.
   ///
-  /// - Returns: The failure of the transfer; `nil` if all pieces are correct, or none are required.
-  private func checkLastPieces(of download: ActiveTransfer) async throws -> DownloadFailure? {
+  /// - Returns: The result of the transfer if it is not complete; `nil` if all pieces are correct, or
+  ///   nothing is known about them.
+  private func checkLastPieces(of download: ActiveTransfer) async throws -> TransferResult? {
     let transfer = download.transfer
-    guard transfer.pieces?.table.digests.isRequired == true else { return nil }
+    let isChanged = transfer.file.interference != nil
+    guard isChanged || transfer.pieces?.table.digests.isRequired == true else { return nil }
     switch try await environment.blocking({ Checkpoint.attemptLast(transfer) }) {
     case .success(let checkpoint):
       try await commit([checkpoint])
+      if checkpoint.interference != nil { return checkpoint.result }
+      if let failure = transfer.sizeFailure { return .failed(failure, retryAfter: nil) }
       // A checkpoint may have discarded a damaged piece after its last byte had arrived.
-      return transfer.missing?.isEmpty == false ? transfer.damage : nil
+      if transfer.missing?.isEmpty == false {
+        return transfer.damage.map { .failed($0, retryAfter: nil) }
+      }
+      return isChanged ? try await checkChanged(download) : nil
     case .failure(let failure):
-      return failure.asDownloadFailure
+      return .failed(failure.asDownloadFailure, retryAfter: nil)
     }
+  }
+
+  /// Compares all pieces of a complete file that another program may have changed in place.
+  private func checkChanged(_ download: ActiveTransfer) async throws -> TransferResult? {
+    let transfer = download.transfer
+    let lost = try await environment.blocking { transfer.recheck(after: .changed) }
+    guard let lost, !lost.isEmpty else { return nil }
+    guard
+      case .success(var checkpoint) = try await environment.blocking({
+        Checkpoint.attempt(transfer)
+      })
+    else { return nil }
+    checkpoint.discard(lost)
+    try await commit([checkpoint])
+    return .failed(PartialFile.Interference.changed.failure, retryAfter: nil)
   }
 
   /// Commits a failed attempt, and either schedules the next one or fails the download permanently.
@@ -242,6 +267,8 @@ extension DownloadEngine {
       return try await endReplaced(download, try locations.layout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
+    // A file of which no byte counts would only use disk space.
+    if dropsBytes { removePartial(try locations.layout(of: record)) }
     if let committedBytes {
       dispatcher.emit(.rolledBack(url: record.url, from: committedBytes), of: record.id)
     }

@@ -50,6 +50,9 @@ public actor DownloadEngine {
   /// The ids of records whose servers did not answer requests for ranges as expected; their files
   /// are no longer split in this run.
   var unsplittable: Set<String> = []
+  /// The ids of records whose bytes of several servers or versions did not have the required digest;
+  /// only bytes with equal validators are put together in this run.
+  var unmixable: Set<String> = []
 
   // The state of the run.
   /// Held from the creation of the engine to the end of its run.

@@ -5,6 +5,8 @@ internal import SystemInterface
 enum EngineInput: Sendable {
   /// The first bytes of a body arrived.
   case progressed(TransferKey)
+  /// The sink dropped the bytes on disk, because the server sends another version of the file.
+  case bytesDropped(TransferKey, Int64)
   /// The sink committed the file name that the response suggests.
   case renamed(DownloadRecord)
   /// A transfer has as many unsynced bytes as ``EngineOptions/checkpointBytes``.
@@ -22,7 +24,7 @@ enum EngineInput: Sendable {
   /// The digest of a complete file was computed.
   ///
   /// If it is not the expected one, the ranges are those of pieces that have changed on disk.
-  case digestComputed(TransferKey, Result<Digest, PartialFile.Failure>, changed: ByteRanges)
+  case digestComputed(TransferKey, Result<CheckedDigest, PartialFile.Failure>, changed: ByteRanges)
   /// A part of a changed partial file was read for the check with this number.
   case partialRead(url: String, number: Int, Result<PieceReport, FileReadError>)
   /// The store has a new commit, of this engine or another writer.

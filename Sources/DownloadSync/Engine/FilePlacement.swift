@@ -9,6 +9,8 @@ struct FilePlacement: Sendable {
   enum Outcome: Hashable {
     /// The file has its final name.
     case placed
+    /// The partial file is not the one that was checked; nothing was changed.
+    case replaced
     /// The name is taken; nothing was changed.
     case nameTaken
     /// The file system returned an error.
@@ -42,6 +44,17 @@ struct FilePlacement: Sendable {
     case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return placeOverReservation(partial, as: final)
     default: return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
     }
+  }
+
+  /// Returns whether a path names a file with an identity; false if it does not exist.
+  func has(_ path: String, _ identity: FileIdentity) -> Result<Bool, PartialFile.Failure> {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else {
+      return errno == ENOENT
+        ? .success(false)
+        : .failure(PartialFile.Failure(code: errno, operation: "examining \(path)"))
+    }
+    return .success(FileIdentity(ofFileAt: path) == identity)
   }
 
   /// Creates an empty file, which must not exist yet, and renames the partial file over it.

@@ -17,7 +17,14 @@ struct FinishedFile: Sendable {
 /// A transfer whose bytes have all arrived, and whose digest is correct.
 struct CompleteTransfer: Sendable {
   var download: ActiveTransfer
-  var verifiedDigest: String?
+  /// The digest that was compared with the expected one, if there is one.
+  var verified: CheckedDigest?
+}
+
+/// The digest of a file, and the identity that the file had when it was read.
+struct CheckedDigest: Sendable, Hashable {
+  var digest: Digest
+  var identity: FileIdentity
 }
 
 extension FinishedFile {
@@ -58,8 +65,19 @@ struct Finalizer: Sendable {
   func synchronize(_ complete: CompleteTransfer) throws(PartialFile.Failure) -> FinishedFile {
     let download = complete.download
     let checkpoint = try Checkpoint(syncing: download.transfer)
+    if let interference = checkpoint.interference {
+      throw PartialFile.Failure(
+        code: EBUSY,
+        operation: "checking the file",
+        interference: interference
+      )
+    }
     guard let identity = download.transfer.file.fileIdentity else {
       throw PartialFile.Failure(code: EIO, operation: "examining the file")
+    }
+    // The next attempt reads the file again.
+    if let verified = complete.verified, verified.identity != identity {
+      throw PartialFile.Failure(code: EBUSY, operation: "checking \(download.transfer.file.path)")
     }
     return FinishedFile(
       record: download.record,
@@ -67,16 +85,24 @@ struct Finalizer: Sendable {
       entity: checkpoint.entity,
       identity: identity,
       head: download.transfer.head,
-      verifiedDigest: complete.verifiedDigest,
+      verifiedDigest: complete.verified?.digest.text,
       digests: checkpoint.digests
     )
   }
 
   /// Renames a file to its final name, and never replaces a file that is not the record's.
   ///
+  /// A file that another program has put in the place of the partial file, or changed after its last
+  /// check, does not get the name.
+  ///
   /// The previous file of a restarted download has the name until the rename, which replaces it in
   /// one step.
   func place(_ file: FinishedFile) -> FilePlacement.Outcome {
+    switch placement.has(file.layout.partialPath, file.identity) {
+    case .success(true): break
+    case .success(false): return .replaced
+    case .failure(let failure): return .failed(failure)
+    }
     let outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
     guard outcome == .nameTaken, let previous = file.record.replacedFileIdentity,
       FileIdentity(ofFileAt: file.layout.finalPath) == previous

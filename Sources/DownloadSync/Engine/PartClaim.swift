@@ -1,63 +1,130 @@
-/// The range that a connection is to write.
-///
-/// Bytes are reserved before they are written, so that a range that is given to another connection
-/// is written by that connection only.
-struct PartClaim: Sendable, Hashable {
-  /// The offset of the first byte.
-  private(set) var start: Int64
-  /// The offset before which all bytes of the claim are written.
-  private(set) var written: Int64
-  /// The offset before which all bytes are written or being written.
-  private(set) var reserved: Int64
-  /// The offset after the last byte; `nil` if the claim ends with the body.
-  private(set) var end: Int64?
-  /// The offset after the last requested byte; `nil` for the end of the body.
-  private let requestedEnd: Int64?
+internal import DownloadStore
 
-  init(from start: Int64, to end: Int64? = nil) {
-    self.start = start
-    requestedEnd = end
-    written = start
-    reserved = start
-    self.end = end
+/// The bytes that a connection is to write, and its position in the response.
+///
+/// A response delivers its bytes in order. The connection writes those that the claim has, and skips
+/// the others, which other connections have written or are to write. Bytes are reserved before they
+/// are written, so that no byte is written by two connections.
+struct PartClaim: Sendable, Hashable {
+  /// What to do with the next bytes of the response.
+  enum Step: Sendable, Hashable {
+    /// Write them at this range.
+    case write(Range<Int64>)
+    /// Skip this number of them.
+    case skip(Int)
+    /// Nothing: the connection has no bytes left to write.
+    case end
+    /// Nothing: the response has more bytes than it has declared.
+    case excess
   }
 
-  /// Whether all bytes of a claim with an end are reserved.
-  var isFull: Bool { end.map { reserved >= $0 } ?? false }
+  /// The offset of the next byte of the response.
+  private(set) var position: Int64
+  /// The offset after the last byte that the response has declared; the largest number if unknown.
+  private(set) var responseEnd: Int64
+  /// The bytes that are being written.
+  private(set) var reserved: Range<Int64>
+  /// Whether the connection was told that it has no bytes left to write.
+  private(set) var hasEnded = false
+  /// The next bytes to write.
+  private(set) var current: Range<Int64>
+  /// The bytes to write after a gap.
+  private(set) var later = ByteRanges()
 
-  /// Reserves the next bytes, up to a number.
-  mutating func reserve(_ count: Int) -> Range<Int64> {
-    let start = reserved
-    reserved += Int64(count)
-    if let end { reserved = max(start, min(reserved, end)) }
-    return start..<reserved
+  /// Creates a claim.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes to write, none of them before `position`.
+  ///   - position: The offset of the first byte of the response.
+  ///   - responseEnd: The offset after the last byte of the response; `nil` if unknown.
+  init(_ bytes: ByteRanges, from position: Int64, to responseEnd: Int64? = nil) {
+    self.position = position
+    self.responseEnd = responseEnd ?? .max
+    reserved = position..<position
+    current = position..<position
+    own(bytes)
+  }
+
+  /// The bytes that are left to write, without those that are being written.
+  var rest: ByteRanges {
+    var rest = later
+    rest.insert(current)
+    return rest
+  }
+
+  /// Whether the response has so many bytes before the next ones to write that a request for these
+  /// would cost less.
+  var skipsLong: Bool { !current.isEmpty && current.lowerBound - position > Self.longestSkip }
+
+  /// The number of bytes that cost less than a request.
+  private static let longestSkip: Int64 = 1 << 20
+
+  private mutating func own(_ bytes: ByteRanges) {
+    current = bytes.ranges.first ?? position..<position
+    later = bytes
+    later.remove(current)
+  }
+
+  /// Takes the next bytes of the response, up to a number.
+  mutating func next(_ count: Int) -> Step {
+    guard position < responseEnd else { return .excess }
+    guard !current.isEmpty else {
+      hasEnded = true
+      return .end
+    }
+    guard position >= current.lowerBound else {
+      let skipped = min(Int64(count), current.lowerBound - position)
+      position += skipped
+      return .skip(Int(skipped))
+    }
+    let end = position + min(Int64(count), current.upperBound - position)
+    reserved = position..<end
+    position = end
+    if end < current.upperBound {
+      current = end..<current.upperBound
+    } else {
+      own(later)
+    }
+    return .write(reserved)
   }
 
   /// Notes that the reserved bytes are written.
-  mutating func noteWritten() {
-    written = reserved
-  }
-
-  /// Gives the bytes from an offset on to another connection.
   ///
-  /// - Returns: Whether none of them were reserved.
-  mutating func shorten(to offset: Int64) -> Bool {
-    guard offset > reserved, end.map({ offset < $0 }) ?? true else { return false }
-    end = offset
+  /// - Returns: Whether the connection is to end although the response has more bytes.
+  mutating func noteWritten() -> Bool {
+    reserved = position..<position
+    guard current.isEmpty, position < responseEnd else { return false }
+    hasEnded = true
     return true
   }
 
-  /// Takes back the bytes of a range that was given to another connection.
-  ///
-  /// - Parameters:
-  ///   - range: The range, of which the other connection has written nothing.
-  ///   - total: The size of the file.
-  /// - Returns: Whether the range begins at the end of the claim, and the response still has it.
-  mutating func takeBack(_ range: Range<Int64>, ofSize total: Int64) -> Bool {
-    guard end == range.lowerBound, reserved < range.lowerBound,
-      range.upperBound <= requestedEnd ?? total
-    else { return false }
-    end = range.upperBound == requestedEnd ?? total ? requestedEnd : range.upperBound
-    return true
+  /// Gives up the bytes of a range that are not being written.
+  mutating func give(_ range: Range<Int64>) {
+    guard current.overlaps(range) || !later.isEmpty else { return }
+    var bytes = rest
+    bytes.remove(range)
+    own(bytes)
+  }
+
+  /// Gives up the bytes of a range that the response reaches only after a gap, and returns them.
+  mutating func giveSpare(_ range: Range<Int64>) -> ByteRanges {
+    guard skipsLong else { return giveLater(range) }
+    let given = rest.intersection(ByteRanges(CollectionOfOne(range)))
+    give(range)
+    return given
+  }
+
+  /// Gives up the bytes of a range that follow a gap, and returns them.
+  mutating func giveLater(_ range: Range<Int64>) -> ByteRanges {
+    let given = later.intersection(ByteRanges(CollectionOfOne(range)))
+    later.remove(range)
+    return given
+  }
+
+  /// Takes the bytes of a range, all of which the response still has.
+  mutating func take(_ range: Range<Int64>) {
+    var bytes = rest
+    bytes.insert(range)
+    own(bytes)
   }
 }

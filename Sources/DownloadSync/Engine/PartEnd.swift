@@ -11,7 +11,8 @@ enum PartEnd: Sendable, Hashable {
   /// Other connections are running; they take over the rest.
   ///
   /// - `isRefused`: Whether the server is not to get as many connections again, or the mirror none.
-  case leaveRest(isRefused: Bool)
+  /// - `isSplittable`: Whether the server may be trusted with ranges again.
+  case leaveRest(isRefused: Bool, isSplittable: Bool = true)
   /// No connection is running, and some bytes are missing: start the next one.
   ///
   /// - `isRefused`: Whether the mirror is not to be used again.
@@ -22,6 +23,8 @@ enum PartEnd: Sendable, Hashable {
   /// - Parameters:
   ///   - result: The result of the connection.
   ///   - hasProgressed: Whether the connection has received bytes.
+  ///   - isFirst: Whether the connection is the first one, whose response decides about the bytes on
+  ///     disk.
   ///   - others: The number of the other running connections.
   ///   - isComplete: Whether all bytes of the file are written.
   ///   - isOfMirror: Whether the connection is one to another server than the first one.
@@ -29,6 +32,7 @@ enum PartEnd: Sendable, Hashable {
   init(
     _ result: TransferResult,
     hasProgressed: Bool,
+    isFirst: Bool = false,
     others: Int,
     isComplete: Bool,
     isOfMirror: Bool = false,
@@ -44,13 +48,19 @@ enum PartEnd: Sendable, Hashable {
     case .failed(let failure, _) where isOfMirror && !failure.code.isLocal:
       let isRefused = !hasProgressed || !failure.isOfTransfer
       self = others > 0 ? .leaveRest(isRefused: isRefused) : .startNext(isRefused: isRefused)
+    case .startOver where others > 0 && !isFirst:
+      // The running connections still deliver the version of which the file has bytes.
+      self = .leaveRest(isRefused: true, isSplittable: false)
     case .startOver:
       self = .endAll(result, isSplittable: false)
     case .cancelled:
       self = others > 0 ? .leaveRest(isRefused: false) : .endAll(result, isSplittable: true)
-    case .failed(let failure, _) where others > 0 && failure.concernsOneConnection:
+    case .failed(let failure, _) where others > 0 && !failure.concernsFile:
       // A server that closes connections without sending anything would do so again.
-      self = .leaveRest(isRefused: !hasProgressed || !failure.isOfTransfer)
+      self = .leaveRest(
+        isRefused: !hasProgressed || !failure.isOfTransfer,
+        isSplittable: failure.concernsOneConnection
+      )
     case .failed(let failure, _):
       self = .endAll(result, isSplittable: failure.concernsOneConnection)
     }
@@ -58,7 +68,15 @@ enum PartEnd: Sendable, Hashable {
 }
 
 extension DownloadFailure {
-  /// Whether the other connections of the download may continue.
+  /// Whether the other connections of the download would fail, too.
+  fileprivate var concernsFile: Bool {
+    switch code {
+    case .pieceMismatch, .digestMismatch: true
+    default: code.isLocal && code != .outOfResources
+    }
+  }
+
+  /// Whether the server may be asked for ranges again.
   fileprivate var concernsOneConnection: Bool {
     switch code {
     case .serverBusy, .refused, .notFound, .rejected: true

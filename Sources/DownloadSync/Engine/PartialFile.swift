@@ -13,7 +13,11 @@ final class PartialFile: Sendable, ProcessLock {
     var operation: String
     /// The reason why the file was not opened, if there is no error number for it.
     var refusal: LockedFile.Refusal?
+    /// What another program has done to the file, if that is the reason.
+    var interference: Interference?
   }
+
+  typealias Interference = FileWatch.Interference
 
   private struct State {
     /// The bytes that are written.
@@ -26,6 +30,8 @@ final class PartialFile: Sendable, ProcessLock {
     ///
     /// A sync that began in an earlier epoch says nothing about the bytes written since.
     var epoch = 0
+    /// What other programs have done to the file.
+    var watch = FileWatch()
     /// The first sync that failed.
     ///
     /// The kernel reports the loss once and marks the pages clean, so the next sync would succeed
@@ -62,7 +68,45 @@ final class PartialFile: Sendable, ProcessLock {
     }
     faultInjector?.didPerform(.open(path: path))
     if !kept.isEmpty { try cut(to: kept.end) }
+    let identity = file.fileIdentity
+    state.withLock { $0.watch = FileWatch(identity) }
     faultInjector?.didLock(self)
+  }
+
+  // MARK: Other programs
+
+  /// Notes that this process is about to change the file.
+  private func beginChange() {
+    state.withLock { $0.watch.beginChange(of: file.fileIdentity) }
+  }
+
+  /// Notes that this process has changed the file.
+  ///
+  /// - Parameter size: Returns the size of the file after the change, given the previous one.
+  private func endChange(_ size: (Int64) -> Int64) {
+    state.withLock { $0.watch.endChange(of: file.fileIdentity, size) }
+  }
+
+  /// What another program has done to the file since it was opened; `nil` if nothing was noticed.
+  ///
+  /// A change in the moment in which this process writes, or within the resolution of the file's
+  /// times, is not noticed. Costs two system calls.
+  var interference: Interference? {
+    let name = file.nameState(path)
+    return state.withLock { state in
+      state.watch.compare(with: file.fileIdentity)
+      if name == .other || name == .missing { state.watch.noteReplaced() }
+      return state.watch.interference
+    }
+  }
+
+  /// Whether another program has done anything to the file since it was opened or emptied, also if its
+  /// bytes were found to be as they should be since.
+  var hadInterference: Bool { state.withLock { $0.watch.hasInterference } }
+
+  /// Notes that the bytes were compared with what was received, and are as they should be.
+  func noteVerified() {
+    state.withLock { $0.watch.noteVerified() }
   }
 
   /// Truncates the file.
@@ -125,9 +169,11 @@ final class PartialFile: Sendable, ProcessLock {
   func removeAll() throws(Failure) {
     try checkSyncs()
     try Self.pass(faultInjector, .cut(path: path, size: 0), "truncating \(path)")
-    guard ftruncate(descriptor, 0) == 0 else {
-      throw Failure(code: errno, operation: "truncating \(path)")
-    }
+    beginChange()
+    let code = ftruncate(descriptor, 0) == 0 ? 0 : errno
+    endChange { code == 0 ? 0 : $0 }
+    guard code == 0 else { throw Failure(code: code, operation: "truncating \(path)") }
+    state.withLock { $0.watch.noteEmptied() }
     faultInjector?.didPerform(.cut(path: path, size: 0))
     discard(0..<Int64.max)
   }
@@ -140,13 +186,13 @@ final class PartialFile: Sendable, ProcessLock {
     guard preallocation != .none, size > current else { return }
     let effect = Effect.reserve(path: path, size: size)
     try Self.pass(faultInjector, effect, "reserving \(size) bytes for \(path)")
+    beginChange()
     var code = preallocation == .full ? Self.allocate(descriptor, current..<size) : 0
     if [EOPNOTSUPP, ENOTSUP, ENOSYS, EINVAL, ENODEV].contains(code) { code = 0 }
-    guard code == 0, ftruncate(descriptor, off_t(size)) == 0 else {
-      throw Failure(
-        code: code == 0 ? errno : code,
-        operation: "reserving \(size) bytes for \(path)"
-      )
+    if code == 0, ftruncate(descriptor, off_t(size)) != 0 { code = errno }
+    endChange { code == 0 ? size : $0 }
+    guard code == 0 else {
+      throw Failure(code: code, operation: "reserving \(size) bytes for \(path)")
     }
     faultInjector?.didPerform(effect)
   }
@@ -177,11 +223,17 @@ final class PartialFile: Sendable, ProcessLock {
   ///   - bytes: The bytes to write.
   ///   - start: The offset of the first byte.
   /// - Throws: The error of the file system; after a failed ``synchronize()``, always the error of
-  ///   that sync.
+  ///   that sync; if another program has truncated or replaced the file, that it has.
   func write(_ bytes: Span<UInt8>, at start: Int64) throws(Failure) {
     try checkSyncs()
     let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
     try Self.pass(faultInjector, effect, "writing \(path)")
+    beginChange()
+    // The write could extend the file again, and hide from the next process that bytes are missing.
+    if let interference = state.withLock({ $0.watch.interference }), interference > .changed {
+      endChange { $0 }
+      throw Failure(code: EBUSY, operation: "writing \(path)", interference: interference)
+    }
     var written = 0
     let code = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
       while written < buffer.count {
@@ -201,6 +253,7 @@ final class PartialFile: Sendable, ProcessLock {
       return 0
     }
     state.withLock { $0.written.insert(start..<start + Int64(written)) }
+    endChange { written > 0 ? max($0, start + Int64(written)) : $0 }
     guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
     faultInjector?.didPerform(effect)
   }
@@ -224,12 +277,49 @@ final class PartialFile: Sendable, ProcessLock {
       if got > 0 {
         count += got
       } else if got == 0 || errno != EINTR {
-        // Another process has truncated the file.
-        throw Failure(code: got == 0 ? EIO : errno, operation: "reading \(path)")
+        let code = got == 0 ? EIO : errno
+        // Another program has truncated the file.
+        let interference: Interference? = got == 0 ? .truncated : nil
+        throw Failure(code: code, operation: "reading \(path)", interference: interference)
       }
     }
     return bytes
   }
+
+  /// Reads the file up to the last written byte, and returns its digest and its identity.
+  ///
+  /// Blocks until the disk has finished. Reads once more if another program changes the file in the
+  /// meantime.
+  ///
+  /// - Throws: The error of the file system; that of a busy file if another program changes it each
+  ///   time.
+  func digest(_ algorithm: Digest.Algorithm) throws(Failure) -> (Digest, FileIdentity) {
+    // On some file systems a sync changes the modification time.
+    _ = try synchronize()
+    var attempts = 3
+    while attempts > 0 {
+      attempts -= 1
+      let before = fileIdentity
+      let digest = try hash(algorithm)
+      if let before, before == fileIdentity { return (digest, before) }
+    }
+    throw Failure(code: EBUSY, operation: "reading \(path)")
+  }
+
+  private func hash(_ algorithm: Digest.Algorithm) throws(Failure) -> Digest {
+    var hasher = DigestHasher(algorithm)
+    let end = written.end
+    var start: Int64 = 0
+    while start < end {
+      let next = min(end, start + Self.readLength)
+      let bytes = try read(start..<next)
+      hasher.update(bytes.span)
+      start = next
+    }
+    return hasher.digest
+  }
+
+  private static let readLength: Int64 = 1 << 20
 
   /// Returns the digest of a piece of the written bytes; `nil` if the file ends before the piece.
   ///
@@ -244,6 +334,13 @@ final class PartialFile: Sendable, ProcessLock {
     } catch {
       throw Failure(code: error.code, operation: "reading \(path)")
     }
+  }
+
+  /// Compares the pieces of the file with their digests; `nil` if the file cannot be read.
+  ///
+  /// Blocks until the disk has finished.
+  func report(_ pieces: PieceDigests) -> PieceReport? {
+    try? PieceReport(ofFile: descriptor, pieces)
   }
 
   /// Syncs the written bytes, and returns all bytes that are synced.
@@ -348,6 +445,7 @@ package enum SystemCallFailure: String, Sendable, Hashable, CaseIterable {
 extension PartialFile.Failure {
   /// The failure of the download that this failure causes.
   var asDownloadFailure: DownloadFailure {
+    if let interference { return interference.failure }
     if let refusal {
       let code: DownloadFailure.Code = refusal == .locked ? .fileInUse : .fileSystem
       return DownloadFailure(code, "\(operation): \(refusal)")

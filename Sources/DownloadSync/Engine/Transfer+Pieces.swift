@@ -52,14 +52,29 @@ extension Transfer {
     for range in damaged.ranges { file.discard(range) }
     return (digests, pieces)
   }
-}
 
-extension DownloadRecord {
-  /// Whether a required digest shows which file the bytes on disk belong to, and not a validator.
+  /// Compares the file with the digests of its pieces, after another program has changed it.
   ///
-  /// Mirrors state entity tags of their own, so a validator of one says nothing about another. The
-  /// digests of the file's pieces, if there are any, may be required ones.
-  func isIdentifiedByDigest(with pieces: PieceDigests?) -> Bool {
-    !mirrors.isEmpty && (expectedDigest != nil || pieces?.isRequired == true)
+  /// Blocks while the file is read. The bytes of all pieces but the correct ones are discarded: nothing
+  /// shows that they are intact.
+  ///
+  /// - Returns: The discarded bytes; `nil` if all are intact, or if there are no digests and the whole
+  ///   file may be intact.
+  func recheck(after interference: PartialFile.Interference) -> ByteRanges? {
+    let all = file.written
+    let digests = pieces?.table.digests
+    if interference == .changed, digests == nil { return nil }
+    var kept = ByteRanges()
+    if interference != .replaced, let digests, let report = file.report(digests) {
+      kept = interference == .changed ? report.correct.union(report.unknown) : report.correct
+    }
+    var lost = ByteRanges()
+    for range in all.ranges { lost = lost.union(kept.gaps(in: range)) }
+    guard !lost.isEmpty else {
+      file.noteVerified()
+      return nil
+    }
+    for range in lost.ranges { file.discard(range) }
+    return lost
   }
 }

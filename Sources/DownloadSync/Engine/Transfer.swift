@@ -40,11 +40,20 @@ final class Transfer: TaskSink {
   private struct State {
     var entity: Entity
     var head: ResponseHead?
-    /// The range that the first task writes.
-    var claim: PartClaim
-    /// The digest of the bytes in the file; `nil` if the record required none at the start, or if
-    /// the bytes do not arrive in order.
-    var streamedDigest: StreamedDigest?
+    /// Which task writes which bytes; the first one has the number zero.
+    var claims = ConnectionClaims()
+    /// The bytes that each further task has written, by number.
+    var fetched: [Int: ByteRanges] = [:]
+    /// The bytes on disk that must not count, although the record may count them.
+    var distrusted = ByteRanges()
+    /// Whether no checkpoint has uncounted the distrusted bytes yet.
+    var hasNewDistrust = false
+    /// What shows that a response belongs to the file whose bytes are on disk.
+    var proof: RangeProof
+    /// Whether the first task is to be repeated without a condition.
+    var asksAgain = false
+    /// Whether the file has bytes of responses with different validators.
+    var isMixed = false
     /// The digests of the pieces; `nil` until the size is known, or if the file has one piece.
     var pieces: PieceTable?
     /// The blocks of pieces whose digests are to be recorded.
@@ -62,6 +71,7 @@ final class Transfer: TaskSink {
     var hasFinished = false
     var hasProgressed = false
     var hasAskedForCheckpoint = false
+    var hasAskedForHeir = false
   }
 
   let key: TransferKey
@@ -70,7 +80,6 @@ final class Transfer: TaskSink {
   private let limiter: RateLimiter
   private let offset: Int64
   private let usesResumeData: Bool
-  private let validator: Validator?
   private let expectedDigest: Digest?
   private let checkpointBytes: Int64
   private let preallocation: Preallocation
@@ -80,7 +89,6 @@ final class Transfer: TaskSink {
   private let naming: FileNaming
   private let rename: Rename
   private let inbox: EngineInbox
-  private let startWork: StreamedDigest.StartWork
   // Only held to access the fields. The transport calls one method at a time; the engine reads
   // concurrently.
   private let state: Mutex<State>
@@ -90,6 +98,7 @@ final class Transfer: TaskSink {
     offset: Int64,
     end: Int64? = nil,
     pieces: PieceDigests? = nil,
+    proof: RangeProof? = nil,
     usesResumeData: Bool,
     file: PartialFile,
     checkpointBytes: Int64,
@@ -97,7 +106,6 @@ final class Transfer: TaskSink {
     pieceLength: Int64 = PieceDigests.recordedLength,
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
-    startWork: @escaping StreamedDigest.StartWork,
     rollBack: @escaping RollBack,
     naming: FileNaming,
     rename: @escaping Rename
@@ -107,19 +115,13 @@ final class Transfer: TaskSink {
     limiter = RateLimiter(bytesPerSecond: Self.limit(of: record))
     let isSplit = file.written != ByteRanges(upTo: offset)
     expectedDigest = record.expectedDigest.flatMap { try? Digest($0) }
-    let streamedDigest =
-      isSplit
-      ? nil
-      : expectedDigest.map { StreamedDigest(of: file, $0.algorithm, startWork: startWork) }
     self.offset = offset
     self.usesResumeData = usesResumeData
-    validator = record.isIdentifiedByDigest(with: pieces) ? nil : Validator(of: record)
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
     self.pieceLength = pieceLength
     self.now = now
     self.inbox = inbox
-    self.startWork = startWork
     self.rollBack = rollBack
     self.naming = naming
     self.rename = rename
@@ -130,12 +132,13 @@ final class Transfer: TaskSink {
           entityTag: record.entityTag,
           lastModified: record.lastModified
         ),
-        claim: PartClaim(from: offset, to: end),
-        streamedDigest: streamedDigest,
+        proof: proof ?? record.resumeProof(with: pieces),
         pieces: pieces.map { PieceTable($0, committed: file.written) },
         isSplit: isSplit
       )
     )
+    let claim = PartClaim(ByteRanges(CollectionOfOne(offset..<(end ?? .max))), from: offset)
+    state.withLock { $0.claims.open(0, claim) }
   }
 
   /// The head of the last response.
@@ -146,25 +149,31 @@ final class Transfer: TaskSink {
   var knownDigest: Digest? { expectedDigest ?? entity.digest }
   /// Whether the file, or each of its pieces, must have a digest that does not come from the server.
   var hasRequiredDigest: Bool {
-    expectedDigest != nil || state.withLock { $0.pieces?.digests.isRequired ?? false }
+    expectedDigest != nil || state.withLock { $0.pieces?.digests.requiresDigests ?? false }
   }
-  /// What shows that ranges of other servers belong to the file; `nil` if nothing does.
-  ///
-  /// A digest that the server states is not stored, so a later process could not compare it.
-  var mirrorProof: RangeProof? {
-    if hasRequiredDigest { return .digest }
+  /// What shows that a range of another URL of the same server belongs to the file; `nil` if nothing
+  /// does.
+  var sameServerProof: RangeProof? {
     guard let validator = entity.validator, validator.isStrong, let tag = validator.entityTag else {
       return nil
     }
-    return .entityTag(tag)
+    return .stated(tag)
   }
 
   /// The number of bytes received, in the partial file or held by a background transport.
   var received: Int64 { max(file.byteCount, state.withLock { $0.held }) }
   /// Whether the file has, or may get, gaps.
   var isSplit: Bool { state.withLock { $0.isSplit } }
-  /// The range that is left to the first task.
-  var claim: PartClaim { state.withLock { $0.claim } }
+  /// The offset of the next byte of each task, by number.
+  var positions: [Int: Int64] { state.withLock { $0.claims.positions } }
+  /// What a task would reach only after a long skip, and none was requested for; `nil` if there is
+  /// nothing.
+  var spare: Range<Int64>? { state.withLock { $0.claims.spare } }
+  /// Whether a task writes nothing, because another one takes over its bytes, or has done so.
+  var hasIdle: Bool { state.withLock { $0.claims.hasIdle } }
+  /// Whether the file has bytes of responses with different validators, which only a required digest
+  /// has shown to be of one file.
+  var isMixed: Bool { state.withLock { $0.isMixed } }
   /// Whether the first task has received bytes.
   var hasProgressed: Bool { state.withLock { $0.hasProgressed } }
   /// The bytes that are missing; `nil` if the size is unknown.
@@ -192,36 +201,45 @@ final class Transfer: TaskSink {
   }
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
-    state.withLock { $0.head = head }
+    let proof = state.withLock { state in
+      state.head = head
+      return state.proof
+    }
     let verdict = ResponseVerdict(
       head,
       offset: offset,
       continues: !file.written.isEmpty,
       expected: entity.total,
-      validator: validator,
+      proof: proof,
       now: now()
     )
     switch verdict {
-    case .write(let offset, let total):
-      adopt(head, total: total, isSameEntity: self.offset > 0 || isSplit)
+    case .write(let start, let end, let total):
+      let continues = offset > 0 || isSplit
+      if continues { noteMix(with: head) }
+      adopt(head, total: total, isSameEntity: continues)
+      let written = file.written
       state.withLock { state in
-        state.streamedDigest?.seek(to: offset)
-        state.claim = PartClaim(from: offset, to: state.claim.end)
+        // The other gaps of a file belong to other connections, if these get an answer.
+        let last = state.isSplit ? end ?? total ?? .max : .max
+        let bytes = written.gaps(in: offset..<max(offset, last))
+        state.claims.open(0, PartClaim(bytes, from: start, to: end))
       }
-      // The bytes after the requested offset belong to other connections.
-      file.discard(offset..<max(offset, self.offset))
       return prepare(head, total: total)
     case .startOver(let total):
       do {
         // The store must not count bytes of the old entity while the file receives the new one.
         try rollBack(head, total)
         state.withLock { state in
-          state.streamedDigest?.seek(to: 0)
-          state.claim = PartClaim(from: 0)
+          let all = ByteRanges(CollectionOfOne(0..<Int64.max))
+          state.claims.open(0, PartClaim(all, from: 0, to: total))
           state.isSplit = false
           state.entityCount += 1
+          state.isMixed = false
         }
+        let dropped = file.byteCount
         try file.removeAll()
+        inbox.post(.bytesDropped(key, dropped))
       } catch is RecordChanged {
         // The record counts the bytes on disk under its new URL: leave the file alone.
         return end(.cancelled)
@@ -234,6 +252,9 @@ final class Transfer: TaskSink {
       return prepare(head, total: total)
     case .alreadyComplete:
       return end(.complete)
+    case .askWithoutCondition:
+      state.withLock { $0.asksAgain = true }
+      return end(.cancelled)
     case .askAgainFromZero(let failure):
       return end(.startOver(failure))
     case .fail where usesResumeData && (head.status == 412 || head.status == 416):
@@ -264,28 +285,66 @@ final class Transfer: TaskSink {
   }
 
   private func receive(part bytes: Span<UInt8>) -> BodyDisposition {
-    let (piece, total) = state.withLock { ($0.claim.reserve(bytes.count), $0.entity.total) }
-    if let total, piece.upperBound > total {
-      return end(
-        .failed(
-          DownloadFailure(.wrongLength, "the body is longer than \(total) bytes"),
-          retryAfter: nil
-        )
-      )
-    }
-    let kept = bytes.extracting(first: piece.count)
-    if let failure = write(kept, at: piece.lowerBound) {
-      return end(.failed(failure, retryAfter: nil))
-    }
-    let (isFirst, isEnd) = state.withLock { state in
-      state.claim.noteWritten()
-      state.streamedDigest?.append(kept)
+    let taken = take(bytes, of: 0)
+    let isFirst = state.withLock { state in
       defer { state.hasProgressed = true }
-      return (!state.hasProgressed, state.claim.isFull)
+      return !state.hasProgressed
     }
     if isFirst { inbox.post(.progressed(key)) }
+    switch taken {
+    case .proceed: return .proceed
     // The rest of the body belongs to other connections.
-    return isEnd ? end(.complete) : .proceed
+    case .done: return end(.complete)
+    case .failed(let failure): return end(.failed(failure, retryAfter: nil))
+    // The server sends something else than it says, so none of its bytes can be trusted.
+    case .excess(let failure): return end(.startOver(failure))
+    }
+  }
+
+  /// What follows from bytes that a connection has received.
+  enum Taken: Sendable, Hashable {
+    /// The connection continues.
+    case proceed
+    /// The connection has no bytes left to write.
+    case done
+    /// The bytes could not be written.
+    case failed(DownloadFailure)
+    /// The body is longer than the response has declared.
+    case excess(DownloadFailure)
+  }
+
+  /// Writes the bytes of a connection that are its own, and skips the others.
+  func take(_ bytes: Span<UInt8>, of number: Int) -> Taken {
+    var start = 0
+    while start < bytes.count {
+      switch state.withLock({ $0.claims.next(number, bytes.count - start) }) {
+      case .write(let range):
+        let piece = bytes.extracting(start..<start + range.count)
+        if let failure = write(piece, at: range.lowerBound) { return .failed(failure) }
+        start += range.count
+        let isDone = state.withLock { state in
+          if number > 0 { state.fetched[number, default: ByteRanges()].insert(range) }
+          return state.claims.noteWritten(number)
+        }
+        if isDone { return .done }
+      case .skip(let count):
+        start += count
+        // Another connection costs less than bytes that are received twice.
+        let asks = state.withLock { state in
+          let asks = !state.hasAskedForHeir && state.claims.spare != nil
+          if asks { state.hasAskedForHeir = true }
+          return asks
+        }
+        if asks { inbox.post(.progressed(key)) }
+      case .end: return .done
+      case .excess:
+        let end = state.withLock { $0.claims[number]?.responseEnd ?? 0 }
+        return .excess(
+          DownloadFailure(.wrongLength, "the body is longer than declared: it ends before \(end)")
+        )
+      }
+    }
+    return .proceed
   }
 
   /// Writes bytes of any connection; returns the failure.
@@ -313,18 +372,17 @@ final class Transfer: TaskSink {
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (isFirst, finding, position, total) = state.withLock { state in
+    let (isFirst, finding, left) = state.withLock { state in
       defer { state.hasFinished = true }
-      let claim = state.claim
-      return (!state.hasFinished, state.finding, claim.written, claim.end ?? state.entity.total)
+      return (!state.hasFinished, state.finding, state.claims.left(0, ofSize: state.entity.total))
     }
     // Only the first call counts, in case a transport reports the end twice.
     guard isFirst else { return }
     let result = TransferResult(
       outcome,
       finding: finding,
-      position: position,
-      total: total
+      position: left.lowerBound,
+      total: left.upperBound
     )
     inbox.post(.taskEnded(key, result))
   }
@@ -358,26 +416,110 @@ final class Transfer: TaskSink {
   func noteSplit() {
     state.withLock { state in
       state.isSplit = true
-      // The digest needs the bytes in order: it is computed from the complete file.
-      state.streamedDigest = nil
+      if let total = state.entity.total { state.claims.limit(to: total) }
     }
   }
 
-  /// Gives the bytes from an offset on to another connection, and returns whether that was possible.
-  func shorten(to offset: Int64) -> Bool { state.withLock { $0.claim.shorten(to: offset) } }
+  /// The ranges that the tasks fetch, for a file of the given size.
+  func claims(ofSize total: Int64) -> [ConnectionPlan.Claim] {
+    state.withLock { $0.claims.ranges(ofSize: total) }
+  }
 
-  /// Takes back a range that another connection did not fetch, and returns whether that was possible.
-  func takeBack(_ range: Range<Int64>) -> Bool {
+  /// Notes that a further task requests a range.
+  ///
+  /// - Parameters:
+  ///   - range: The range.
+  ///   - number: The task.
+  ///   - isSpare: Whether the task takes over what another one would reach only after a long skip.
+  func request(_ range: Range<Int64>, for number: Int, isSpare: Bool = false) {
     state.withLock { state in
-      guard let total = state.entity.total else { return false }
-      return state.claim.takeBack(range, ofSize: total)
+      if isSpare {
+        state.claims.requestSpare(range, for: number)
+      } else {
+        state.claims.request(range, for: number)
+      }
     }
   }
 
-  /// Makes the transfer fail because of its file, unless the sink has already determined another
-  /// result.
-  func fail(_ failure: DownloadFailure) {
-    state.withLock { $0.finding = $0.finding ?? .failed(failure, retryAfter: nil) }
+  /// Gives a further task the range that it has requested, because its response has arrived.
+  ///
+  /// - Parameters:
+  ///   - number: The task.
+  ///   - head: The head of its response, which has the range.
+  ///   - range: The bytes of the response.
+  /// - Returns: Whether any byte of the range was left.
+  func accept(_ number: Int, _ head: ResponseHead, _ range: Range<Int64>) -> Bool {
+    noteMix(with: head)
+    return state.withLock { state in
+      // Read while no other task can take or write a byte.
+      state.claims.accept(
+        number,
+        from: range.lowerBound,
+        to: range.upperBound,
+        written: file.written
+      )
+    }
+  }
+
+  /// The bytes from the first one that a task has left to write, up to the last one; empty if none.
+  func left(_ number: Int) -> Range<Int64> {
+    state.withLock { $0.claims.left(number, ofSize: $0.entity.total) }
+  }
+
+  /// Notes that a task has ended; the others take over its bytes.
+  func close(_ number: Int) {
+    state.withLock { state in
+      state.claims.close(number)
+      state.fetched[number] = nil
+    }
+  }
+
+  /// Uncounts the bytes that a further task has written, because its response contradicts itself.
+  func distrust(_ number: Int) {
+    let bytes = state.withLock { $0.fetched.removeValue(forKey: number) ?? ByteRanges() }
+    for range in bytes.ranges { file.discard(range) }
+    state.withLock { state in
+      state.distrusted = state.distrusted.union(bytes)
+      state.hasNewDistrust = !state.distrusted.isEmpty
+      for range in bytes.ranges { state.claims.distribute(range) }
+    }
+  }
+
+  /// Whether a checkpoint has something to commit.
+  var needsCheckpoint: Bool {
+    file.unsynced > 0 || state.withLock { $0.hasNewDistrust }
+      || file.interference.map { $0 > .changed } ?? false
+  }
+
+  /// Takes note of a checkpoint, which uncounts the distrusted bytes.
+  ///
+  /// - Parameter synced: The bytes that are synced.
+  /// - Returns: The distrusted bytes that were not written again since.
+  func takeDistrusted(since synced: ByteRanges) -> ByteRanges {
+    state.withLock { state in
+      for range in synced.ranges { state.distrusted.remove(range) }
+      state.hasNewDistrust = false
+      return state.distrusted
+    }
+  }
+
+  /// Makes the transfer ready for another first task with a request without `If-Range`.
+  ///
+  /// - Returns: Whether the last one has ended for that reason.
+  func beginAgain() -> Bool {
+    state.withLock { state in
+      guard state.asksAgain, let tag = state.entity.entityTag else { return false }
+      (state.asksAgain, state.finding, state.hasFinished) = (false, nil, false)
+      state.proof = .stated(tag)
+      state.claims.open(0, PartClaim(ByteRanges(CollectionOfOne(offset..<Int64.max)), from: offset))
+      return true
+    }
+  }
+
+  /// Sets the result of the transfer because of its file, unless the sink has already determined
+  /// another one.
+  func end(with result: TransferResult) {
+    state.withLock { $0.finding = $0.finding ?? result }
   }
 
   /// The failure that the last damaged piece causes; `nil` if there was none.
@@ -405,20 +547,16 @@ final class Transfer: TaskSink {
     }
   }
 
-  /// Returns the digest of the written bytes.
-  ///
-  /// If the record required another algorithm at the start, or none, the file is read from the
-  /// beginning.
-  func digest(_ algorithm: Digest.Algorithm) -> StreamedDigest {
-    if let streamedDigest = state.withLock({ $0.streamedDigest }),
-      streamedDigest.algorithm == algorithm
-    {
-      return streamedDigest
-    }
-    return StreamedDigest(of: file, algorithm, startWork: startWork)
-  }
-
   // MARK: Details
+
+  /// Notes whether a response states another validator than the bytes on disk have.
+  private func noteMix(with head: ResponseHead) {
+    let validator = entity.validator
+    let isOther =
+      validator?.isContradicted(byEntityTag: head["ETag"], lastModified: head["Last-Modified"])
+      ?? false
+    if isOther { state.withLock { $0.isMixed = true } }
+  }
 
   /// Updates the entity from the head of a response.
   ///
@@ -442,8 +580,7 @@ final class Transfer: TaskSink {
       let isNewEntity = state.entityCount > 0
       if let known = state.pieces?.digests, known.isRequired {
         guard known.byteCount == total else {
-          let message = "the server's file has \(total) bytes, but \(known.byteCount) are required"
-          return .failed(DownloadFailure(.digestMismatch, message), retryAfter: nil)
+          return .failed(Self.failure(ofSize: total, known), retryAfter: nil)
         }
         if isNewEntity { state.pieces = PieceTable(known, committed: ByteRanges()) }
       } else if isNewEntity || state.pieces?.digests.byteCount != total {
@@ -462,16 +599,25 @@ final class Transfer: TaskSink {
     }
   }
 
+  private static func failure(ofSize byteCount: Int64, _ digests: PieceDigests) -> DownloadFailure {
+    DownloadFailure(
+      .digestMismatch,
+      "the server's file has \(byteCount) bytes, but \(digests.byteCount) are required"
+    )
+  }
+
+  /// The failure of a complete file that has another size than its publisher requires.
+  var sizeFailure: DownloadFailure? {
+    guard let digests = pieces?.table.digests, digests.isRequired,
+      file.byteCount != digests.byteCount, missing?.isEmpty ?? true
+    else { return nil }
+    return Self.failure(ofSize: file.byteCount, digests)
+  }
+
   /// Prepares the digests, reserves the space of the file, and commits the file name that the
   /// response suggests, before the first byte of the body.
   private func prepare(_ head: ResponseHead, total: Int64?) -> BodyDisposition {
     if let total, let problem = preparePieces(ofSize: total) { return end(problem) }
-    state.withLock { state in
-      guard state.streamedDigest == nil, !state.isSplit, let digest = state.entity.digest else {
-        return
-      }
-      state.streamedDigest = StreamedDigest(of: file, digest.algorithm, startWork: startWork)
-    }
     do throws(PartialFile.Failure) {
       if let total { try file.reserve(total, preallocation) }
     } catch {

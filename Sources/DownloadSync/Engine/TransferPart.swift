@@ -9,7 +9,6 @@ internal import SystemInterface
 /// before its first byte.
 final class TransferPart: TaskSink {
   private struct State {
-    var claim: PartClaim
     var finding: TransferResult?
     var hasProgressed = false
     var hasFinished = false
@@ -27,14 +26,15 @@ final class TransferPart: TaskSink {
   private let now: @Sendable () -> Date
   private let inbox: EngineInbox
   // Only held to access the fields. The transport calls one method at a time; the engine reads the
-  // progress and shortens the claim concurrently.
-  private let state: Mutex<State>
+  // progress concurrently.
+  private let state = Mutex(State())
 
   /// Creates the sink of a request for a range.
   init(
     _ number: Int,
     of transfer: Transfer,
     range: Range<Int64>,
+    isSpare: Bool = false,
     source: Int = 0,
     origin: String = "",
     proof: RangeProof,
@@ -49,23 +49,13 @@ final class TransferPart: TaskSink {
     self.range = range
     self.now = now
     self.inbox = inbox
-    state = Mutex(State(claim: PartClaim(from: range.lowerBound, to: range.upperBound)))
+    transfer.request(range, for: number, isSpare: isSpare)
   }
 
   /// Whether its URL is another one than that of the first connection.
-  var isOfMirror: Bool { proof.isOfMirror }
-  /// The range that is left to this part.
-  var claim: PartClaim { state.withLock { $0.claim } }
+  var isOfMirror: Bool { source > 0 }
   /// Whether the part has received bytes.
   var hasProgressed: Bool { state.withLock { $0.hasProgressed } }
-
-  /// Gives the bytes from an offset on to another connection, and returns whether that was possible.
-  func shorten(to offset: Int64) -> Bool { state.withLock { $0.claim.shorten(to: offset) } }
-
-  /// Takes back a range that another connection did not fetch, and returns whether that was possible.
-  func takeBack(_ range: Range<Int64>) -> Bool {
-    state.withLock { $0.claim.takeBack(range, ofSize: self.range.upperBound) }
-  }
 
   // MARK: Calls of the transport
 
@@ -78,47 +68,47 @@ final class TransferPart: TaskSink {
         total: entity.total,
         digest: transfer.knownDigest,
         proof: proof,
+        isOfMirror: isOfMirror,
         now: now()
       )
-    else { return .proceed }
+    else {
+      let end = head.contentRange?.range.map { $0.upperBound + 1 } ?? range.upperBound
+      // The other connections may have fetched the range in the meantime.
+      return transfer.accept(number, head, range.lowerBound..<end) ? .proceed : self.end(.complete)
+    }
     return end(result)
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
-    var start = 0
-    while start < bytes.count {
-      let piece = state.withLock { $0.claim.reserve(bytes.count - start) }
-      // The rest belongs to another connection, or the server sends more than was requested.
-      guard !piece.isEmpty else { return end(.complete) }
-      if let failure = transfer.write(
-        bytes.extracting(start..<start + piece.count),
-        at: piece.lowerBound
-      ) {
-        return end(.failed(failure, retryAfter: nil))
-      }
-      let isFirst = state.withLock { state in
-        state.claim.noteWritten()
-        defer { state.hasProgressed = true }
-        return !state.hasProgressed
-      }
-      if isFirst { inbox.post(.progressed(transfer.key)) }
-      start += piece.count
+    let taken = transfer.take(bytes, of: number)
+    let isFirst = state.withLock { state in
+      defer { state.hasProgressed = true }
+      return !state.hasProgressed
     }
-    // A claim that was shortened ends before the body does.
-    return claim.isFull && claim.end != range.upperBound ? end(.complete) : .proceed
+    if isFirst { inbox.post(.progressed(transfer.key)) }
+    switch taken {
+    case .proceed: return .proceed
+    // The rest belongs to other connections.
+    case .done: return end(.complete)
+    case .failed(let failure): return end(.failed(failure, retryAfter: nil))
+    case .excess(let failure):
+      transfer.distrust(number)
+      return end(.failed(DownloadFailure(.badResponse, failure.message), retryAfter: nil))
+    }
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (isFirst, finding, claim) = state.withLock { state in
+    let (isFirst, finding) = state.withLock { state in
       defer { state.hasFinished = true }
-      return (!state.hasFinished, state.finding, state.claim)
+      return (!state.hasFinished, state.finding)
     }
     guard isFirst else { return }
+    let left = transfer.left(number)
     let result = TransferResult(
       outcome,
       finding: finding,
-      position: claim.written,
-      total: claim.end
+      position: left.lowerBound,
+      total: left.upperBound
     )
     inbox.post(.partEnded(transfer.key, number, result))
   }

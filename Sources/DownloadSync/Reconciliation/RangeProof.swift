@@ -1,30 +1,34 @@
-internal import DownloadStore
+package import DownloadStore
 
-/// What shows that the range of a further connection belongs to the same file.
-enum RangeProof: Sendable, Hashable {
-  /// The server of the first connection: no field contradicts the validator.
+/// What shows that the bytes of a response belong to the same file as those on disk.
+package enum RangeProof: Sendable, Hashable {
+  /// The server that sent the other bytes has evaluated `If-Range`, and states the same validator.
   case unchanged(Validator?)
-  /// Another server: it states the same strong entity tag.
-  case entityTag(String)
-  /// Another server, whose entity tags may differ: the digest of the complete file, or of its
-  /// pieces, is compared with the required one.
+  /// The response states this strong entity tag, which the request did not contain.
+  ///
+  /// A server that never got the tag cannot repeat it.
+  case stated(String)
+  /// The digest of the complete file, or of its pieces, is compared with the required one.
   case digest
 
   /// The value of `If-Range`; `nil` if the range is requested without a condition.
   var ifRange: String? {
     switch self {
     case .unchanged(let validator): validator?.ifRange
-    case .entityTag(let tag): tag
-    case .digest: nil
+    case .stated, .digest: nil
     }
   }
 
-  /// Whether another server than that of the first connection sends the range.
-  var isOfMirror: Bool {
-    if case .unchanged = self { false } else { true }
+  /// Whether a response with a range is not shown to be one of the same file.
+  func rejects(_ head: ResponseHead) -> Bool {
+    switch self {
+    case .unchanged(let validator): validator.map { !$0.isConfirmed(by: head) } ?? false
+    case .stated(let tag): head["ETag"] != tag
+    case .digest: false
+    }
   }
 
-  /// Whether a response is one of another file.
+  /// Whether a response without a range is one of another file.
   func isContradicted(by head: ResponseHead) -> Bool {
     switch self {
     case .unchanged(let validator):
@@ -32,8 +36,64 @@ enum RangeProof: Sendable, Hashable {
         byEntityTag: head["ETag"],
         lastModified: head["Last-Modified"]
       ) ?? false
-    case .entityTag(let tag): head["ETag"] != tag
+    case .stated(let tag): head["ETag"].map { $0 != tag } ?? false
     case .digest: false
     }
+  }
+
+  /// Whether a response states the strong entity tag of the bytes on disk.
+  func hasSameTag(_ head: ResponseHead) -> Bool {
+    switch self {
+    case .unchanged(let validator):
+      validator?.isStrong == true && head["ETag"] == validator?.entityTag
+    case .stated(let tag): head["ETag"] == tag
+    case .digest: false
+    }
+  }
+}
+
+extension DownloadRecord {
+  /// What shows that the next response belongs to the file whose bytes are on disk.
+  ///
+  /// - Parameters:
+  ///   - pieces: The digests of the file's pieces, if there are any.
+  ///   - trustsDigest: Whether a required digest at the end is enough.
+  ///   - isConditional: Whether the server answers conditional requests for ranges as it should.
+  /// - Returns: The proof.
+  func resumeProof(
+    with pieces: PieceDigests?,
+    trustsDigest: Bool = true,
+    isConditional: Bool = true
+  ) -> RangeProof {
+    if trustsDigest, expectedDigest != nil || pieces?.requiresDigests == true { return .digest }
+    let validator = Validator(of: self)
+    guard let validator, validator.isStrong, let tag = validator.entityTag,
+      !isConditional || hasOtherOrigins
+    else { return .unchanged(validator) }
+    return .stated(tag)
+  }
+
+  /// Whether a mirror has another scheme, host or port than the download's URL.
+  var hasOtherOrigins: Bool {
+    let origin = RecordIdentity.origin(of: url)
+    return mirrors.contains { RecordIdentity.origin(of: $0) != origin }
+  }
+
+  /// Whether the bytes on disk may be continued with those of the next attempt's URL, as far as
+  /// validators show it; see decision 0066.
+  ///
+  /// Any of the URLs may have sent the bytes on disk.
+  package var hasProofAtSource: Bool {
+    guard expectedDigest == nil else { return true }
+    guard let validator = Validator(of: self) else { return false }
+    guard hasOtherOrigins else { return true }
+    let origins = ([url] + mirrors).map(RecordIdentity.origin)
+    let origin = RecordIdentity.origin(of: source)
+    // What an unencrypted connection delivers may come from anyone.
+    if origin.hasPrefix("http:"), origins.contains(where: { $0.hasPrefix("https:") }) {
+      return false
+    }
+    // Mirrors may have equal dates for different builds.
+    return validator.isStrong || origin == origins[0]
   }
 }

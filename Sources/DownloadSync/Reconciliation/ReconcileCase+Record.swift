@@ -34,8 +34,7 @@ extension ReconcileCase {
         hasFreeSlot: hasFreeSlot,
         takesResumeData: policy.takesResumeData,
         removesFile: record.removesFile,
-        canContinue: Validator(of: record) != nil || record.expectedDigest != nil
-          || policy.continuesUnvalidated,
+        canContinue: record.hasProofAtSource || policy.continuesUnvalidated,
         isRetryDue: policy.isRetryDue(of: record, at: now),
         hasPieceDigests: record.hasPieceDigests,
         isPartialChanged: files.isPartialChanged

@@ -5,16 +5,22 @@ package import Foundation
 ///
 /// Pure: a verdict depends on the response head and on the bytes that are on disk.
 package enum ResponseVerdict: Sendable, Hashable {
-  /// Write the body at `offset` in the file, which has `total` bytes in all; `nil` if unknown.
+  /// Write the body, which has the bytes of the file from `offset` on.
   ///
-  /// The offset is at most the requested one: bytes that are on disk may be sent again.
-  case write(offset: Int64, total: Int64?)
+  /// The offset is at most the requested one: bytes that are on disk may be sent again. The body ends
+  /// before the byte `end`, and the file has `total` bytes in all; both are `nil` if unknown.
+  case write(offset: Int64, end: Int64?, total: Int64?)
   /// Drop the bytes on disk and write the body, which is the whole file, from the first byte.
   ///
   /// The size of the file in bytes is `total`; `nil` if unknown.
   case startOver(total: Int64?)
   /// All bytes are on disk, so there is nothing to download.
   case alreadyComplete
+  /// Drop the body, and request the range again without `If-Range`.
+  ///
+  /// The server has the same file, and does not evaluate the field as it should. The entity tag of
+  /// the next response is compared.
+  case askWithoutCondition
   /// Drop the bytes on disk and the body, and request the whole file.
   case askAgainFromZero(DownloadFailure)
   /// The attempt has failed; the server asks to wait for `retryAfter` before the next one.
@@ -27,14 +33,14 @@ package enum ResponseVerdict: Sendable, Hashable {
   ///   - offset: The first requested byte.
   ///   - continues: Whether any bytes are on disk; `nil` if there are exactly those before the offset.
   ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
-  ///   - validator: The validator of the bytes on disk.
+  ///   - proof: What shows that the response belongs to the file whose bytes are on disk.
   ///   - now: The current time, to which a `Retry-After` date is compared.
   package init(
     _ head: ResponseHead,
     offset: Int64,
     continues: Bool? = nil,
     expected: Int64?,
-    validator: Validator?,
+    proof: RangeProof,
     now: Date
   ) {
     let continues = continues ?? (offset > 0)
@@ -60,21 +66,15 @@ package enum ResponseVerdict: Sendable, Hashable {
     }
     switch head.status {
     case 206:
-      self = Self.partial(head, offset: offset, continues, expected: expected, validator: validator)
+      self = Self.partial(head, offset: offset, continues, expected: expected, proof)
     case 200:
       // Content-Range decides, not the status: some servers send a range with status 200.
       if head.contentRange?.range != nil {
-        self = Self.partial(
-          head,
-          offset: offset,
-          continues,
-          expected: expected,
-          validator: validator
-        )
+        self = Self.partial(head, offset: offset, continues, expected: expected, proof)
       } else if !continues {
-        self = .write(offset: 0, total: head.contentLength)
+        self = .write(offset: 0, end: head.contentLength, total: head.contentLength)
       } else {
-        self = .startOver(total: head.contentLength)
+        self = Self.whole(head, expected: expected ?? offset, isExact: expected != nil, proof)
       }
     case 412 where continues:
       // If-Range must not cause a 412 (RFC 9110, 13.1.5), but some servers send one.
@@ -87,7 +87,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         offset: offset,
         continues,
         expected: expected,
-        validator: validator
+        proof
       )
     default:
       self = .fail(
@@ -97,14 +97,66 @@ package enum ResponseVerdict: Sendable, Hashable {
     }
   }
 
+  /// Judges a response of the server that sent the bytes on disk.
+  ///
+  /// - Parameters:
+  ///   - head: The status and fields of the response.
+  ///   - offset: The first requested byte.
+  ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
+  ///   - validator: The validator of the bytes on disk.
+  ///   - now: The current time, to which a `Retry-After` date is compared.
+  package init(
+    _ head: ResponseHead,
+    offset: Int64,
+    expected: Int64?,
+    validator: Validator?,
+    now: Date
+  ) {
+    self.init(head, offset: offset, expected: expected, proof: .unchanged(validator), now: now)
+  }
+
+  /// Judges a response with the whole file to a request for a range.
+  ///
+  /// - Parameters:
+  ///   - head: The status and fields of the response.
+  ///   - expected: The size of the file in bytes, as far as it is known.
+  ///   - isExact: Whether the file has exactly this size.
+  ///   - proof: What shows that the response belongs to the file whose bytes are on disk.
+  /// - Returns: The verdict.
+  private static func whole(
+    _ head: ResponseHead,
+    expected: Int64,
+    isExact: Bool,
+    _ proof: RangeProof
+  ) -> Self {
+    let length = head.contentLength
+    let isSame = proof.hasSameTag(head)
+    let isWrong = length.map { $0 < expected || (isExact && $0 != expected) } ?? false
+    // A file that has changed has another validator. An empty one comes from a broken server.
+    if isSame && isWrong || length == 0 && expected > 0 && !proof.isContradicted(by: head) {
+      return .fail(
+        DownloadFailure(
+          .badResponse,
+          "the server answered a request for a range of the same file with \(length ?? 0) bytes"
+        ),
+        retryAfter: nil
+      )
+    }
+    guard isSame else { return .startOver(total: length) }
+    if proof.ifRange != nil { return .askWithoutCondition }
+    return .write(offset: 0, end: length, total: length ?? (isExact ? expected : nil))
+  }
+
   private static func partial(
     _ head: ResponseHead,
     offset: Int64,
     _ continues: Bool,
     expected: Int64?,
-    validator: Validator?
+    _ proof: RangeProof
   ) -> Self {
-    guard let contentRange = head.contentRange, let range = contentRange.range else {
+    guard let contentRange = head.contentRange, let range = contentRange.range,
+      !head.contradictsItsRange
+    else {
       // The response may be multipart/byteranges (RFC 9110, 14.6). The server may still send the
       // whole file correctly.
       let failure = DownloadFailure(
@@ -113,7 +165,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       )
       return continues ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
-    if continues, head.contradicts(validator) {
+    if continues, proof.rejects(head) {
       return .askAgainFromZero(
         DownloadFailure(.entityChanged, "the file on the server has changed")
       )
@@ -145,7 +197,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       )
       return continues ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
-    return .write(offset: range.lowerBound, total: total)
+    return .write(offset: range.lowerBound, end: range.upperBound + 1, total: total)
   }
 
   private static func notSatisfiable(
@@ -153,7 +205,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     offset: Int64,
     _ continues: Bool,
     expected: Int64?,
-    validator: Validator?
+    _ proof: RangeProof
   ) -> Self {
     let total = head.contentRange?.total ?? expected
     guard continues else {
@@ -163,7 +215,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       )
     }
     // Another version of the file may be exactly as long as the bytes on disk.
-    if total == offset, expected ?? offset == offset, !head.contradicts(validator) {
+    if total == offset, expected ?? offset == offset, !proof.isContradicted(by: head) {
       return .alreadyComplete
     }
     return .askAgainFromZero(
@@ -197,6 +249,7 @@ extension TransferResult {
   ///   - total: The size of the whole file in bytes.
   ///   - digest: The digest of the whole file, if it is known.
   ///   - proof: What shows that the range belongs to the same file.
+  ///   - isOfMirror: Whether another server than that of the first connection sends the range.
   ///   - now: The current time, to which a `Retry-After` date is compared.
   init?(
     refusing head: ResponseHead,
@@ -204,6 +257,7 @@ extension TransferResult {
     total: Int64?,
     digest: Digest? = nil,
     proof: RangeProof,
+    isOfMirror: Bool = false,
     now: Date
   ) {
     guard head.status == 200 || head.status == 206 else {
@@ -214,19 +268,18 @@ extension TransferResult {
       return
     }
     let other = head.contentRange?.total ?? (head.status == 200 ? head.contentLength : nil)
-    if proof.isContradicted(by: head) || (other != nil && total != nil && other != total)
-      || head.contradicts(digest)
-    {
+    let isOther =
+      head.contentRange?.range == nil ? proof.isContradicted(by: head) : proof.rejects(head)
+    if isOther || (other != nil && total != nil && other != total) || head.contradicts(digest) {
       // A mirror that has another file says nothing about the bytes on disk.
       self =
-        proof.isOfMirror
+        isOfMirror
         ? .failed(DownloadFailure(.entityChanged, "the mirror has another file"), retryAfter: nil)
         : .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
       return
     }
-    guard head.contentCoding == nil, !head.hasInvalidLength,
-      let received = head.contentRange?.range, received.lowerBound == range.lowerBound,
-      received.upperBound > range.lowerBound
+    guard head.contentCoding == nil, !head.hasInvalidLength, !head.contradictsItsRange,
+      let received = head.contentRange?.range, received.lowerBound == range.lowerBound
     else {
       self = .failed(
         DownloadFailure(
@@ -244,10 +297,11 @@ extension TransferResult {
 }
 
 extension ResponseHead {
-  /// Whether the response belongs to another version of the file than `validator`.
-  fileprivate func contradicts(_ validator: Validator?) -> Bool {
-    validator?.isContradicted(byEntityTag: self["ETag"], lastModified: self["Last-Modified"])
-      ?? false
+  /// Whether the declared length of the body is not that of the range which it is said to have.
+  fileprivate var contradictsItsRange: Bool {
+    guard let range = contentRange?.range, let contentLength, self["Transfer-Encoding"] == nil
+    else { return false }
+    return Int128(contentLength) != Int128(range.upperBound) - Int128(range.lowerBound) + 1
   }
 
   /// Whether the response states another digest of the whole file.
@@ -291,12 +345,25 @@ package struct Validator: Sendable, Hashable {
   /// Whether a response with the given fields belongs to another version of the file.
   ///
   /// If the validator has a strong entity tag and the response has an entity tag, the two are
-  /// compared; otherwise the dates are. A missing field is no contradiction: the server has already
-  /// evaluated `If-Range`.
+  /// compared; otherwise the dates are. A missing field is no contradiction; see
+  /// ``isConfirmed(by:)``.
   package func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
     if let entityTag, Self.isStrong(entityTag), let tag { return tag != entityTag }
     if let lastModified, let date { return date != lastModified }
     return false
+  }
+
+  /// Whether a partial response belongs to this version of the file.
+  ///
+  /// A server repeats in a partial response the entity tag of the whole one (RFC 9110, 15.3.7), so
+  /// a response without the tag comes from a server that may not have evaluated `If-Range`. The date
+  /// is not repeated.
+  func isConfirmed(by head: ResponseHead) -> Bool {
+    let (tag, date) = (head["ETag"], head["Last-Modified"])
+    guard isStrong, tag == nil else {
+      return !isContradicted(byEntityTag: tag, lastModified: date)
+    }
+    return date != nil && date == lastModified
   }
 
   private static func isStrong(_ tag: String?) -> Bool {

@@ -59,6 +59,8 @@ struct ConnectionRamp: Sendable, Hashable {
 
   /// The number of connections that the download may have.
   private(set) var target: Int
+  /// Whether the server has refused a connection.
+  private(set) var hasRefusal = false
   /// The largest number of connections that the user wants.
   private(set) var limit: Int
   /// The largest number of connections, as far as the server has shown.
@@ -174,6 +176,7 @@ struct ConnectionRamp: Sendable, Hashable {
 
   /// Notes that the server refused a connection while others were running.
   mutating func noteRefusal(running: Int) {
+    hasRefusal = true
     maximum = min(maximum, max(1, running))
     target = min(target, maximum)
   }

@@ -16,6 +16,14 @@ struct ConnectionSources: Sendable, Hashable {
     }
   }
 
+  /// The mirrors whose ranges can be shown to belong to the same file.
+  enum Mirrors: Sendable, Hashable {
+    case none
+    /// Those at the scheme, host and port of the first connection.
+    case ofSameOrigin
+    case all
+  }
+
   /// The number of URLs beyond which a response adds none.
   private static let limit = 32
 
@@ -53,15 +61,21 @@ struct ConnectionSources: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - connections: The sources of the open connections, by index.
-  ///   - usesMirrors: Whether a range of a mirror can be shown to belong to the same file.
+  ///   - mirrors: The mirrors whose ranges can be shown to belong to the same file.
   ///   - isFree: Returns whether another connection to an origin may be opened.
   /// - Returns: The index; `nil` if no source has a free connection.
   func next(
     beside connections: [Int],
-    usesMirrors: Bool,
+    using mirrors: Mirrors,
     isFree: (_ origin: String) -> Bool
   ) -> Int? {
-    let candidates = usesMirrors ? all.indices : 0..<1
+    let candidates = all.indices.filter { index in
+      switch mirrors {
+      case .none: index == 0
+      case .ofSameOrigin: all[index].origin == all[0].origin
+      case .all: true
+      }
+    }
     return candidates.filter { !refused.contains($0) && isFree(all[$0].origin) }
       .min { left, right in
         let (leftCount, rightCount) = (

@@ -3,9 +3,12 @@ internal import DownloadStore
 /// Chooses the URL of a download's next attempt: its own URL, then each mirror, in turn.
 ///
 /// A URL whose last failure was permanent is skipped. Only failures since the last progress count.
-/// One URL is used at a time.
+/// One URL is used at a time. Without a required digest, an unencrypted mirror of an encrypted file is
+/// used only if no encrypted URL is left.
 struct SourceRotation: Sendable {
   private let sources: [String]
+  /// The sources that are used only if all others have failed permanently, by index.
+  private let lastResorts: Set<Int>
   /// The last failure of each source that has failed, by index.
   private let failures: [Int: DownloadFailure.Code]
   /// The index of the source that failed last; `nil` before the first failure.
@@ -25,6 +28,10 @@ struct SourceRotation: Sendable {
       last = index
     }
     self.sources = sources
+    let isUnencrypted = sources.map { RecordIdentity.origin(of: $0).hasPrefix("http:") }
+    lastResorts =
+      record.expectedDigest != nil || isUnencrypted.allSatisfy(\.self)
+      ? [] : Set(sources.indices.filter { isUnencrypted[$0] })
     self.failures = failures
     self.last = last
   }
@@ -33,7 +40,8 @@ struct SourceRotation: Sendable {
   private var nextIndex: Int {
     guard let last else { return 0 }
     let round = (1...sources.count).map { (last + $0) % sources.count }
-    return round.first { failures[$0]?.isRetryable ?? true } ?? 0
+    let possible = round.filter { failures[$0]?.isRetryable ?? true }
+    return possible.first { !lastResorts.contains($0) } ?? possible.first ?? 0
   }
 
   /// The URL of the next attempt.

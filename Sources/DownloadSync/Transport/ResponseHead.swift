@@ -83,6 +83,11 @@ extension ResponseHead {
     !lengths.isEmpty && contentLength == nil && self["Transfer-Encoding"] == nil
   }
 
+  /// Whether the server says that it sends no ranges (RFC 9110, 14.3).
+  var refusesRanges: Bool {
+    self["Accept-Ranges"]?.trimmingCharacters(in: .whitespaces).lowercased() == "none"
+  }
+
   /// The comma-separated values of all `Content-Length` fields.
   private var lengths: [Substring] {
     let members = fields.filter { $0.name.lowercased() == "content-length" }

@@ -94,6 +94,34 @@ private final class FileWatch: FaultInjector {
     }
   }
 
+  @Test func `a file that was replaced or changed after its check does not get the name`() throws {
+    let download = try complete()
+    let path = download.layout.partialPath
+    let file = try finalizer.synchronize(CompleteTransfer(download: download))
+    try FileManager.default.setAttributes([.modificationDate: Date() + 60], ofItemAtPath: path)
+    #expect(finalizer.place(file) == .replaced)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(finalizer.place(file) == .replaced)
+    _ = try folder.makeFile(String(path.dropFirst(folder.path.count + 1)), "body")
+    #expect(finalizer.place(file) == .replaced)
+    #expect(text("a") == nil)
+  }
+
+  @Test func `a file that was changed after its digest was computed is not synced as verified`()
+    throws
+  {
+    let download = try complete()
+    let (digest, identity) = try download.transfer.file.digest(.sha256)
+    let verified = CheckedDigest(digest: digest, identity: identity)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date() + 60],
+      ofItemAtPath: download.layout.partialPath
+    )
+    #expect(throws: PartialFile.Failure.self) {
+      _ = try finalizer.synchronize(CompleteTransfer(download: download, verified: verified))
+    }
+  }
+
   @Test func `a logged rename is repeated only with the file that was checked`() throws {
     let download = try complete()
     let file = try finalizer.synchronize(CompleteTransfer(download: download))

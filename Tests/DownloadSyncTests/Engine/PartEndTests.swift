@@ -7,6 +7,7 @@ import Testing
   private func end(
     _ result: TransferResult,
     hasProgressed: Bool = true,
+    isFirst: Bool = false,
     others: Int = 1,
     isComplete: Bool = false,
     isOfMirror: Bool = false,
@@ -15,6 +16,7 @@ import Testing
     PartEnd(
       result,
       hasProgressed: hasProgressed,
+      isFirst: isFirst,
       others: others,
       isComplete: isComplete,
       isOfMirror: isOfMirror,
@@ -53,8 +55,13 @@ import Testing
       #expect(end(result) == .leaveRest(isRefused: false))
       #expect(end(result, hasProgressed: false) == .leaveRest(isRefused: true))
       #expect(end(result, others: 0) == .endAll(result, isSplittable: true))
-    default:
+    case .pieceMismatch, .digestMismatch, .diskFull, .fileSystem, .fileInUse, .fileUnavailable,
+      .quarantined:
       #expect(end(result) == .endAll(result, isSplittable: false))
+    default:
+      // No answer to a further connection ends those that run.
+      #expect(end(result) == .leaveRest(isRefused: true, isSplittable: false))
+      #expect(end(result, others: 0) == .endAll(result, isSplittable: false))
     }
   }
 
@@ -80,10 +87,10 @@ import Testing
     #expect(end(.cancelled, others: 0, isReplaced: true) == .startNext(isRefused: false))
   }
 
-  @Test func `another version of the file ends all connections`() {
+  @Test func `another version of the file ends a further connection, or the last one`() {
     let result = TransferResult.startOver(DownloadFailure(.entityChanged, ""))
-    for others in 0...1 {
-      #expect(end(result, others: others) == .endAll(result, isSplittable: false))
-    }
+    #expect(end(result) == .leaveRest(isRefused: true, isSplittable: false))
+    #expect(end(result, others: 0) == .endAll(result, isSplittable: false))
+    #expect(end(result, isFirst: true) == .endAll(result, isSplittable: false))
   }
 }

@@ -55,6 +55,63 @@ private final class OneFailedSync: FaultInjector {
     #expect(file.fileIdentity?.size == 11)
   }
 
+  @Test func `changes by this process are no interference`() throws {
+    try folder.makeFile("a.dlstore-part", "committed and more")
+    let file = try PartialFile(path: path, offset: 9)
+    #expect(file.interference == nil)
+    for _ in 0..<100 { try file.write(Array("text".utf8).span) }
+    try file.reserve(10_000, .sparse)
+    try file.write(Array("text".utf8).span, at: 5_000)
+    file.discard(5_000..<5_004)
+    _ = try file.synchronize()
+    #expect(file.interference == nil)
+    try file.removeAll()
+    try file.write(Array("text".utf8).span)
+    #expect(file.interference == nil)
+  }
+
+  @Test func `a change by another program is noticed, whatever is written after it`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write([UInt8](repeating: 1, count: 1_000).span)
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.write(contentsOf: Data([7]))
+    try handle.close()
+    // The write may have been in the same tick of the clock.
+    try FileManager.default.setAttributes([.modificationDate: Date() + 60], ofItemAtPath: path)
+    try file.write([UInt8](repeating: 1, count: 1_000).span)
+    #expect(file.interference == .changed)
+    file.noteVerified()
+    #expect(file.interference == nil && file.hadInterference)
+  }
+
+  @Test func `after a truncation by another program, no write extends the file again`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write([UInt8](repeating: 1, count: 1_000).span)
+    #expect(unsafe truncate(path, 500) == 0)
+    for _ in 0..<2 {
+      #expect(throws: PartialFile.Failure.self) {
+        try file.write([UInt8](repeating: 1, count: 1_000).span)
+      }
+    }
+    #expect(file.fileIdentity?.size == 500)
+    #expect(file.interference == .truncated)
+    file.noteVerified()
+    #expect(file.interference == .truncated)
+    // A new version of the file has none of the lost bytes.
+    try file.removeAll()
+    #expect(file.interference == nil)
+  }
+
+  @Test func `a name that is gone or names another file is noticed`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write([UInt8](repeating: 1, count: 1_000).span)
+    #expect(unsafe rename(path, path + "-moved") == 0)
+    #expect(file.interference == .replaced)
+    try folder.makeFile("a.dlstore-part", "theirs")
+    #expect(file.interference == .replaced)
+    #expect(try text() == "theirs")
+  }
+
   @Test func `opening at an offset truncates the bytes after it`() throws {
     try folder.makeFile("a.dlstore-part", "committed and more")
     let file = try PartialFile(path: path, offset: 9)

@@ -15,7 +15,11 @@ import Testing
   }
 
   /// Returns the part 10..<20 of a file of 30 bytes.
-  private func part(_ proof: RangeProof? = nil, digest: String? = nil) throws -> TransferPart {
+  private func part(
+    _ proof: RangeProof? = nil,
+    source: Int = 0,
+    digest: String? = nil
+  ) throws -> TransferPart {
     var record = DownloadRecord.sample()
     record.expected = 30
     record.entityTag = "\"1\""
@@ -25,6 +29,7 @@ import Testing
       1,
       of: transfer,
       range: 10..<20,
+      source: source,
       proof: proof ?? .unchanged(transfer.entity.validator),
       now: { Date() },
       inbox: inbox
@@ -34,10 +39,11 @@ import Testing
   private func head(
     _ status: Int = 206,
     range: String? = "bytes 10-19/30",
-    tag: String = "\"1\"",
+    tag: String? = "\"1\"",
     _ more: [HeaderField] = []
   ) -> ResponseHead {
-    var fields = [HeaderField(name: "ETag", value: tag)] + more
+    var fields = more
+    if let tag { fields.append(HeaderField(name: "ETag", value: tag)) }
     if let range { fields.append(HeaderField(name: "Content-Range", value: range)) }
     return ResponseHead(status: status, fields: fields)
   }
@@ -63,8 +69,9 @@ import Testing
     let part = try part()
     #expect(part.receive(head()) == .proceed)
     #expect(part.receive(bytes(3).span) == .proceed)
-    #expect(!part.shorten(to: 13))
-    #expect(part.shorten(to: 15))
+    part.transfer.request(15..<20, for: 2)
+    let other = ResponseHead(status: 206, fields: [HeaderField(name: "ETag", value: "\"1\"")])
+    #expect(part.transfer.accept(2, other, 15..<20))
     #expect(part.receive(bytes(7).span) == .cancel)
     #expect(part.transfer.file.written == ByteRanges([10..<15]))
     part.finish(.cancelled)
@@ -76,14 +83,53 @@ import Testing
   {
     let part = try part()
     #expect(part.receive(head()) == .proceed)
-    #expect(part.shorten(to: 15))
-    #expect(!part.takeBack(16..<20))
-    #expect(!part.takeBack(15..<21))
-    #expect(part.takeBack(15..<20))
+    part.transfer.request(15..<20, for: 2)
+    part.transfer.close(2)
     #expect(part.receive(bytes(10).span) == .proceed)
     part.finish(.completed)
     #expect(result() == .complete)
     #expect(part.transfer.file.written == ByteRanges([10..<20]))
+  }
+
+  @Test func `a body that is longer than its range leaves no byte`() throws {
+    let part = try part()
+    #expect(part.receive(head()) == .proceed)
+    #expect(part.receive(bytes(6).span) == .proceed)
+    #expect(part.receive(bytes(6).span) == .cancel)
+    part.finish(.cancelled)
+    guard case .failed(let failure, _) = result() else { throw MissingFailure() }
+    #expect(failure.code == .badResponse)
+    #expect(part.transfer.file.written.isEmpty)
+    // A checkpoint may have counted them.
+    let checkpoint = try Checkpoint(syncing: part.transfer)
+    #expect(checkpoint.uncounted == ByteRanges([10..<20]) && checkpoint.synced.isEmpty)
+  }
+
+  @Test(arguments: ["4", "15"])
+  func `a response with another length than its range is refused`(length: String) throws {
+    let part = try part()
+    let head = head(206, [HeaderField(name: "Content-Length", value: length)])
+    #expect(part.receive(head) == .cancel)
+    part.finish(.cancelled)
+    guard case .failed(let failure, _) = result() else { throw MissingFailure() }
+    #expect(failure.code == .badResponse)
+  }
+
+  @Test func `a range of one byte is written`() throws {
+    var record = DownloadRecord.sample()
+    record.expected = 30
+    let transfer = try Transfer.sample(record, path: folder.path("one"), inbox: inbox)
+    let part = TransferPart(
+      1,
+      of: transfer,
+      range: 10..<11,
+      proof: .digest,
+      now: { Date() },
+      inbox: inbox
+    )
+    #expect(part.receive(head(range: "bytes 10-10/30")) == .proceed)
+    #expect(part.receive(bytes(1).span) == .proceed)
+    #expect(transfer.file.written == ByteRanges([10..<11]))
   }
 
   @Test func `bytes after the requested range are not written`() throws {
@@ -107,9 +153,9 @@ import Testing
   @Test func `a mirror with the same entity tag, or any with a digest, delivers its range`() throws
   {
     for (proof, tag) in [
-      (RangeProof.entityTag("\"1\""), "\"1\""), (.digest, "\"1\""), (.digest, "\"other\""),
+      (RangeProof.stated("\"1\""), "\"1\""), (.digest, "\"1\""), (.digest, "\"other\""),
     ] {
-      let part = try part(proof)
+      let part = try part(proof, source: 1)
       #expect(part.isOfMirror)
       #expect(part.receive(head(tag: tag)) == .proceed)
       #expect(part.receive(bytes(10).span) == .proceed)
@@ -125,10 +171,10 @@ import Testing
       value: "sha-256=:\(Data(repeating: 1, count: 32).base64EncodedString()):"
     )
     let cases: [(RangeProof, ResponseHead)] = [
-      (.entityTag("\"1\""), head(tag: "\"2\"")),
-      (.entityTag("\"1\""), head(tag: "W/\"1\"")),
+      (.stated("\"1\""), head(tag: "\"2\"")),
+      (.stated("\"1\""), head(tag: "W/\"1\"")),
       (
-        .entityTag("\"1\""),
+        .stated("\"1\""),
         ResponseHead(
           status: 206,
           fields: [
@@ -140,7 +186,7 @@ import Testing
       (.digest, head(206, range: "bytes 10-19/30", tag: "\"1\"", [stated])),
     ]
     for (proof, head) in cases {
-      let part = try part(proof, digest: digest)
+      let part = try part(proof, source: 1, digest: digest)
       #expect(part.receive(head) == .cancel)
       part.finish(.cancelled)
       guard case .failed(let failure, _) = result() else { throw MissingFailure() }
@@ -154,15 +200,16 @@ import Testing
       (200, nil, "\"1\"", .badResponse), (206, nil, "\"1\"", .badResponse),
       (206, "bytes 9-19/30", "\"1\"", .badResponse), (206, "bytes 11-19/30", "\"1\"", .badResponse),
       (206, "bytes 10-19/31", "\"1\"", .entityChanged),
-      (206, "bytes 10-19/30", "\"2\"", .entityChanged), (200, nil, "\"2\"", .entityChanged),
+      (206, "bytes 10-19/30", "\"2\"", .entityChanged),
+      (206, "bytes 10-19/30", nil, .entityChanged), (200, nil, "\"2\"", .entityChanged),
       (429, nil, "\"1\"", .serverBusy), (503, nil, "\"2\"", .serverBusy),
       (403, nil, "\"1\"", .refused),
-    ] as [(Int, String?, String, DownloadFailure.Code)]
+    ] as [(Int, String?, String?, DownloadFailure.Code)]
   )
   func `a response without the requested bytes is not written`(
     status: Int,
     range: String?,
-    tag: String,
+    tag: String?,
     code: DownloadFailure.Code
   ) throws {
     let part = try part()

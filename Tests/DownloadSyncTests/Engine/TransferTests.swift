@@ -65,7 +65,6 @@ struct TransferTests {
       checkpointBytes: 10,
       now: { Date(timeIntervalSince1970: 0) },
       inbox: inbox,
-      startWork: { $0() },
       rollBack: { _, _ in },
       naming: .fromResponse,
       rename: rename

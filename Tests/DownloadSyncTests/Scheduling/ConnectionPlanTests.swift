@@ -1,5 +1,4 @@
 import DownloadStore
-import TestSupport
 import Testing
 
 @testable import DownloadSync
@@ -45,41 +44,5 @@ import Testing
 
   @Test func `nothing is left to fetch of a complete file`() {
     #expect(ConnectionPlan.next(missing: ByteRanges(), claims: [], minimumLength: 1) == nil)
-  }
-
-  @Test(arguments: 0..<20 as Range<UInt64>)
-  func `any order of connections fetches each byte once`(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
-    var claims: [Int: PartClaim] = [:]
-    var (written, counts, started) = (ByteRanges(), [Int](repeating: 0, count: 300), 0)
-    while !written.contains(0..<300) {
-      let plan = ConnectionPlan.next(
-        missing: written.gaps(in: 0..<300),
-        claims: claims.sorted { $0.key < $1.key }.map {
-          claim($0.key, $0.value.written..<($0.value.end ?? 300), reserved: $0.value.reserved)
-        },
-        minimumLength: 5
-      )
-      switch plan {
-      case .fetch(let range) where claims.count < 4:
-        claims[started] = PartClaim(from: range.lowerBound, to: range.upperBound)
-        started += 1
-      case .split(let number, let offset) where claims.count < 4:
-        let end = claims[number]?.end
-        #expect(claims[number]?.shorten(to: offset) == true)
-        claims[started] = PartClaim(from: offset, to: end)
-        started += 1
-      default: break
-      }
-      guard let number = claims.keys.sorted().randomElement(using: &random) else { break }
-      let piece = claims[number]?.reserve(Int.random(in: 1...20, using: &random)) ?? 0..<0
-      for byte in piece { counts[Int(byte)] += 1 }
-      written.insert(piece)
-      claims[number]?.noteWritten()
-      if claims[number]?.isFull == true || Int.random(in: 0..<20, using: &random) == 0 {
-        claims[number] = nil
-      }
-    }
-    #expect(counts == [Int](repeating: 1, count: 300))
   }
 }

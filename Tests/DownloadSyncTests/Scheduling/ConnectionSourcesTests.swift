@@ -13,10 +13,10 @@ import Testing
   private func next(
     _ sources: ConnectionSources,
     _ connections: [Int],
-    mirrors: Bool = true,
+    mirrors: ConnectionSources.Mirrors = .all,
     full: Set<String> = []
   ) -> Int? {
-    sources.next(beside: connections, usesMirrors: mirrors) { !full.contains($0) }
+    sources.next(beside: connections, using: mirrors) { !full.contains($0) }
   }
 
   @Test func `the URL of the first connection comes first, and each URL once`() {
@@ -35,8 +35,15 @@ import Testing
   }
 
   @Test func `without a proof only the first source is used`() {
-    #expect(next(sources(), [0, 0], mirrors: false) == 0)
-    #expect(next(sources(), [0, 0], mirrors: false, full: ["http://a:80"]) == nil)
+    #expect(next(sources(), [0, 0], mirrors: .none) == 0)
+    #expect(next(sources(), [0, 0], mirrors: .none, full: ["http://a:80"]) == nil)
+  }
+
+  @Test func `other URLs of the same server may be used without other servers`() {
+    var sources = sources()
+    #expect(next(sources, [0, 0], mirrors: .ofSameOrigin) == 0)
+    sources.add(["http://a:80/2"])
+    #expect(next(sources, [0, 0], mirrors: .ofSameOrigin) == 3)
   }
 
   @Test func `a server without a free connection is passed over`() {

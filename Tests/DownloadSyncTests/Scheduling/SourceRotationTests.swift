@@ -106,6 +106,62 @@ import Testing
     #expect(record.source == mirrors[1])
   }
 
+  @Test func `without a digest, an unencrypted mirror is the last resort of an encrypted file`() {
+    let plain = "http://plain.example.com/a"
+    var record = DownloadRecord.sample(url: own, mirrors: [plain, mirrors[0]])
+    func fail(_ code: DownloadFailure.Code) {
+      let failure = DownloadFailure(code, "")
+      _ = record.fail(failure, from: record.source, at: record.createdAt) { _ in .zero }
+    }
+    fail(.timedOut)
+    #expect(record.source == mirrors[0])
+    fail(.timedOut)
+    #expect(record.source == own)
+    fail(.notFound)
+    #expect(record.source == mirrors[0])
+    fail(.notFound)
+    #expect(record.source == plain)
+    record.expectedDigest = "sha256:" + String(repeating: "0", count: 64)
+    record.attempts = []
+    record.failedAttempts = 0
+    fail(.timedOut)
+    #expect(record.source == plain)
+  }
+
+  @Test func `what shows that a mirror continues the file`() {
+    let plain = "http://plain.example.com/a"
+    func record(tag: String?, date: String? = nil, from source: String) -> DownloadRecord {
+      var record = DownloadRecord.sample(url: own, mirrors: [mirrors[0], plain])
+      record.entityTag = tag
+      record.lastModified = date
+      guard source != own else { return record }
+      // The URLs before it have failed permanently.
+      for url in [own, mirrors[0]].prefix(source == plain ? 2 : 1) {
+        _ = record.fail(DownloadFailure(.notFound, ""), from: url, at: record.createdAt) { _ in
+          .zero
+        }
+      }
+      #expect(record.source == source)
+      return record
+    }
+    let date = "Mon, 01 Jan 2024 00:00:00 GMT"
+    #expect(record(tag: "\"1\"", from: own).hasProofAtSource)
+    #expect(record(tag: "\"1\"", from: mirrors[0]).hasProofAtSource)
+    #expect(!record(tag: "\"1\"", from: plain).hasProofAtSource)
+    #expect(record(tag: nil, date: date, from: own).hasProofAtSource)
+    #expect(!record(tag: nil, date: date, from: mirrors[0]).hasProofAtSource)
+    #expect(!record(tag: nil, from: own).hasProofAtSource)
+    // No server gets a validator that another one may have stated.
+    #expect(record(tag: "\"1\"", from: own).resumeProof(with: nil) == .stated("\"1\""))
+    var alone = record(tag: "\"1\"", from: own)
+    alone.mirrors = []
+    #expect(alone.resumeProof(with: nil).ifRange == "\"1\"")
+    #expect(alone.resumeProof(with: nil, isConditional: false) == .stated("\"1\""))
+    alone.expectedDigest = "md5:0"
+    #expect(alone.resumeProof(with: nil) == .digest && alone.hasProofAtSource)
+    #expect(alone.resumeProof(with: nil, trustsDigest: false).ifRange == "\"1\"")
+  }
+
   @Test func `a mirror whose attempt met a full disk has not failed`() {
     var record = DownloadRecord.sample(url: own, mirrors: [mirrors[0]])
     func fail(_ code: DownloadFailure.Code) -> Duration? {

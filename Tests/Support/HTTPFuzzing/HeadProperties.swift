@@ -46,8 +46,10 @@ enum HeadProperties {
       now: now
     )
     switch verdict {
-    case .write(let start, let total):
-      guard start >= 0, start <= offset, total.map({ $0 >= start }) ?? true else {
+    case .write(let start, let end, let total):
+      guard start >= 0, start <= offset, total.map({ $0 >= start }) ?? true,
+        end.map({ $0 >= start && $0 <= total ?? .max }) ?? true
+      else {
         throw FuzzViolation(
           "bytes requested from \(offset) are written at \(start) of \(String(describing: total))"
         )
@@ -56,6 +58,10 @@ enum HeadProperties {
       guard total.map({ $0 >= 0 }) ?? true else { throw FuzzViolation("the size is negative") }
     case .alreadyComplete:
       guard offset > 0 else { throw FuzzViolation("a download without bytes counts as complete") }
+    case .askWithoutCondition:
+      guard offset > 0, head.status == 200 else {
+        throw FuzzViolation("the same request would be repeated")
+      }
     case .askAgainFromZero:
       guard offset > 0 else { throw FuzzViolation("the same request would be repeated") }
     case .fail(_, let wait):

@@ -1,0 +1,172 @@
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import SystemInterface
+import Testing
+
+@testable import DownloadStore
+@testable import DownloadSync
+
+/// Partial files that another program changes while the engine writes them.
+@Suite(.timeLimit(.minutes(10)))
+struct InterferenceTests {
+  private static let length: Int64 = 100_000
+  private static let size: Int64 = 1_050_000
+  private static let body = Body.generated(byteCount: size, seed: 91)
+  private static let theirs = Data("the file of another program".utf8)
+
+  /// What another program does to the file.
+  enum Deed: String, CaseIterable {
+    case overwrite, truncate, delete, replace
+
+    /// Changes the file at a path.
+    func perform(on path: String) throws {
+      switch self {
+      case .overwrite:
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.seek(toOffset: 150_000)
+        try handle.write(contentsOf: Data([UInt8](repeating: 0, count: 64)))
+        try handle.close()
+      case .truncate:
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.truncate(atOffset: 420_000)
+        try handle.close()
+      case .delete: try FileManager.default.removeItem(atPath: path)
+      case .replace:
+        try InterferenceTests.theirs.write(to: URL(filePath: path + "-theirs"))
+        guard unsafe rename(path + "-theirs", path) == 0 else { throw POSIXError(.EIO) }
+      }
+    }
+  }
+
+  private let fixture: EngineFixture
+
+  init() throws { fixture = try EngineFixture() }
+
+  private static var digest: Digest {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: 0, count: Int(size)).span)
+    return hasher.digest
+  }
+
+  /// Runs a download, and lets another program change its file once, before an effect.
+  private func run(
+    _ deed: Deed,
+    connections: Int,
+    pieceLength: Int64 = length,
+    before isMoment: @escaping @Sendable (Effect) -> Bool
+  ) async throws -> DownloadRecord {
+    let done = Mutex(false)
+    let path = try fixture.store.roots().layout(of: try fixture.record("/a")).partialPath
+    let hook = EffectHook { effect in
+      guard isMoment(effect),
+        done.withLock({ done in
+          defer { done = true }
+          return !done
+        })
+      else {
+        return nil
+      }
+      do {
+        try deed.perform(on: path)
+      } catch {
+        Issue.record(error)
+      }
+      return nil
+    }
+    let engine = try fixture.engine(environment: .live(hook)) { options in
+      options.pieceLength = pieceLength
+      options.checkpointBytes = 100_000
+      options.split = SplitOptions(maximumConnections: connections, minimumLength: 100_000)
+      options.split.measuringTime = .zero
+      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
+      options.retry = RetryPolicy(maximumAttempts: 3, base: .milliseconds(1))
+    }
+    _ = try await engine.run(until: .idle)
+    #expect(done.withLock { $0 })
+    return try fixture.record("/a")
+  }
+
+  private func expectComplete(_ record: DownloadRecord) throws {
+    #expect(record.state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
+  }
+
+  private func add(withDigest: Bool) throws {
+    var resource = Resource(Self.body)
+    resource.bytesPerSecond = 4_000_000
+    fixture.server.route("/a", resource)
+    try fixture.add("/a") { if withDigest { $0.digest = Self.digest } }
+  }
+
+  @Test(arguments: Deed.allCases, [1, 8])
+  func `a partial file that another program changes becomes no finished file`(
+    deed: Deed,
+    connections: Int
+  ) async throws {
+    try add(withDigest: true)
+    let record = try await run(deed, connections: connections) { effect in
+      if case .write(_, let offset, _) = effect { offset >= 600_000 } else { false }
+    }
+    try expectComplete(record)
+    #expect(record.verifiedDigest == Self.digest.text)
+  }
+
+  @Test(arguments: [Deed.truncate, .delete, .replace], [1, 8])
+  func `a lost partial file is noticed without a digest`(
+    deed: Deed,
+    connections: Int
+  ) async throws {
+    try add(withDigest: false)
+    let record = try await run(deed, connections: connections) { effect in
+      if case .write(_, let offset, _) = effect { offset >= 600_000 } else { false }
+    }
+    try expectComplete(record)
+  }
+
+  @Test(arguments: Deed.allCases)
+  func `a file of one piece is downloaded again`(deed: Deed) async throws {
+    try add(withDigest: true)
+    let record = try await run(deed, connections: 1, pieceLength: 2 * Self.size) { effect in
+      if case .write(_, let offset, _) = effect { offset >= 600_000 } else { false }
+    }
+    try expectComplete(record)
+  }
+
+  @Test(arguments: [Deed.delete, .replace, .truncate], [true, false])
+  func `a change after the last byte is noticed before the rename`(
+    deed: Deed,
+    hasDigest: Bool
+  ) async throws {
+    try add(withDigest: hasDigest)
+    let last = Mutex(false)
+    let record = try await run(deed, connections: 1) { effect in
+      switch effect {
+      case .write(_, let offset, let count):
+        last.withLock { $0 = $0 || offset + Int64(count) == Self.size }
+        return false
+      case .synchronize: return last.withLock { $0 }
+      default: return false
+      }
+    }
+    try expectComplete(record)
+  }
+
+  @Test func `pieces that are intact stay after a truncation`() async throws {
+    try add(withDigest: false)
+    let store = fixture.store
+    let url = fixture.server.url("/a")
+    let record = try await run(.truncate, connections: 1) { effect in
+      guard case .write(_, let offset, _) = effect, offset >= 900_000 else { return false }
+      // A checkpoint is due, and does not need this thread.
+      while (try? store.record(matching: url).received) ?? .max < 500_000 { sched_yield() }
+      return true
+    }
+    try expectComplete(record)
+    // The last whole piece before the end of the truncated file.
+    #expect(fixture.ranges("/a") == [nil, "bytes=400000-"])
+    #expect(record.attempts.allSatisfy { $0.failure.code == .fileInUse })
+  }
+}
