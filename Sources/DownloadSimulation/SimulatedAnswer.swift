@@ -23,12 +23,20 @@ public struct SimulatedAnswer: Sendable, Hashable {
   public var head: ResponseHead
   /// The body.
   public var content: Content
+  /// The number of wrong bytes that follow the body.
+  public var excess: Int64 = 0
 
   /// Computes the response to a request; 404 without a resource.
   ///
   /// Pure; follows RFC 9110, sections 13 to 15.
   public init(to request: TaskRequest, from resource: SimulatedResource?) {
-    guard let resource, resource.status == 200 else {
+    if let status = resource?.rangeStatus, request.end != nil {
+      let length = HeaderField(name: "Content-Length", value: "\(Self.page.count)")
+      head = ResponseHead(status: status, fields: [length], url: request.url)
+      content = .page(Self.page)
+      return
+    }
+    guard var resource, resource.status == 200 else {
       var fields = [HeaderField(name: "Content-Length", value: "\(Self.page.count)")]
       if let wait = resource?.retryAfter {
         fields.append(HeaderField(name: "Retry-After", value: wait))
@@ -38,6 +46,8 @@ public struct SimulatedAnswer: Sendable, Hashable {
       content = .page(Self.page)
       return
     }
+    let isForRange = request.offset > 0 || request.end != nil
+    if resource.changesTags, isForRange { resource.entityTag = "\"edge \(request.offset)\"" }
     var fields: [HeaderField] = []
     if let tag = resource.entityTag { fields.append(HeaderField(name: "ETag", value: tag)) }
     if let date = resource.lastModified {
@@ -45,12 +55,14 @@ public struct SimulatedAnswer: Sendable, Hashable {
     }
     let size = resource.body.byteCount
     let isSame =
-      request.validator.map { $0 == resource.entityTag || $0 == resource.lastModified } ?? true
+      request.validator.map { validator in
+        resource.heedsTags && validator == resource.entityTag || validator == resource.lastModified
+      } ?? true
     var status = 200
     var part = 0..<size
-    if request.offset > 0 || request.end != nil, resource.acceptsRanges,
-      isSame || !resource.heedsIfRange
-    {
+    if resource.emptiesRanges, isForRange {
+      part = 0..<0
+    } else if isForRange, resource.acceptsRanges, isSame || !resource.heedsIfRange {
       if request.offset >= size {
         status = 416
         part = 0..<0
@@ -59,10 +71,12 @@ public struct SimulatedAnswer: Sendable, Hashable {
         status = 206
         part = max(0, request.offset - resource.overlap)..<min(size, request.end ?? size)
         let range = "\(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+        if !resource.repeatsValidators { fields = [] }
         fields.append(HeaderField(name: "Content-Range", value: "bytes \(range)"))
+        excess = resource.excess
       }
     }
-    if resource.saysLength || status != 200 {
+    if excess == 0, resource.saysLength || status != 200 {
       let length = part.upperBound - part.lowerBound
       fields.append(HeaderField(name: "Content-Length", value: "\(length)"))
     }
@@ -73,7 +87,7 @@ public struct SimulatedAnswer: Sendable, Hashable {
   /// The number of bytes.
   var byteCount: Int64 {
     switch content {
-    case .entity(_, let part): part.upperBound - part.lowerBound
+    case .entity(_, let part): part.upperBound - part.lowerBound + excess
     case .page(let bytes): Int64(bytes.count)
     }
   }
@@ -82,7 +96,21 @@ public struct SimulatedAnswer: Sendable, Hashable {
   func bytes(_ range: Range<Int64>) -> [UInt8] {
     switch content {
     case .entity(let body, let part):
-      body[part.lowerBound + range.lowerBound..<part.lowerBound + range.upperBound]
+      body[
+        min(
+          part.lowerBound + range.lowerBound,
+          part.upperBound
+        )..<min(
+          part.lowerBound + range.upperBound,
+          part.upperBound
+        )
+      ]
+        + [UInt8](
+          repeating: 0xEE,
+          count: Int(
+            max(0, range.upperBound - max(range.lowerBound, part.upperBound - part.lowerBound))
+          )
+        )
     case .page(let bytes):
       Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
     }

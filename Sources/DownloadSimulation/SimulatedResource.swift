@@ -22,6 +22,18 @@ public struct SimulatedResource: Sendable, Hashable {
   public var heedsIfRange = true
   /// The number of bytes by which a partial response begins before the requested byte.
   public var overlap: Int64 = 0
+  /// Whether `If-Range` is honoured if it is an entity tag; if not, the whole file is sent.
+  public var heedsTags = true
+  /// Whether partial responses state `ETag` and `Last-Modified`.
+  public var repeatsValidators = true
+  /// The number of wrong bytes with which a partial response exceeds its `Content-Range`.
+  public var excess: Int64 = 0
+  /// The status of the responses to requests for ranges with an end; `nil` for that of the file.
+  public var rangeStatus: Int?
+  /// Whether the body is empty, with status 200, in answer to a request for a range.
+  public var emptiesRanges = false
+  /// Whether each response to a request for a range states another strong entity tag.
+  public var changesTags = false
   /// Whether a full response declares its length.
   public var saysLength = true
 

@@ -76,7 +76,8 @@ struct SimulationTests {
     }
     let faults = [
       "adopt", "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late",
-      "overwrite", "part", "purge orphans", "refuse", "replace", "room", "server", "stop", "tamper",
+      "overwrite", "part", "false ranges", "interfere", "purge orphans", "refuse", "replace",
+      "room", "server", "stop", "tamper",
       "command",
     ]
     for fault in faults { #expect(counts[fault, default: 0] > 0, "no \(fault)") }

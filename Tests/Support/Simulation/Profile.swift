@@ -47,6 +47,10 @@ struct Profile: Sendable {
   /// The probability that another program overwrites a partial file between two processes, so that
   /// only its modification time shows it.
   var overwrites = 0.0
+  /// The probability that a server that changes its behaviour falsifies ranges.
+  var falseRanges = 0.0
+  /// The probability that another program changes a partial file during a step of a process.
+  var interference = 0.0
 
   /// Draws a profile.
   ///

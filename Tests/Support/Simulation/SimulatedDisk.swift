@@ -213,6 +213,14 @@ final class SimulatedDisk: Sendable {
     }
   }
 
+  /// Puts a new file in the place of another one, durably, as another process would.
+  ///
+  /// - Throws: Errors of the file system.
+  func replace(_ path: String, with bytes: [UInt8]) throws {
+    delete(path)
+    try put(bytes, at: path)
+  }
+
   /// Deletes a file durably, as another process would.
   func delete(_ path: String) {
     keep(path)

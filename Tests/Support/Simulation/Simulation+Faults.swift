@@ -8,6 +8,7 @@ internal import SystemInterface
 extension Simulation {
   /// Injects a fault with some probability, and returns whether it did.
   func introduceFault() throws -> Bool {
+    if interferenceChance.happens(profile.interference), try interfere() { return true }
     if chance.happens(profile.kills) {
       let count = chance.number(in: 0...6)
       trace.note("kill", "after \(count)")
@@ -68,8 +69,63 @@ extension Simulation {
     case 7: resource.saysLength = false
     default: break
     }
+    if rangeChance.happens(profile.falseRanges) {
+      falsifyRanges(of: &resource, hasDigest: website.pages[index].hasDigest)
+    }
     trace.note("server", "\(url) \(way)")
     network.transport.serve(resource, at: url)
+  }
+
+  /// Lets a server answer requests for ranges in a way that no server should.
+  private func falsifyRanges(of resource: inout SimulatedResource, hasDigest: Bool) {
+    let way = rangeChance.number(in: 0...6)
+    switch way {
+    case 0: resource.heedsTags = false
+    case 1:
+      // A server need not repeat a date, so without a tag or a digest the change of a file cannot be
+      // detected.
+      guard hasDigest || resource.entityTag?.hasPrefix("\"") == true else { break }
+      resource.repeatsValidators = false
+      resource.heedsIfRange = false
+    case 2: resource.excess = Int64(rangeChance.number(in: 1...100))
+    case 3: resource.rangeStatus = rangeChance.pick([400, 401, 403, 404, 410, 416, 429, 503])
+    case 4: resource.emptiesRanges = true
+    case 5: if hasDigest { resource.changesTags = true }
+    default: resource.acceptsRanges = false
+    }
+    trace.note("false ranges", "\(way)")
+  }
+
+  /// Changes the partial file of a download while an engine runs, as another program would.
+  private func interfere() throws -> Bool {
+    let roots = try store.roots()
+    let possible = try store.records(DownloadRecord.where { $0.state == .running })
+      .map { ($0, try roots.layout(of: $0).partialPath) }
+      .filter { disk.isOnlyName($0.1) }
+    guard let (record, path) = interferenceChance.pick(possible),
+      var time = FileCalls.identity(of: path)
+    else { return false }
+    var bytes = try FileCalls.read(path)
+    let way = interferenceChance.number(in: 0...3)
+    switch way {
+    case 0: disk.delete(path)
+    case 1: try disk.replace(path, with: [])
+    case 2:
+      guard let count = interferenceChance.pick(bytes.indices) else { return false }
+      try disk.put(Array(bytes.prefix(count)), at: path)
+    default:
+      // Without a digest, a change in place need not be noticed.
+      guard record.expectedDigest != nil, let offset = interferenceChance.pick(bytes.indices) else {
+        return false
+      }
+      bytes[offset] ^= 1
+      // A history must not depend on the clock of the files.
+      time.seconds += 3_600
+      try disk.put(bytes, at: path, modified: time)
+    }
+    trace.note("interfere", "\(record.id) \(way)")
+    uncertain.insert(record.id)
+    return true
   }
 
   /// Creates a foreign file under a name that a download will use.

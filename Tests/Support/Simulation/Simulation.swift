@@ -33,6 +33,10 @@ public final class Simulation {
   let chance: Chance
   /// Decides about overwritten files only.
   let overwriteChance: Chance
+  /// Decides about servers that falsify ranges only.
+  let rangeChance: Chance
+  /// Decides about the interference of other programs only.
+  let interferenceChance: Chance
   /// The number of overwritten files.
   var overwriteCount = 0
   let profile: Profile
@@ -85,6 +89,8 @@ public final class Simulation {
     chance = Chance(seed: seed)
     // Another number, for the same reason as below.
     overwriteChance = Chance(seed: seed ^ 6)
+    rangeChance = Chance(seed: seed ^ 7)
+    interferenceChance = Chance(seed: seed ^ 8)
     var profile = Profile(
       chance,
       later: Chance(seed: seed ^ 0x5EED),
@@ -94,6 +100,8 @@ public final class Simulation {
     let parts = Chance(seed: seed ^ 5)
     if !profile.isInBackground, parts.happens(0.5) { profile.split(parts) }
     if overwriteChance.happens(0.4) { profile.overwrites = 0.5 }
+    if rangeChance.happens(0.4) { profile.falseRanges = 0.7 }
+    if interferenceChance.happens(0.3) { profile.interference = 0.01 }
     self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)

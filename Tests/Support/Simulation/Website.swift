@@ -103,7 +103,8 @@ extension Website.Page {
 
   /// Returns whether a server of the page states a tag for a version.
   private func states(_ tag: String?, for version: SimulatedResource) -> Bool {
-    tag == nil || version.entityTag == tag || mirrorTag == tag
+    // A page with a digest has one version, whose servers may state any tags.
+    tag == nil || version.entityTag == tag || mirrorTag == tag || hasDigest
   }
 
   /// Returns whether the bytes of a file are those of one version with the given tag, as far as they
