@@ -164,6 +164,16 @@ import Testing
     #expect(starts(&queue) == ("bc", ""))
   }
 
+  @Test func `a download that starts immediately is due before its date`() {
+    let date = Date(timeIntervalSince1970: 1_000)
+    var record = DownloadRecord.sample()
+    #expect(record.isDue(at: date))
+    record.notBefore = date + 1
+    #expect(!record.isDue(at: date) && record.isDue(at: date + 1))
+    record.startsImmediately = true
+    #expect(record.isDue(at: date))
+  }
+
   @Test func `a removed download does not start`() {
     var queue = queue("a", "b")
     #expect(queue.remove("https://example.com/a")?.url == "https://example.com/a")
