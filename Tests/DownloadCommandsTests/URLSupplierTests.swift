@@ -113,6 +113,23 @@ struct URLSupplierTests {
     #expect(error?.code == .needsURL && error?.message.contains("did not end within") == true)
   }
 
+  @Test func `the answer for an earlier URL of a record is not used for a later one`() async throws
+  {
+    let store = try RecordStore(at: store)
+    var record = try await store.add([DownloadRequest(url: "http://h/a")])[0].record
+    let supplier = URLSupplier(command: UserCommand(text: "echo http://h/fresh"), store: store)
+    _ = record.fail(DownloadFailure(.refused, ""), from: record.url, at: Date()) { _ in .zero }
+    func requested() async throws -> String {
+      let request = TaskRequest(url: record.url, recordID: record.id)
+      return try await supplier.intercept(request, for: record).url
+    }
+    #expect(try await requested() == "http://h/fresh")
+    record.attempts = []
+    #expect(try await requested() == "http://h/fresh")
+    record.move(to: "http://h/b")
+    #expect(try await requested() == "http://h/b")
+  }
+
   @Test func `only a refusal of the record's own URL asks for another`() throws {
     var record = try #require(
       try RecordStore(at: store).addNow([DownloadRequest(url: "http://h/a")]).first?.record

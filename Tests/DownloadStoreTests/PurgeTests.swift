@@ -280,6 +280,8 @@ import Testing
   /// Changes to a failed download that can happen while the user is asked.
   enum Change: CaseIterable {
     case resume, restart, cancel, remove, tag, rename, replaceURL
+    // One field each: the commands change several.
+    case generation, state, intent, isHeld, startsImmediately, destination
 
     func apply(to url: String, in store: RecordStore) throws {
       var update = RecordUpdate()
@@ -291,8 +293,24 @@ import Testing
       case .tag: update.addedTags = ["keep"]
       case .rename: update.filename = "renamed"
       case .replaceURL: update.url = "https://example.com/new"
+      default:
+        try store.objects.write { tx in
+          _ = try tx.update(DownloadRecord.self, key: url, changeField)
+        }
       }
       if update != RecordUpdate() { try store.updateNow(matching: url, with: update) }
+    }
+
+    private func changeField(of record: inout DownloadRecord) {
+      switch self {
+      case .generation: record.generation += 1
+      case .state: record.state = .cancelled
+      case .intent: record.intent = .pause
+      case .isHeld: record.isHeld = true
+      case .startsImmediately: record.startsImmediately = true
+      case .destination: record.destination += "x"
+      default: break
+      }
     }
   }
 

@@ -1,0 +1,82 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// Hooks of downloads that change while their hooks wait for a place.
+@Suite(.timeLimit(.minutes(10)))
+struct HookRunnerTests {
+  private let folder: TemporaryFolder
+  private let store: RecordStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try RecordStore(at: folder.path("store"))
+    let requests = (0...HookQueue.maximumRunning).map {
+      DownloadRequest(url: "https://example.com/\($0)")
+    }
+    for added in try store.addNow(requests) {
+      try change(added.record.url) {
+        $0.state = .completed
+        $0.pendingHooks = [.completion]
+      }
+    }
+  }
+
+  private func change(_ url: String, _ change: (inout DownloadRecord) -> Void) throws {
+    try store.objects.write { tx in _ = try tx.update(DownloadRecord.self, key: url, change) }
+  }
+
+  /// The keys of the hooks that have begun, in order.
+  private var keys: [String] {
+    let text = try? String(contentsOfFile: folder.path("keys"), encoding: .utf8)
+    return text?.split(separator: "\n").map(String.init) ?? []
+  }
+
+  /// Runs the hooks of all downloads, changes the one whose hook waits, and returns its record and the
+  /// keys of all hooks that ran.
+  private func run(
+    _ change: (inout DownloadRecord) -> Void
+  ) async throws -> (changed: DownloadRecord, keys: [String]) {
+    let command = """
+      echo "$DLSTORE_KEY" >> '\(folder.path("keys"))'
+      while [ ! -e '\(folder.path("go"))' ]; do sleep 0.02; done
+      """
+    let runner = HookRunner(
+      store: store,
+      commands: [.completion: UserCommand(text: command)],
+      scope: nil
+    )
+    let run = Task { await runner.run() }
+    while keys.count < HookQueue.maximumRunning { try await Task.sleep(for: .milliseconds(5)) }
+    let begun = keys
+    let waiting = try #require(
+      try store.records(DownloadRecord.all).first { record in
+        !begun.contains { $0.hasPrefix(record.id) }
+      }
+    )
+    try self.change(waiting.url, change)
+    try folder.makeFile("go")
+    runner.finish()
+    #expect(await run.value == 0)
+    #expect(try store.records(awaiting: .completion).isEmpty)
+    return (try store.record(matching: waiting.id), keys)
+  }
+
+  @Test func `the hook of a download that has ended again has the key of the later end`()
+    async throws
+  {
+    let (record, keys) = try await run { $0.generation += 1 }
+    #expect(keys.count == HookQueue.maximumRunning + 1)
+    #expect(keys.last == "\(record.id)-\(record.generation)")
+  }
+
+  @Test func `the hook of a download that was restarted does not run`() async throws {
+    let (record, keys) = try await run { $0.pendingHooks = [] }
+    #expect(keys.count == HookQueue.maximumRunning)
+    #expect(!keys.contains { $0.hasPrefix(record.id) })
+  }
+}

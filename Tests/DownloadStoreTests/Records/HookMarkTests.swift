@@ -1,0 +1,44 @@
+import DownloadStore
+import ObjectStore
+import TestSupport
+import Testing
+
+/// The marks of hooks that are due.
+@Suite struct HookMarkTests {
+  private let fixture: StoreFixture
+  private let url = "https://example.com/a.bin"
+
+  init() throws {
+    fixture = try StoreFixture()
+    try fixture.add(url)
+  }
+
+  private func ended() throws -> DownloadRecord {
+    try fixture.change(url) {
+      $0.state = .completed
+      $0.pendingHooks = [.completion]
+    }
+  }
+
+  @Test func `a hook that has run clears its mark once`() async throws {
+    let record = try ended()
+    #expect(try await fixture.store.finishHook(.completion, of: record))
+    #expect(try fixture.store.records(awaiting: .completion).isEmpty)
+    let commit = try fixture.store.objects.commitNumber()
+    #expect(try await !fixture.store.finishHook(.completion, of: record))
+    #expect(try fixture.store.objects.commitNumber() == commit)
+  }
+
+  @Test func `a hook of an earlier end leaves the mark of a later one`() async throws {
+    let record = try ended()
+    let later = try fixture.change(url) { $0.generation += 1 }
+    #expect(try await !fixture.store.finishHook(.completion, of: record))
+    #expect(try fixture.store.records(awaiting: .completion) == [later])
+  }
+
+  @Test func `a hook leaves the mark of another one`() async throws {
+    let record = try ended()
+    #expect(try await !fixture.store.finishHook(.failure, of: record))
+    #expect(try fixture.store.records(awaiting: .completion) == [record])
+  }
+}
