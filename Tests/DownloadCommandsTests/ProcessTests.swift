@@ -159,6 +159,51 @@ struct ProcessTests {
     }
   }
 
+  @Test func `progress before each crash does not keep a server from being given up`() async throws
+  {
+    var poison = Resource(.generated(byteCount: 1_000_000, seed: 5))
+    poison.faults = (0..<40).map { $0 % 2 == 0 ? .closeAfter(bytes: 10_000) : .closeInsideHeader }
+    server.route("/poison", poison)
+    server.route("/a", Resource(.text("a")))
+    let result = try await run(
+      "get",
+      server.url("/poison"),
+      server.url("/a"),
+      "--transport",
+      "urlsession"
+    )
+    #expect(result.status == 1)
+    #expect(FileManager.default.fileExists(atPath: folder.path("a")))
+    let record = try record(server.url("/poison"))
+    #expect(record.state == .failedPermanent && record.received >= 20_000)
+    #expect(record.attempts.last?.failure.code == .quarantined)
+    #expect(result.messages.components(separatedBy: "restarting it").count - 1 == 3)
+  }
+
+  @Test func `slow servers do not hold all slots`() async throws {
+    for name in ["/1", "/2"] {
+      server.route(name, Resource(.text("slow"), faults: .stallAfter(bytes: 2), then: .repeatLast))
+    }
+    server.route("/a", Resource(.text("a")))
+    let process = try start(
+      "get",
+      server.url("/1"),
+      server.url("/2"),
+      server.url("/a"),
+      "--max-concurrent",
+      "2",
+      "--lowest-speed-time",
+      "1"
+    )
+    try await process.message("completed a")
+    process.send(SIGINT)
+    #expect(try await process.status() == 130)
+    for name in ["/1", "/2"] {
+      let record = try record(server.url(name))
+      #expect(record.state == .waiting && record.attempts.isEmpty && record.received == 2)
+    }
+  }
+
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func `a signal stops get cleanly, and the next get resumes the download`(
     signal: Int32,

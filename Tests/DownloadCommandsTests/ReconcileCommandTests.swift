@@ -115,7 +115,7 @@ struct ReconcileCommandTests: StoreSuite {
 
   @Test func `failures during reconciliation are reported`() async throws {
     _ = try await interrupted()
-    try change(url) { $0.unresolvedStarts = 9 }
+    try change(url) { $0.unresolvedStarts = 90 }
     let result = await dlstore("--store", store, "reconcile", "--apply")
     #expect(result.status == .failed)
     #expect(result.messages.contains("failed: the process crashed"))

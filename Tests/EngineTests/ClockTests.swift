@@ -68,6 +68,78 @@ struct ClockTests {
     }
   }
 
+  @Test func `a suspect of two crashes runs alone: the others wait, and then continue`()
+    async throws
+  {
+    try fixture.add("b")
+    try await fixture.running(try engine()) {
+      try await fixture.started(2)
+      let tasks = fixture.transport.started
+      let other = tasks[0].request.url == fixture.url("b") ? tasks[0] : tasks[1]
+      let suspect = tasks[0].request.url == fixture.url("a") ? tasks[0] : tasks[1]
+      other.receive([7, 7, 7], of: 100)
+      clocks.advance(by: .seconds(1))
+      try await waitUntil("a checkpoint") { try fixture.record("b").received == 3 }
+      try fixture.change("a") { $0.unresolvedStarts = 2 }
+      suspect.sink.finish(.failed(DownloadFailure(.connectionLost, "reset")))
+      // The wait for the next attempt may begin after the commit that shows it.
+      try await waitUntil("the other one to be ended") {
+        clocks.advance(by: .seconds(60))
+        return !fixture.transport.cancelled.isEmpty
+      }
+      #expect(fixture.transport.started.count == 2)
+      other.sink.finish(.cancelled)
+      try await fixture.started(3)
+      #expect(fixture.transport.started[2].request.url == fixture.url("a"))
+      // Progress does not end its probation.
+      fixture.transport.started[2].receive([7], of: 100)
+      clocks.advance(by: .seconds(1))
+      try await waitUntil("a checkpoint") { try fixture.record("a").received == 1 }
+      try await fixture.settle()
+      #expect(fixture.transport.started.count == 3)
+      clocks.advance(by: .seconds(6))
+      try await fixture.started(4)
+      #expect(fixture.transport.started[3].request.url == fixture.url("b"))
+      #expect(fixture.transport.started[3].request.offset == 3)
+      let record = try fixture.record("b")
+      #expect(record.failedAttempts == 0 && record.attempts.isEmpty)
+    }
+  }
+
+  @Test
+  func `a slow transfer lets a waiting download go first, and loses neither bytes nor attempts`()
+    async throws
+  {
+    try fixture.add("b")
+    let engine = try engine()
+    await engine.setLimits(ConcurrencyLimits(maximumRunning: 1, maximumPerHost: 1))
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      let slow = fixture.transport.started[0]
+      let (first, second) =
+        slow.request.url == fixture.url("a") ? ("a", "b") : ("b", "a")
+      slow.receive([7, 7, 7], of: 100)
+      clocks.advance(by: .seconds(1))
+      try await waitUntil("a checkpoint") { try fixture.record(first).received == 3 }
+      // Two periods: the first one may have begun before the bytes arrived.
+      for _ in 0..<2 {
+        clocks.advance(by: .seconds(31))
+        try await fixture.settle()
+      }
+      try await waitUntil("the slow one to be ended") { !fixture.transport.cancelled.isEmpty }
+      slow.sink.finish(.cancelled)
+      try await fixture.started(2)
+      #expect(fixture.transport.started[1].request.url == fixture.url(second))
+      let record = try fixture.record(first)
+      #expect(record.state == .waiting && record.received == 3)
+      #expect(record.failedAttempts == 0 && record.attempts.isEmpty)
+      fixture.transport.started[1].complete()
+      try await fixture.started(3)
+      #expect(fixture.transport.started[2].request.url == fixture.url(first))
+      #expect(fixture.transport.started[2].request.offset == 3)
+    }
+  }
+
   @Test(arguments: [-86_400, 86_400] as [TimeInterval])
   func `setting the clock by a day does not change the delay of a retry`(
     seconds: TimeInterval

@@ -148,19 +148,22 @@ struct RestartTests {
     try await expectComplete(fixture, requests: ["bytes=400000-"])
   }
 
-  @Test func `starts unresolved by harmless exits do not quarantine a download`() async throws {
+  @Test func `kills and power cuts do not quarantine a download that has crashed before`()
+    async throws
+  {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil) {
       $0.unresolvedStarts = 3
     }
     let (_, events) = try await fixture.run { $0.previousExit = .clean }
     #expect(events.contains { if case .completed = $0 { true } else { false } })
+    #expect(try fixture.record("/a").unresolvedStarts == 0)
   }
 
   @Test func `a download that crashed the process three times is quarantined`() async throws {
     let fixture = try EngineFixture()
     _ = try killed(fixture, state: .running, received: 0, partial: nil) {
-      $0.unresolvedStarts = 3
+      $0.unresolvedStarts = 2
     }
     let (summary, _) = try await fixture.run { $0.previousExit = .crashed }
     #expect(summary == RunSummary(completed: 0, failed: 1))

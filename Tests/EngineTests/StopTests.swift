@@ -63,13 +63,13 @@ struct StopTests {
     task.sink.finish(.cancelled)
     _ = try await run.value
     let record = try fixture.record("a")
-    #expect(record.state == .waiting && record.received == 50 && record.unresolvedStarts == 0)
+    #expect(record.state == .waiting && record.received == 50)
   }
 
   @Test func `stopping before the first byte does not crash`() async throws {
     try await fixture.running(try engine()) {
       try await fixture.started(1)
-      #expect(try fixture.record("a").unresolvedStarts == 1)
+      #expect(try fixture.record("a").state == .running)
     }
     let record = try fixture.record("a")
     #expect(record.state == .waiting && record.unresolvedStarts == 0)

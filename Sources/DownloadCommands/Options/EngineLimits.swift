@@ -58,6 +58,24 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The speed below which a transfer lets a waiting download go first, such as 10K; 0 for never.",
+      valueName: "bytes/s"
+    ),
+    transform: EngineLimits.speed
+  )
+  var lowestSpeed: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "The time over which the speed is measured for --lowest-speed, such as 30s or 2m.",
+      valueName: "duration"
+    ),
+    transform: EngineLimits.time
+  )
+  var lowestSpeedTime: Duration?
+
+  @Option(
+    help: ArgumentHelp(
       "Fail a download after this many consecutive failures without progress.",
       valueName: "n"
     )
@@ -104,6 +122,24 @@ struct EngineLimits: ParsableArguments {
     return value
   }
 
+  /// Parses a speed in bytes per second, which may be zero.
+  ///
+  /// - Throws: `ValidationError`.
+  private static func speed(_ text: String) throws(ValidationError) -> Int64 {
+    text == "0" ? 0 : try ByteAmount.rate(text)
+  }
+
+  /// Parses a duration of at least a second; a number without a unit is one of seconds.
+  ///
+  /// - Throws: `ValidationError`.
+  private static func time(_ text: String) throws(ValidationError) -> Duration {
+    let number = Digits.number(text[...]).map { "\($0)s" }
+    guard let span = SpanArgument(argument: number ?? text), span.duration >= .seconds(1) else {
+      throw ValidationError("'\(text)' is not a duration of at least 1s such as 30s or 2m.")
+    }
+    return span.duration
+  }
+
   /// The options for an engine in this process.
   var engineOptions: EngineOptions {
     var options = EngineOptions()
@@ -111,6 +147,8 @@ struct EngineLimits: ParsableArguments {
     options.split.maximumConnections = connections
     if let minSplit { options.split.minimumLength = minSplit }
     options.preallocation = preallocate
+    if let lowestSpeed { options.lowestSpeed = lowestSpeed }
+    if let lowestSpeedTime { options.lowestSpeedTime = lowestSpeedTime }
     options.retry.maximumAttempts = maxAttempts
     options.retry.base = retryWait.duration
     options.retry.cap = max(options.retry.cap, retryWait.duration)

@@ -84,15 +84,16 @@ public struct DownloadRecord: Sendable, Hashable {
   public var completedAt: Date?
   /// Whether the store has ``RequestHeaders`` with the record's id.
   public var hasHeaders: Bool = false
-  /// The number of transfers started since one made progress or ended in an orderly way.
+  /// The number of crashes of the process while this download was transferred.
   ///
-  /// A record with a count above zero is a crash suspect: its transfer may have crashed the
-  /// process.
+  /// Counted by the next engine, if ``state`` was `running`. Completion and commands that queue the
+  /// download again clear it; progress does not. A record with a count above zero is a crash
+  /// suspect.
   public var unresolvedStarts: Int32 = 0
   /// The largest number of synced bytes since the download was added or last restarted.
   ///
-  /// Only progress beyond it clears ``unresolvedStarts`` and ``failedAttempts``: a server may crash
-  /// the process at the end of every body.
+  /// Only progress beyond it clears ``failedAttempts``: a server may send another entity with every
+  /// response.
   public var resolvedBytes: Int64 = 0
   /// The identity of the finished file, committed before the file gets its name.
   public var fileIdentity: FileIdentity?

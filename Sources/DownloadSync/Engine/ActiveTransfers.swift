@@ -47,6 +47,7 @@ struct ActiveTransfer {
   fileprivate(set) var endingConnections: Set<Int> = []
   /// The progress of the running tasks, by number; the first one has the number zero.
   fileprivate(set) var paces: [Int: ConnectionPace] = [:]
+  fileprivate(set) var slowness: Slowness
 
   init(
     record: DownloadRecord,
@@ -75,6 +76,7 @@ struct ActiveTransfer {
     self.isEnding = isEnding
     self.headers = headers
     sources = ConnectionSources(first: record.source, of: record)
+    slowness = Slowness(at: startedAt)
     ramp = ConnectionRamp(
       maximum: split.maximumConnections(of: record),
       gaps: transfer.missing?.ranges.count ?? 0,
@@ -150,9 +152,23 @@ struct ActiveTransfer {
       isEnding: isEnding,
       connectionCount: connectionCount,
       mirrorConnections: mirrorConnections,
-      endingConnectionCount: endingConnections.count
+      endingConnectionCount: endingConnections.count,
+      isSlow: slowness.isSlow && mayBeSuspended
     )
   }
+
+  /// Whether the transfer may end and continue later: its bytes can be continued, or are so few that
+  /// they cost less than a slot.
+  ///
+  /// Without a task, the file is complete or its request is being prepared.
+  private var mayBeSuspended: Bool {
+    guard task != nil else { return false }
+    if transfer.file.byteCount <= Self.bytesToRepeat { return true }
+    return transfer.entity.validator != nil && transfer.head?["Accept-Ranges"] != "none"
+  }
+
+  /// The number of bytes that a slow transfer may drop: 256 KiB.
+  private static let bytesToRepeat: Int64 = 256 << 10
 }
 
 /// A task of a transfer other than the first one.
@@ -456,18 +472,60 @@ struct ActiveTransfers {
     transfers[url]?.record.expectedDigest = digest
   }
 
-  /// Notes the committed byte count of a transfer, which clears a crash suspect.
-  mutating func noteCommitted(_ received: Int64, of key: TransferKey) {
-    guard self[key] != nil else { return }
+  /// Notes the committed byte count of a transfer, which clears a suspect of one crash.
+  ///
+  /// - Returns: The id of the record if it was such a suspect.
+  mutating func noteCommitted(_ received: Int64, of key: TransferKey) -> String? {
+    guard let transfer = self[key] else { return nil }
     transfers[key.url]?.committed = received
-    transfers[key.url]?.candidate.isSuspect = false
+    return transfer.candidate.runsAlone ? nil : clear(key.url)
   }
 
   /// Ends the probation of crash suspects that have run for a time without a crash.
-  mutating func endProbation(after probation: Duration, at now: ContinuousClock.Instant) {
-    for (url, transfer) in zip(urls, ordered)
-    where transfer.candidate.isSuspect && transfer.startedAt.duration(to: now) >= probation {
-      transfers[url]?.candidate.isSuspect = false
+  ///
+  /// - Parameters:
+  ///   - probation: The probation after the first crashes; each further one doubles it.
+  ///   - now: The current time.
+  /// - Returns: The ids of the records.
+  mutating func endProbation(
+    after probation: Duration,
+    at now: ContinuousClock.Instant
+  ) -> [String] {
+    zip(urls, ordered).compactMap { url, transfer in
+      let time = CrashProbation.time(probation, afterCrashes: transfer.record.unresolvedStarts)
+      return transfer.startedAt.duration(to: now) >= time ? clear(url) : nil
+    }
+  }
+
+  /// Clears a crash suspect, and returns its id; `nil` if it is none.
+  private mutating func clear(_ url: String) -> String? {
+    guard let transfer = transfers[url], transfer.candidate.isSuspect else { return nil }
+    transfers[url]?.candidate.isSuspect = false
+    transfers[url]?.candidate.runsAlone = false
+    return transfer.record.id
+  }
+
+  /// Measures which transfers are slow.
+  ///
+  /// - Parameters:
+  ///   - limit: The lowest speed.
+  ///   - rateLimit: The limit of all transfers in bytes per second; `nil` for none.
+  ///   - now: The current time.
+  mutating func noteSpeeds(
+    _ limit: LowestSpeed,
+    rateLimit: Int64?,
+    at now: ContinuousClock.Instant
+  ) {
+    for url in urls {
+      guard let transfer = transfers[url] else { continue }
+      // A limit that the user set is no reason to end a transfer.
+      let limits = [rateLimit.map { $0 / Int64(count) }, transfer.record.bytesPerSecond]
+      transfers[url]?.slowness.note(
+        // A transfer that waits for its request, or for the digest of its file, is not slow.
+        transfer.task == nil ? nil : transfer.transfer.received,
+        limit.belowLimits(limits.compactMap { $0 }),
+        at: now
+      )
     }
   }
 

@@ -64,9 +64,8 @@ extension DownloadEngine {
       }
     }
     // The bytes that a restart drops are reported with it.
-    for checkpoint in checkpoints where checkpoint.result?.dropsBytes != true {
-      active.noteCommitted(checkpoint.synced.byteCount, of: checkpoint.key)
-    }
+    let kept = checkpoints.filter { $0.result?.dropsBytes != true }
+    queue.noteCleared(kept.compactMap { active.noteCommitted($0.synced.byteCount, of: $0.key) })
   }
 
   /// Commits the received bytes, and returns every running record to the queue.
@@ -80,7 +79,7 @@ extension DownloadEngine {
     try await commit { tx in
       for (key, resumeData) in left {
         try tx.update(key, if: { $0.state == .running }) {
-          $0.interrupt(hasEnded: true, resumeData: resumeData, at: moment)
+          $0.interrupt(resumeData: resumeData, at: moment)
         }
       }
     }

@@ -31,6 +31,20 @@ extension DownloadEngine {
     queue.readStore()
   }
 
+  /// Returns which downloads the previous process was transferring when it crashed.
+  ///
+  /// Those are the records that it left as `running`: an engine that ends otherwise leaves none, and
+  /// so does the next one after a kill, before it starts any transfer.
+  func crashScope() async throws -> CrashScope {
+    guard options.previousExit == .crashed else { return .none }
+    let count = try await store.objects.read { [scope = options.scope] tx in
+      guard let scope else { return try tx.count(DownloadRecord.where { $0.state == .running }) }
+      return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
+        .count { $0.state == .running }
+    }
+    return CrashScope(runningCount: count)
+  }
+
   /// The queries for records that are neither finished nor just waiting, each through an index.
   ///
   /// Downloads that were running come first: they start before the others of their priority.

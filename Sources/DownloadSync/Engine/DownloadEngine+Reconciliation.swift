@@ -112,7 +112,6 @@ extension DownloadEngine {
   /// - Parameters:
   ///   - found: The records and the decisions.
   ///   - correct: By record id, the bytes of files that were checked whose pieces have their digests.
-  ///   - taskHasEnded: Whether a task of this engine has just ended for each record.
   ///   - resumeData: The resume data that the task has left.
   /// - Returns: The reasons why records were left unchanged, by record id.
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
@@ -121,19 +120,18 @@ extension DownloadEngine {
   func execute(
     _ found: [Reconciliation],
     counting correct: [String: ByteRanges] = [:],
-    taskHasEnded: Bool = false,
     resumeData: Data? = nil
   ) async throws -> [String: Withheld] {
     let (found, withheld) = try await syncFiles(of: found)
     let counted = found.map { $0.countedBytes(correct[$0.record.id]) }
     guard !found.isEmpty else { return withheld }
-    let options = options
+    let (options, crash) = (options, crash)
     let moment = now()
     let changed = try await commit { tx in
       try zip(found, counted).map { found, counted in
         try RecordChange(
           found,
-          taskHasEnded: taskHasEnded,
+          after: crash,
           resumeData: resumeData,
           counted: counted,
           options

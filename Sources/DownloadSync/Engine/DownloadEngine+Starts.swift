@@ -50,6 +50,7 @@ extension DownloadEngine {
       )
       // The preempted downloads are held until the user resumes them.
       try await stopTransfers(next.preempted, areHeld: true)
+      try await stopTransfers(next.suspended, areHeld: false)
       for (url, origin) in next.narrowed { endLastConnection(of: url, to: origin) }
       let chosen = next.starting
       guard !chosen.isEmpty else {

@@ -106,7 +106,6 @@ extension DownloadEngine {
       if download.isEnding { dispatcher.emit(.released(url: url), of: download.record.id) }
       try await execute(
         [found],
-        taskHasEnded: true,
         resumeData: download.transfer.resumeData
       )
     }

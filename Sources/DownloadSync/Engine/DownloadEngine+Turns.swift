@@ -102,7 +102,18 @@ extension DownloadEngine {
       case .ticked:
         turn.hasTicked = true
         active.measure(at: .now)
-        active.endProbation(after: options.probation, at: environment.instant())
+        queue.noteCleared(
+          active.endProbation(after: options.probation, at: environment.instant())
+        )
+        active.noteSpeeds(
+          LowestSpeed(
+            // A task of a background transport may deliver its bytes only at its end.
+            bytesPerSecond: takesResumeData ? 0 : options.lowestSpeed,
+            time: options.lowestSpeedTime
+          ),
+          rateLimit: transport.bytesPerSecond,
+          at: environment.instant()
+        )
         queue.checkDiskSpace(
           at: environment.instant(),
           interval: options.diskSpaceInterval,

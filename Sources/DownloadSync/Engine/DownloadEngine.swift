@@ -50,6 +50,8 @@ public actor DownloadEngine {
   /// The ids of records whose servers did not answer requests for ranges as expected; their files
   /// are no longer split in this run.
   var unsplittable: Set<String> = []
+  /// How the previous process crashed; `none` once the records that it left are reconciled.
+  var crash = CrashScope.none
   /// The ids of records whose bytes of several servers or versions did not have the required digest;
   /// only bytes with equal validators are put together in this run.
   var unmixable: Set<String> = []
@@ -161,8 +163,12 @@ public actor DownloadEngine {
       hub.end()
       lock = nil
     }
+    // An adopted task runs in a process of the system, and makes its record `running`.
+    let crash = try await crashScope()
     try await adoptTasks()
+    self.crash = crash
     try await reconcileInterrupted()
+    self.crash = .none
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
       case .ticked: inbox.post(.ticked)
@@ -263,7 +269,9 @@ public actor DownloadEngine {
     } else {
       try await adoptTasks()
     }
+    crash = try await crashScope()
     let found = try await reconcileAtLaunch(leavingOut: left, checksPieces: true)
+    crash = .none
     await awaitNotifications()
     if let fatal { throw fatal }
     return found

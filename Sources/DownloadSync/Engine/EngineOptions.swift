@@ -19,7 +19,7 @@ public struct EngineOptions: Sendable {
   public enum PreviousExit: Sendable, Hashable {
     /// It stopped, was killed, or lost power: no transfer is suspected.
     case clean
-    /// The process crashed: the transfers that were starting are crash suspects.
+    /// The process crashed: the downloads that were being transferred are crash suspects.
     case crashed
   }
 
@@ -29,6 +29,15 @@ public struct EngineOptions: Sendable {
   public var split = SplitOptions()
   /// Whether and when failed downloads are retried.
   public var retry = RetryPolicy()
+  /// The speed below which a transfer gives its slot up to a download that waits for one.
+  ///
+  /// In bytes per second; zero for never. 1 KiB per second by default.
+  ///
+  /// This is no failed attempt: the download continues from its bytes when no other one waits. A
+  /// transfer that could not be continued keeps its slot once it has more than 256 KiB.
+  public var lowestSpeed: Int64 = 1_024
+  /// The time over which the speed is measured for ``lowestSpeed``.
+  public var lowestSpeedTime = Duration.seconds(30)
   /// The longest time between two checkpoints of a download that makes progress.
   ///
   /// A crash or power failure loses at most the bytes received since the last checkpoint.
@@ -39,11 +48,16 @@ public struct EngineOptions: Sendable {
   public var preallocation = Preallocation.none
   /// The number of crashes after which a crash suspect fails permanently with `quarantined`.
   ///
-  /// A crash suspect is a download whose transfer had neither made progress nor ended when the
-  /// process crashed. Suspects start one at a time, so that another crash identifies its cause.
+  /// A crash suspect is a download that was being transferred when the process crashed. Progress does
+  /// not clear it; completion and the commands of the user do. Suspects start one at a time, so that
+  /// another crash identifies its cause: a download is given up only if the last crash happened while
+  /// it ran alone, or after four times as many crashes beside others.
   public var maximumUnresolvedStarts: Int32 = 3
-  /// The probation of a crash suspect: how long it runs alone if it neither makes progress nor
-  /// ends.
+  /// The probation of a crash suspect: how long nothing starts beside it.
+  ///
+  /// After one crash it also ends with the first progress. After two the download runs alone for the
+  /// whole probation, also if running transfers have to wait for that, and each further crash doubles
+  /// it.
   public var probation = Duration.seconds(5)
   /// Whether to continue from bytes on disk if neither a validator nor a digest can show that they
   /// belong to the server's file.

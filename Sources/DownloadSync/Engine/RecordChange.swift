@@ -12,8 +12,7 @@ struct RecordChange: Sendable {
   private let counted: ByteRanges?
   /// The modification time of the partial file when it was examined.
   private let partialModified: Date?
-  private let taskHasEnded: Bool
-  private let isTransferToBlame: Bool
+  private let crash: CrashScope
   private let maximumUnresolvedStarts: Int32
   private let hooks: Set<DownloadHook>
 
@@ -21,15 +20,14 @@ struct RecordChange: Sendable {
   ///
   /// - Parameters:
   ///   - found: The record and the decision.
-  ///   - taskHasEnded: Whether a task of this engine has ended for the record, without a crash.
+  ///   - crash: Whether the previous process crashed, if this is a decision at launch.
   ///   - resumeData: The resume data that the task has left.
   ///   - counted: The bytes that count after a check of the partial file; `nil` if it was not
   ///     checked.
-  ///   - options: How the previous engine ended, how many crashes a download may cause, and the hooks
-  ///     to mark.
+  ///   - options: How many crashes a download may cause, and the hooks to mark.
   init(
     _ found: Reconciliation,
-    taskHasEnded: Bool,
+    after crash: CrashScope,
     resumeData: Data?,
     counted: ByteRanges?,
     _ options: EngineOptions
@@ -39,8 +37,7 @@ struct RecordChange: Sendable {
     self.resumeData = ResumeDataChange(effects.resumeData, left: resumeData)
     self.counted = counted
     partialModified = found.partialModified
-    self.taskHasEnded = taskHasEnded
-    isTransferToBlame = options.previousExit == .crashed
+    self.crash = crash
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
     hooks = options.hooks
   }
@@ -77,7 +74,6 @@ struct RecordChange: Sendable {
     resumeData.apply(to: &changed)
     if effects.rollsBack { changed.dropBytes() }
     if let counted { changed.recount(counted, writtenAt: partialModified, at: moment) }
-    if taskHasEnded { changed.resolveStart() }
     switch effects.record {
     case .complete: changed.complete(marking: hooks, at: moment)
     case .keep(let state): if let state { enter(state, &changed, at: moment) }
@@ -92,8 +88,8 @@ struct RecordChange: Sendable {
     case .waiting, .failedRetryable:
       record.requeue(
         as: state,
-        hasCrashed: isTransferToBlame,
-        maximumStarts: maximumUnresolvedStarts,
+        after: crash,
+        maximumCrashes: maximumUnresolvedStarts,
         source: record.source,
         marking: hooks,
         at: moment

@@ -46,7 +46,7 @@ struct QueueLane: Sendable, Hashable {
   /// Whether every download of the lane starts before a candidate.
   func isBefore(_ candidate: Scheduler.Candidate) -> Bool {
     if startsImmediately != candidate.startsImmediately { return startsImmediately }
-    return priority > candidate.priority
+    return candidate.wasSlow || priority > candidate.priority
   }
 }
 

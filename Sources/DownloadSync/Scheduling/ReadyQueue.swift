@@ -7,6 +7,7 @@ struct ReadyQueue: Sendable {
   /// A download's position in the starting order.
   struct Position: Comparable, Sendable {
     var startsImmediately: Bool
+    var wasSlow: Bool
     var priority: Int32
     var order: Int
     /// Distinguishes successive insertions of the same download.
@@ -14,6 +15,7 @@ struct ReadyQueue: Sendable {
 
     fileprivate init(_ candidate: Scheduler.Candidate, _ sequence: Int) {
       startsImmediately = candidate.startsImmediately
+      wasSlow = candidate.wasSlow
       priority = candidate.priority
       order = candidate.order
       self.sequence = sequence
@@ -23,6 +25,7 @@ struct ReadyQueue: Sendable {
 
     static func < (left: Self, right: Self) -> Bool {
       if left.startsImmediately != right.startsImmediately { return left.startsImmediately }
+      if left.wasSlow != right.wasSlow { return right.wasSlow }
       if left.priority != right.priority { return left.priority > right.priority }
       if left.order != right.order { return left.order < right.order }
       return left.sequence < right.sequence

@@ -16,6 +16,10 @@ struct Scheduler: Sendable {
     var order: Int
     /// Whether the process crashed while a transfer of this download was running.
     var isSuspect = false
+    /// Whether it is a crash suspect beside which no other download may run.
+    var runsAlone = false
+    /// Whether it gave its slot up because it was slow: any other download starts before it.
+    var wasSlow = false
     /// Whether the user asked to start this download before all others, preempting one if
     /// necessary.
     var startsImmediately = false
@@ -38,6 +42,8 @@ struct Scheduler: Sendable {
     var mirrorConnections: [String: Int] = [:]
     /// The number of connections that were asked to end, although the download continues.
     var endingConnectionCount = 0
+    /// Whether it is so slow that it gives its slot up when another download waits for one.
+    var isSlow = false
 
     /// The number of its connections to a server.
     func connectionCount(to origin: String) -> Int {
@@ -59,11 +65,15 @@ struct Scheduler: Sendable {
     /// End the running download with this URL; it is held until the user resumes it. Another
     /// download takes its slot when it has ended.
     case preempt(url: String)
+    /// End the running download with this URL, which continues when a slot is free again. Another
+    /// download takes its slot when it has ended.
+    case suspend(url: String)
     /// A slot is free, but no connection: end one of the running download with this URL.
     ///
     /// - `origin`: The server of the connection; `nil` for any.
     case endConnection(url: String, origin: String?)
-    /// A slot is free, but no connection, and one is about to end.
+    /// A slot is free, but no connection, and one is about to end; or a crash suspect waits for
+    /// others to end.
     case awaitConnection
   }
 
@@ -74,7 +84,11 @@ struct Scheduler: Sendable {
   /// The caller carries out the step, adds it to `running`, and calls again.
   ///
   /// Only one crash suspect starts at a time, and nothing starts beside it: if the process crashes
-  /// again, the cause is known. Downloads that are not suspects, and already run, continue.
+  /// again, the cause is known. Downloads that are not suspects, and already run, continue, unless
+  /// the suspect has to run alone.
+  ///
+  /// A slow download gives its slot up to one that waits and was not slow itself. So slow servers
+  /// cannot hold all slots, and slow downloads do not take turns.
   ///
   /// A download that starts immediately preempts the download that has run longest, if that one
   /// started before the request to start immediately. So downloads that were requested together do
@@ -95,7 +109,11 @@ struct Scheduler: Sendable {
   ) -> Step? {
     guard !running.contains(where: \.candidate.isSuspect) else { return nil }
     let slots = Slots(limits, running)
-    if let suspect = queue.firstSuspect(where: { slots.hasFreeSlot(for: $0) }) {
+    if let suspect = queue.firstSuspect(where: { $0.runsAlone || slots.hasFreeSlot(for: $0) }) {
+      if suspect.runsAlone, !running.isEmpty {
+        let next = running.filter { !$0.isEnding }.min { $0.started < $1.started }
+        return next.map { .suspend(url: $0.candidate.url) } ?? .awaitConnection
+      }
       if let step = slots.stepToFreeConnection(for: suspect) { return step }
       queue.remove(suspect.url)
       return .start(suspect)
@@ -116,6 +134,7 @@ struct Scheduler: Sendable {
         return .start(candidate)
       }
       passed.append(head)
+      if let url = slots.urlToSuspend(for: candidate) { return .suspend(url: url) }
       if candidate.startsImmediately, let url = slots.urlToPreempt(for: candidate) {
         return .preempt(url: url)
       }
@@ -180,12 +199,26 @@ private struct Slots {
   ///
   /// `nil` when there is none, or when a slot is about to become free anyway.
   func urlToPreempt(for candidate: Scheduler.Candidate) -> String? {
+    rivals(of: candidate).filter { $0.started < candidate.order }
+      .min { $0.started < $1.started }?.candidate.url
+  }
+
+  /// The slow download that has run longest of those that give their slot up to the candidate.
+  ///
+  /// `nil` when there is none, or when a slot is about to become free anyway.
+  func urlToSuspend(for candidate: Scheduler.Candidate) -> String? {
+    guard !candidate.wasSlow else { return nil }
+    return rivals(of: candidate).filter(\.isSlow)
+      .min { $0.started < $1.started }?.candidate.url
+  }
+
+  /// The downloads of which one has to end before the candidate gets a slot; none if one is ending.
+  private func rivals(of candidate: Scheduler.Candidate) -> [Scheduler.Running] {
     let isHostFull = perHost[candidate.origin, default: 0] >= limits.maximumPerHost
     let others = running.filter { !isHostFull || $0.candidate.origin == candidate.origin }
     let limit = isHostFull ? limits.maximumPerHost : limits.maximumRunning
-    guard others.count(where: { !$0.isEnding }) >= limit else { return nil }
-    return others.filter { !$0.isEnding && $0.started < candidate.order }
-      .min { $0.started < $1.started }?.candidate.url
+    let rivals = others.filter { !$0.isEnding }
+    return rivals.count >= limit ? rivals : []
   }
 }
 

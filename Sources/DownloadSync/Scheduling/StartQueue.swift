@@ -14,6 +14,9 @@ struct StartQueue {
     var starting: [Scheduler.Candidate] = []
     /// The URLs of the transfers that are preempted.
     var preempted: [String] = []
+    /// The URLs of the transfers that are ended and continue later: slow ones, and those beside a
+    /// crash suspect that has to run alone.
+    var suspended: [String] = []
     /// The URLs of the transfers that give a connection away, and its server; `nil` for any.
     var narrowed: [(url: String, origin: String?)] = []
     /// The downloads to read from the store before others start; `nil` if none are needed.
@@ -36,6 +39,10 @@ struct StartQueue {
   private var backlog = Backlog()
   private var diskSpace = DiskSpaceMonitor()
   private var shortage = ResourceShortage()
+  /// The ids of crash suspects whose probation has ended without a crash.
+  private var cleared: Set<String> = []
+  /// The ids of downloads that wait because they gave their slot up.
+  private var slow: Set<String> = []
   /// The last number given to an arrival or a start.
   private var order = 0
 
@@ -94,8 +101,11 @@ struct StartQueue {
     // earlier.
     let keepsPlace = known.map { $0.startsImmediately || !record.startsImmediately } ?? false
     let order = keepsPlace ? known?.order ?? order : nextOrder()
+    var candidate = Scheduler.Candidate(record, order: order, volume: volume)
+    if cleared.contains(record.id) { (candidate.isSuspect, candidate.runsAlone) = (false, false) }
+    candidate.wasSlow = slow.contains(record.id)
     ready.insert(
-      Scheduler.Candidate(record, order: order, volume: volume),
+      candidate,
       notBefore: deadline(ready.retryDeadline(of: record.url))
     )
   }
@@ -139,6 +149,12 @@ struct StartQueue {
       Stored(record: record, volume: volume, deadline: deadline(nil)),
       from: QueuePosition(QueueLane(record))
     )
+  }
+
+  /// Notes that crash suspects have run through their probation: they are treated as other downloads
+  /// until the process ends.
+  mutating func noteCleared(_ recordIDs: some Sequence<String>) {
+    cleared.formUnion(recordIDs)
   }
 
   // MARK: The store
@@ -253,7 +269,10 @@ struct StartQueue {
       let step = scheduler.next(&ready, running: running) { [backlog] in !backlog.mayPrecede($0) }
       switch step {
       case nil:
-        if scheduler.hasFreeSlot(beside: running) {
+        // Without a free slot, a slow transfer gives way to a download that is still in the store.
+        if scheduler.hasFreeSlot(beside: running)
+          || (ready.isEmpty && running.contains { $0.isSlow && !$0.isEnding })
+        {
           starts.need = backlog.frontier.map(Backlog.Need.frontier)
         }
         return starts
@@ -268,20 +287,31 @@ struct StartQueue {
           }
           continue
         }
+        slow.remove(candidate.recordID)
         running.append(Scheduler.Running(candidate: candidate, started: nextOrder()))
         starts.starting.append(candidate)
       case .preempt(let url):
         starts.preempted.append(url)
-        for index in running.indices
-        where running[index].candidate.url.utf8.elementsEqual(url.utf8) {
-          running[index].isEnding = true
-        }
+        noteEnding(url, in: &running)
+      case .suspend(let url):
+        starts.suspended.append(url)
+        noteEnding(url, in: &running)
       case .endConnection(let url, let origin):
         starts.narrowed.append((url, origin))
         return starts
       case .awaitConnection:
         return starts
       }
+    }
+  }
+
+  /// Notes that a running download is asked to end, and that it is the last to start again if it is
+  /// slow.
+  private mutating func noteEnding(_ url: String, in running: inout [Scheduler.Running]) {
+    for index in running.indices
+    where running[index].candidate.url.utf8.elementsEqual(url.utf8) {
+      running[index].isEnding = true
+      if running[index].isSlow { slow.insert(running[index].candidate.recordID) }
     }
   }
 
@@ -357,6 +387,7 @@ extension Scheduler.Candidate {
       priority: record.priority,
       order: order,
       isSuspect: record.unresolvedStarts > 0,
+      runsAlone: record.unresolvedStarts > 1,
       startsImmediately: record.startsImmediately,
       volume: volume,
       missingBytes: record.expected.map { max(0, $0 - record.received) }

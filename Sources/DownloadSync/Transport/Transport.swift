@@ -41,11 +41,19 @@ public protocol Transport: Sendable {
   ///
   /// For transports on which several connections at a high rate cost more than they gain.
   var splitRateLimit: Int64? { get }
+
+  /// The rate limit of all tasks together in bytes per second; `nil` if there is none.
+  ///
+  /// The engine does not take transfers for slow that the limit slows down.
+  var bytesPerSecond: Int64? { get }
 }
 
 extension Transport {
   /// Splits files at any rate.
   public var splitRateLimit: Int64? { nil }
+
+  /// No limit.
+  public var bytesPerSecond: Int64? { nil }
 }
 
 /// Receives the events of one task.

@@ -98,23 +98,36 @@ import Testing
         continue
       }
       #expect(record.state == .waiting && record.isHeld && record.resumeData == Data([2]))
-      #expect(record.unresolvedStarts == 1, "the transfer may still crash the process")
       var ended = old
       ended.isHeld = false
-      ended.interrupt(hasEnded: true, at: Self.moment)
-      #expect(ended.unresolvedStarts == 0 && !ended.isHeld && ended.resumeData == Data([1]))
+      ended.interrupt(at: Self.moment)
+      #expect(!ended.isHeld && ended.resumeData == Data([1]))
     }
   }
 
-  @Test func `a start counts as unresolved until the transfer shows progress or ends`() {
+  @Test func `a start without its bytes drops them and their validators`() {
     for record in Self.records {
       var started = record
       started.start(keepingBytes: false, at: Self.moment)
-      #expect(started.unresolvedStarts == 2 && started.received == 0 && started.entityTag == nil)
+      #expect(started.received == 0 && started.entityTag == nil)
       #expect(started.nextRetryAt == nil && !started.startsImmediately)
-      started.resolveStart()
-      #expect(started.unresolvedStarts == 0)
     }
+  }
+
+  @Test func `only completion and commands that queue a download again uncount its crashes`() {
+    for record in Self.records {
+      for row in Self.table where row.name != "complete" && row.name != "adopt" {
+        var changed = record
+        row.apply(&changed)
+        #expect(changed.unresolvedStarts == 1, "\(row.name)")
+      }
+      var interrupted = record
+      interrupted.interrupt(at: Self.moment)
+      #expect(interrupted.unresolvedStarts == 1)
+    }
+    let failed = Self.record(.failedPermanent, .run)
+    #expect(failed.applying(.resume(immediately: false)).unresolvedStarts == 0)
+    #expect(failed.applying(.restart).unresolvedStarts == 0)
   }
 
   @Test func `a failure is counted and listed, and only a retry has a date`() {
@@ -128,7 +141,7 @@ import Testing
       #expect(wait == .seconds(5))
       let date = failed.state == .failedRetryable ? Self.moment.addingTimeInterval(5) : nil
       #expect(failed.nextRetryAt == date)
-      #expect(failed.unresolvedStarts == 0 && failed.received == 40)
+      #expect(failed.received == 40)
       var restarted = record
       _ = restarted.fail(Self.failure, from: "u", at: Self.moment, droppingBytes: true) { _ in nil }
       #expect(restarted.received == 0 && restarted.expected == nil && restarted.resumeData == nil)
@@ -152,11 +165,11 @@ import Testing
       let failedAttempts = record.failedAttempts
       for _ in 0..<3 { record.deferAttempt(noting: Self.failure, from: "u", at: Self.moment) }
       #expect(record.attempts.count == 1 && record.failedAttempts == failedAttempts)
-      #expect(record.unresolvedStarts == 0)
     }
   }
 
-  @Test func `only progress beyond the largest byte count clears failures and crashes`() {
+  @Test
+  func `only progress beyond the largest byte count clears failures, and none clears crashes`() {
     var record = Self.record(.running, .run)
     func checkpoint(_ synced: Int64) {
       record.checkpoint(
@@ -170,9 +183,9 @@ import Testing
     checkpoint(0)
     checkpoint(40)
     #expect(record.received == 40)
-    #expect(record.failedAttempts == 2 && record.unresolvedStarts == 1)
+    #expect(record.failedAttempts == 2)
     checkpoint(41)
-    #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
+    #expect(record.failedAttempts == 0 && record.unresolvedStarts == 1)
     #expect(record.resolvedBytes == 41)
     #expect(record.expected == 120 && record.entityTag == "\"x\"" && record.lastModified == nil)
     checkpoint(5)
@@ -233,24 +246,38 @@ import Testing
   }
 
   @Test(arguments: [DownloadState.waiting, .failedRetryable])
-  func `a record is quarantined after as many crashes as the options allow`(state: DownloadState) {
+  func `a crash is counted for each running record, and gives up one that ran alone`(
+    state: DownloadState
+  ) {
+    func requeued(
+      _ record: DownloadRecord,
+      _ crash: CrashScope,
+      count: Int32 = 1
+    ) -> DownloadRecord {
+      var record = record
+      record.unresolvedStarts = count
+      record.requeue(as: state, after: crash, maximumCrashes: 3, source: "u", at: Self.moment)
+      return record
+    }
     for record in Self.records {
-      var requeued = record
-      requeued.requeue(
-        as: state,
-        hasCrashed: false,
-        maximumStarts: 1,
-        source: "u",
-        at: Self.moment
-      )
-      // A transfer that ran when the process ended without a crash is not to blame.
-      #expect(requeued.state == (record.state == .running ? state : .failedPermanent))
-      var crashed = record
-      crashed.requeue(as: state, hasCrashed: true, maximumStarts: 2, source: "u", at: Self.moment)
-      #expect(crashed.state == state && crashed.unresolvedStarts == 1)
-      crashed.requeue(as: state, hasCrashed: true, maximumStarts: 1, source: "u", at: Self.moment)
-      #expect(crashed.state == .failedPermanent)
-      #expect(crashed.attempts.last?.failure.code == .quarantined)
+      let isRunning = record.state == .running
+      // A kill, a power cut and a stop are no crashes, however often they happen.
+      for crash in [CrashScope.none, .several, .alone] {
+        let first = requeued(record, crash)
+        #expect(first.state == state)
+        #expect(first.unresolvedStarts == (isRunning && crash != .none ? 2 : 1))
+        #expect(first.attempts.isEmpty)
+      }
+      #expect(requeued(record, .none, count: 3).state == state)
+      #expect(requeued(record, .several, count: 10).state == state, "others may be to blame")
+      let third = requeued(record, .alone, count: 2)
+      #expect(third.state == (isRunning ? .failedPermanent : state))
+      #expect((third.attempts.last?.failure.code == .quarantined) == isRunning)
+      // No cause hides forever behind the downloads beside it.
+      #expect((requeued(record, .several, count: 11).state == .failedPermanent) == isRunning)
+      #expect(requeued(record, .none, count: .max).state == .failedPermanent)
+      #expect(requeued(record, .alone, count: .min).state == state)
+      #expect(requeued(record, .alone, count: .max).unresolvedStarts == .max)
     }
   }
 
@@ -269,8 +296,8 @@ import Testing
       var quarantined = record
       quarantined.requeue(
         as: .waiting,
-        hasCrashed: true,
-        maximumStarts: 1,
+        after: .several,
+        maximumCrashes: 0,
         source: "u",
         marking: all,
         at: Self.moment

@@ -85,13 +85,74 @@ import Testing
         try .sample(record, in: folder.path, isSuspect: true, startedAt: start)
       )
     }
-    active.noteCommitted(7, of: TransferKey(.sample(url: url)))
+    let a = DownloadRecord.sample(url: url)
+    let cleared = active.noteCommitted(7, of: TransferKey(a))
+    #expect(cleared == a.id)
     #expect(active[url]?.committed == 7)
     #expect(active.ordered.map(\.candidate.isSuspect) == [false, true])
-    active.endProbation(after: .seconds(5), at: start.advanced(by: .seconds(4)))
+    func end(after seconds: Int) -> [String] {
+      active.endProbation(after: .seconds(5), at: start.advanced(by: .seconds(seconds)))
+    }
+    #expect(end(after: 4) == [])
     #expect(active.ordered.map(\.candidate.isSuspect) == [false, true])
-    active.endProbation(after: .seconds(5), at: start.advanced(by: .seconds(5)))
+    #expect(end(after: 5) == [DownloadRecord.sample(url: "https://b.example.com/file").id])
     #expect(active.ordered.map(\.candidate.isSuspect) == [false, false])
+    #expect(end(after: 6) == [])
+  }
+
+  @Test func `after two crashes only the probation clears a suspect, and each crash doubles it`()
+    throws
+  {
+    let start = ContinuousClock.now
+    for (count, seconds) in [(2, 5), (3, 10), (5, 40), (99, 5_120)] as [(Int32, Int)] {
+      var record = DownloadRecord.sample(url: url)
+      record.unresolvedStarts = count
+      var active = ActiveTransfers()
+      active.insert(try .sample(record, in: folder.path, isSuspect: true, startedAt: start))
+      let byProgress = active.noteCommitted(7, of: TransferKey(record))
+      #expect(byProgress == nil && active[url]?.candidate.isSuspect == true)
+      for (time, isCleared) in [(seconds - 1, false), (seconds, true)] {
+        let cleared = active.endProbation(
+          after: .seconds(5),
+          at: start.advanced(by: .seconds(time))
+        )
+        #expect(cleared == (isCleared ? [record.id] : []), "\(count) crashes, \(time) s")
+      }
+      #expect(active[url]?.candidate.runsAlone == false)
+      active.remove(url)
+    }
+  }
+
+  @Test func `a transfer is slow after a whole period below the limit`() throws {
+    let start = ContinuousClock.now
+    var active = ActiveTransfers()
+    active.insert(try .sample(.sample(url: url), in: folder.path, task: 1, startedAt: start))
+    let transfer = try #require(active[url]?.transfer)
+    func isSlow(at second: Int, rateLimit: Int64? = nil) -> Bool? {
+      active.noteSpeeds(
+        LowestSpeed(bytesPerSecond: 10, time: .seconds(30)),
+        rateLimit: rateLimit,
+        at: start.advanced(by: .seconds(second))
+      )
+      return active[url]?.running.isSlow
+    }
+    #expect(isSlow(at: 0) == false)
+    #expect(isSlow(at: 29) == false)
+    #expect(isSlow(at: 30) == true)
+    let bytes = [UInt8](repeating: 7, count: 300)
+    _ = transfer.receive(bytes.span)
+    #expect(isSlow(at: 59) == true)
+    #expect(isSlow(at: 60) == false, "10 bytes per second")
+    _ = transfer.receive(Array(bytes.prefix(299)).span)
+    #expect(isSlow(at: 90) == true)
+    // The limit of the user is 10 bytes per second, and half of it is no slowness.
+    _ = transfer.receive(Array(bytes.prefix(150)).span)
+    #expect(isSlow(at: 120, rateLimit: 10) == false)
+    _ = transfer.receive(Array(bytes.prefix(149)).span)
+    #expect(isSlow(at: 150, rateLimit: 10) == true)
+    // The end of the task.
+    _ = active.noteEnd(TransferKey(.sample(url: url)))
+    #expect(isSlow(at: 180) == false)
   }
 
   @Test func `bytes that are being written belong to their task or are not missing`() async throws {

@@ -37,6 +37,9 @@ import Testing
     #expect(!backlog.mayPrecede(candidate(record(3))))
     #expect(!backlog.mayPrecede(candidate(record(2) { $0.startsImmediately = true })))
     #expect(self.backlog(at: .start).mayPrecede(candidate(record(9))))
+    var slow = candidate(record(9))
+    slow.wasSlow = true
+    #expect(backlog.mayPrecede(slow), "any other download starts before a slow one")
     #expect(!self.backlog(at: nil).mayPrecede(candidate(record(-9))))
   }
 

@@ -51,7 +51,7 @@ import Testing
       switch step {
       case .start(let candidate):
         running.append(Scheduler.Running(candidate: candidate, started: 1_000 + steps.count))
-      case .preempt(let url):
+      case .preempt(let url), .suspend(let url):
         let index = running.firstIndex { $0.candidate.url == url }
         running[index ?? 0].isEnding = true
       case .endConnection(let url, _):
@@ -74,6 +74,7 @@ import Testing
       switch $0 {
       case .start(let candidate): candidate.url
       case .preempt(let url): "room by \(url)"
+      case .suspend(let url): "suspend \(url)"
       case .endConnection(let url, _): "connection of \(url)"
       case .awaitConnection: "wait"
       }
@@ -113,6 +114,44 @@ import Testing
     #expect(starts(limits, waiting, running: [candidate("b0", host: "b")]) == ["a1", "c1"])
   }
 
+  // MARK: Slow downloads
+
+  @Test func `a slow download gives its slot to one that waits, and to one only`() {
+    let limits = ConcurrencyLimits(maximumRunning: 2, maximumPerHost: 2)
+    let candidates = [candidate("s1", order: 1), candidate("s2", order: 2)]
+    var running = running(candidates)
+    func next(_ waiting: Candidate...) -> Scheduler.Step? {
+      var queue = queue(waiting)
+      return Scheduler(limits: limits).next(&queue, running: running)
+    }
+    let new = candidate("new", order: 3)
+    #expect(next(new) == nil)
+    running[1].isSlow = true
+    #expect(next() == nil, "nothing waits")
+    #expect(next(new) == .suspend(url: "s2"))
+    running[0].isSlow = true
+    #expect(next(new) == .suspend(url: "s1"), "the one that has run longest")
+    #expect(next(candidate("less", priority: -9, order: 3)) == .suspend(url: "s1"))
+    running[0].isEnding = true
+    #expect(next(new) == nil, "a slot is about to become free")
+    running[0].isEnding = false
+    // Slow downloads do not take turns.
+    var slow = candidate("slow", order: 0)
+    slow.wasSlow = true
+    #expect(next(slow) == nil)
+    running.removeLast()
+    #expect(next(slow) == .start(slow))
+    #expect(next(slow, candidate("less", priority: -9)) == .start(candidate("less", priority: -9)))
+  }
+
+  @Test func `a slow download of a full host gives its slot to one of that host`() {
+    let limits = ConcurrencyLimits(maximumRunning: 9, maximumPerHost: 1)
+    var running = running([candidate("a", host: "a"), candidate("b", host: "b")])
+    for index in running.indices { running[index].isSlow = true }
+    var queue = queue([candidate("new", host: "b", order: 5)])
+    #expect(Scheduler(limits: limits).next(&queue, running: running) == .suspend(url: "b"))
+  }
+
   // MARK: Crash suspects
 
   @Test func `a crash suspect starts alone, and proven transfers continue`() {
@@ -126,6 +165,27 @@ import Testing
     #expect(
       starts(ConcurrencyLimits(), [candidate("s2", isSuspect: true)], running: [suspect]) == []
     )
+  }
+
+  @Test func `a suspect that runs alone lets the others wait, also without a free slot`() {
+    var suspect = candidate("suspect", order: 9, isSuspect: true)
+    suspect.runsAlone = true
+    let others = [candidate("b", order: 2), candidate("a", order: 1)]
+    for limit in [1, 2, 9] {
+      var queue = queue([suspect, candidate("w")])
+      var running = running(others)
+      let limits = ConcurrencyLimits(maximumRunning: limit)
+      func next() -> Scheduler.Step? { Scheduler(limits: limits).next(&queue, running: running) }
+      #expect(next() == .suspend(url: "a"))
+      running[1].isEnding = true
+      #expect(next() == .suspend(url: "b"))
+      running[0].isEnding = true
+      #expect(next() == .awaitConnection)
+      running.removeAll()
+      #expect(next() == .start(suspect))
+      running = self.running([suspect])
+      #expect(next() == nil)
+    }
   }
 
   @Test func `crash suspects start one after another`() {
@@ -180,8 +240,8 @@ import Testing
         case .start(let candidate):
           log.append("+ \(candidate.url)")
           live.append(Scheduler.Running(candidate: candidate, started: started))
-        case .endConnection, .awaitConnection:
-          Issue.record("a download with one connection has none to give away")
+        case .endConnection, .awaitConnection, .suspend:
+          Issue.record("a download with one connection has none to give away, and none is slow")
         }
       }
     }
@@ -415,6 +475,8 @@ import Testing
           } else {
             queue.unblock(volume: volume)
           }
+        case 6 where !live.isEmpty:
+          live[Int.random(in: live.indices, using: &random)].isSlow.toggle()
         default:
           if !live.isEmpty { live.remove(at: Int.random(in: live.indices, using: &random)) }
         }
@@ -425,9 +487,10 @@ import Testing
             #expect(live.count < limits.maximumRunning)
             #expect(!held.contains(candidate.volume))
             live.append(Scheduler.Running(candidate: candidate, started: moment))
-          case .preempt(let url):
+          case .preempt(let url), .suspend(let url):
             let index = live.firstIndex { $0.candidate.url == url } ?? 0
             #expect(live[index].candidate.url == url && !live[index].isEnding)
+            if case .suspend = step { #expect(live[index].isSlow) }
             live[index].isEnding = true
           case .endConnection, .awaitConnection:
             Issue.record("a download with one connection has none to give away")

@@ -109,6 +109,49 @@ import Testing
     #expect(taken().starting.map(\.url) == ["https://example.com/n"])
   }
 
+  @Test func `a slow transfer gives way, also to a download in the store, and starts last again`()
+    throws
+  {
+    var queue = queue(running: 1)
+    var active = ActiveTransfers()
+    let url = "https://example.com/s"
+    active.insert(try .sample(.sample(url: url), in: folder.path, task: 1, startedAt: now))
+    func taken() -> StartQueue.Starts { queue.takeStarts(beside: active, at: now) { _ in nil } }
+    let limit = LowestSpeed(bytesPerSecond: 10, time: .seconds(1))
+    active.noteSpeeds(limit, rateLimit: nil, at: now)
+    queue.readStore()
+    let position = QueuePosition(QueueLane(.sample()))
+    queue.insert([], of: QueuePage(start: .start, next: position), for: .frontier(.start))
+    #expect(taken().need == nil, "the transfer is not slow, and there is no free slot")
+    active.noteSpeeds(limit, rateLimit: nil, at: now.advanced(by: .seconds(1)))
+    #expect(taken().need == .frontier(position))
+    insert("n", in: &queue) { $0.priority = -1 }
+    queue.insert([], of: QueuePage(start: position), for: .frontier(position))
+    #expect(taken().suspended == [url])
+    _ = active.noteEnding(url)
+    #expect(taken().suspended == [], "one slot is enough")
+    active.remove(url)
+    insert("s", in: &queue) { $0.priority = 9 }
+    #expect(starts(&queue) == ("n", ""))
+    #expect(starts(&queue) == ("s", ""))
+    // It waits as any other download once it has started again.
+    insert("s", in: &queue) { $0.priority = 9 }
+    insert("n", in: &queue)
+    #expect(starts(&queue) == ("s", ""))
+  }
+
+  @Test func `a suspect whose probation has ended starts as any other download`() {
+    var queue = queue(running: 2)
+    func insertSuspect() { insert("s", in: &queue) { $0.unresolvedStarts = 2 } }
+    insertSuspect()
+    insert("a", in: &queue)
+    #expect(queue["https://example.com/s"]?.runsAlone == true)
+    #expect(starts(&queue) == ("s", ""), "alone")
+    queue.noteCleared([DownloadRecord.sample(url: "https://example.com/s").id])
+    insertSuspect()
+    #expect(starts(&queue) == ("as", ""))
+  }
+
   @Test func `a failed download waits for its deadline`() {
     var queue = queue()
     let deadline = RetryDeadline(date: .now, instant: now.advanced(by: .seconds(3)))
@@ -152,6 +195,87 @@ import Testing
     // The next check finds that a download is deferred, and lets it try again.
     queue.checkDiskSpace(at: later.advanced(by: .seconds(5)), interval: .seconds(5)) { _ in .max }
     #expect(starts(&queue, available: 15 << 20) == ("b", ""))
+  }
+
+  // MARK: Downloads that stay in the store
+
+  /// A queue that keeps one download of each host, and one that waits for a time, in memory.
+  private func shortQueue(running: Int = 9) -> StartQueue {
+    StartQueue(
+      limits: ConcurrencyLimits(maximumRunning: running, maximumPerHost: 9),
+      bounds: QueueBounds(perHost: 1, delayed: 1, page: 1)
+    )
+  }
+
+  /// What the queue reads from the store, if nothing runs.
+  private func need(
+    _ queue: inout StartQueue,
+    at moment: ContinuousClock.Instant? = nil,
+    available: Int64? = nil
+  ) -> Backlog.Need? {
+    queue.takeStarts(beside: ActiveTransfers(), at: moment ?? now) { _ in available }.need
+  }
+
+  @Test func `a retry that is left in the store is read when its time has come`() {
+    var queue = shortQueue()
+    func insertAgain(_ name: String, _ seconds: Int) {
+      queue.insertAgain(.sample(url: "https://example.com/\(name)"), volume: 1) { _ in
+        RetryDeadline(date: .now, instant: now.advanced(by: .seconds(seconds)))
+      }
+    }
+    insertAgain("a", 9)
+    insertAgain("b", 5)
+    #expect(queue.count == 1 && !queue.isEmpty)
+    #expect(need(&queue, at: now.advanced(by: .seconds(4))) == nil)
+    #expect(need(&queue, at: now.advanced(by: .seconds(5))) == .frontier(.start))
+  }
+
+  @Test func `downloads to a full volume are left in the store, and read when it has space`() {
+    var queue = shortQueue()
+    queue.noteFull(1, folder: "/full", at: now)
+    queue.readStore()
+    let stored = StartQueue.Stored(record: .sample(), volume: 1)
+    queue.insert([stored], of: QueuePage(start: .start), for: .frontier(.start))
+    #expect(queue.count == 0 && !queue.isEmpty && queue.fullFolder == "/full")
+    #expect(need(&queue) == nil)
+    let later = now.advanced(by: .seconds(5))
+    queue.checkDiskSpace(at: later, interval: .seconds(5)) { _ in .max }
+    #expect(need(&queue) == .frontier(.start))
+  }
+
+  @Test func `of many downloads that do not fit on a disk, none is forgotten`() {
+    var queue = shortQueue()
+    let names = ["a", "b", "c"]
+    for name in names { insert(name, in: &queue) { $0.expected = 10 << 20 } }
+    queue.noteFull(1, folder: "/full", at: now)
+    func check(_ number: Int) {
+      let moment = now.advanced(by: .seconds(5 * number))
+      queue.checkDiskSpace(at: moment, interval: .seconds(5)) { _ in 30 << 20 }
+    }
+    check(1)
+    // One fits, one is deferred in memory, and the third one is left in the store.
+    #expect(starts(&queue, available: 15 << 20) == ("a", ""))
+    #expect(queue.urls == ["https://example.com/b"])
+    #expect(starts(&queue, available: 15 << 20) == ("", ""))
+    check(2)
+    #expect(need(&queue, available: 15 << 20) == .frontier(.start))
+    queue.insert([], of: QueuePage(start: .start), for: .frontier(.start))
+    #expect(starts(&queue, available: 15 << 20) == ("b", ""))
+  }
+
+  @Test func `a download that is left in the store keeps its volume monitored`() {
+    var queue = shortQueue()
+    for name in ["a", "b", "c"] { insert(name, in: &queue) { $0.expected = 10 << 20 } }
+    queue.noteFull(1, folder: "/full", at: now)
+    queue.checkDiskSpace(at: now.advanced(by: .seconds(5)), interval: .seconds(5)) { _ in .max }
+    #expect(starts(&queue, available: 15 << 20) == ("a", ""))
+    queue.remove("https://example.com/b")
+    queue.checkDiskSpace(at: now.advanced(by: .seconds(10)), interval: .seconds(5)) { _ in .max }
+    #expect(need(&queue, available: 15 << 20) == .frontier(.start))
+    queue.insert([], of: QueuePage(start: .start), for: .frontier(.start))
+    // Whatever it reads is compared with the free space again.
+    insert("c", in: &queue) { $0.expected = 20 << 20 }
+    #expect(starts(&queue, available: 15 << 20) == ("", ""))
   }
 
   @Test func `a shortage delays all starts, and then limits them until transfers progress`() {

@@ -40,6 +40,10 @@ extension Simulation {
     options.pieceLength = profile.pieceLength
     options.split.measuringTime = .zero
     options.split.stallTime = .seconds(3)
+    // A tick is 200 ms long: most downloads of a seed are slow at some time.
+    options.lowestSpeedTime = .milliseconds(500)
+    options.lowestSpeed = 2_000
+    options.probation = .milliseconds(300)
     let engine = try DownloadEngine(
       store: store,
       transport: network.session.map { BackgroundLife(life: life, session: $0) } ?? life,

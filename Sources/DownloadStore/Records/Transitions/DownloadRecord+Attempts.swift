@@ -32,7 +32,6 @@ extension DownloadRecord {
       dropBytes()
       resumeData = nil
     }
-    unresolvedStarts = 0
     failedAttempts += 1
     let wait = wait(self)
     if wait == nil {
@@ -66,7 +65,6 @@ extension DownloadRecord {
     if let failure, attempts.last?.failure != failure {
       note(failure, from: source, at: moment)
     }
-    unresolvedStarts = 0
     awaitAttempt()
     updatedAt = moment
   }
@@ -81,24 +79,34 @@ extension DownloadRecord {
 
   /// Requeues a record that no task works for any more, or gives it up as a crash suspect.
   ///
+  /// The process may have crashed because of a transfer that ran. A crash is counted for each of
+  /// them, but only a download that ran alone is known to be the cause. Neither progress nor a failed
+  /// attempt uncounts a crash: a server may send some bytes each time before it crashes the process.
+  ///
   /// - Parameters:
   ///   - state: `waiting` or `failedRetryable`.
-  ///   - hasCrashed: Whether the process crashed while the record's transfer may have been running.
-  ///   - maximumStarts: The number of crashes after which the record fails permanently.
+  ///   - crash: Whether the process crashed, and which downloads it was transferring.
+  ///   - maximumCrashes: The number of crashes after which a download that ran alone in the last one
+  ///     fails permanently. Beside others it does after ``crashLimitBesideOthers`` times as many.
   ///   - source: The URL that was requested.
   ///   - hooks: The hooks to mark as pending if the record is given up.
   ///   - moment: The time of the decision.
   package mutating func requeue(
     as state: DownloadState,
-    hasCrashed: Bool,
-    maximumStarts: Int32,
+    after crash: CrashScope,
+    maximumCrashes: Int32,
     source: String,
     marking hooks: Set<DownloadHook> = [],
     at moment: Date
   ) {
-    if self.state == .running, !hasCrashed { unresolvedStarts = max(0, unresolvedStarts - 1) }
+    let hasCrashed = self.state == .running && crash != .none
+    // A stored count may be any number.
+    if hasCrashed, unresolvedStarts < .max { unresolvedStarts += 1 }
     self.state = state
-    guard unresolvedStarts >= maximumStarts else { return }
+    let isAlone = hasCrashed && crash == .alone
+    guard unresolvedStarts / (isAlone ? 1 : Self.crashLimitBesideOthers) >= maximumCrashes else {
+      return
+    }
     self.state = .failedPermanent
     pendingHooks = hooks.intersection([.failure])
     note(
@@ -110,6 +118,11 @@ extension DownloadRecord {
       at: moment
     )
   }
+
+  /// How many times as many crashes a download may take part in if others always ran beside it.
+  ///
+  /// A limit for a cause that never shows while its download runs alone.
+  private static let crashLimitBesideOthers: Int32 = 4
 
   /// Notes that the files of a cancelled download are deleted.
   package mutating func finishCancellation() {

@@ -17,7 +17,6 @@ extension DownloadRecord {
     noteWriting(from: moment)
     state = .running
     generation += 1
-    unresolvedStarts += 1
     nextRetryAt = nil
     startsImmediately = false
     updatedAt = moment
@@ -54,32 +53,25 @@ extension DownloadRecord {
   ///
   /// - Parameters:
   ///   - isHeld: Whether it waits until the user resumes it, because another download preempted it.
-  ///   - hasEnded: Whether the transfer is over, and so crashed nothing.
   ///   - resumeData: Resume data that the task has left.
   ///   - moment: The time of the interruption.
   package mutating func interrupt(
     isHeld: Bool = false,
-    hasEnded: Bool = false,
     resumeData: Data? = nil,
     at moment: Date
   ) {
     guard state == .running else { return }
     state = .waiting
     if isHeld { self.isHeld = true }
-    if hasEnded { unresolvedStarts = 0 }
     if let resumeData { self.resumeData = resumeData }
     updatedAt = moment
-  }
-
-  /// Notes that the last started transfer ended in an orderly way, and so crashed nothing.
-  package mutating func resolveStart() {
-    unresolvedStarts = 0
   }
 
   /// Counts bytes that are synced.
   ///
   /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server
   /// may change the entity with every response, and its failures must not be forgotten each time.
+  /// No progress clears the crashes: a server may crash the process after each checkpoint.
   ///
   /// - Parameters:
   ///   - synced: The bytes.
@@ -102,7 +94,6 @@ extension DownloadRecord {
     if synced.byteCount > resolvedBytes {
       failedAttempts = 0
       resolvedBytes = synced.byteCount
-      unresolvedStarts = 0
     }
     // Bytes that the server sends again were synced before.
     var counted = committed.union(synced)
