@@ -62,6 +62,47 @@ struct UserCommandTests {
     while kill(child, 0) == 0, !Self.isZombie(child) { try await Task.sleep(for: .milliseconds(5)) }
   }
 
+  @Test func `a process in the background that keeps the output open is not waited for`()
+    async throws
+  {
+    let end = try await UserCommand(text: "sleep 300 & echo $!; echo answer")
+      .run(input: "", variables: [:], capturesOutput: true)
+    let lines = String(decoding: end.output, as: UTF8.self).split(separator: "\n")
+    let child = try #require(lines.first.flatMap { pid_t($0) })
+    defer { kill(child, SIGKILL) }
+    #expect(end.isSuccess && lines.last == "answer")
+    // It may be meant to go on.
+    #expect(kill(child, 0) == 0)
+  }
+
+  @Test func `a long output is read to its end, although the command ends at once`() async throws {
+    let end = try await UserCommand(text: "head -c 60000 /dev/zero")
+      .run(input: "", variables: [:], capturesOutput: true)
+    #expect(end.isSuccess && end.output.count == 60_000)
+  }
+
+  /// The shell ends on SIGTERM; the process that it started ignores it.
+  @Test func `a process that ignores the end of its group is killed before the command returns`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let path = folder.path("pid")
+    let task = Task {
+      try await UserCommand(
+        text: "(trap '' TERM; sleep 300) & echo $! > \(path).new; mv \(path).new \(path); wait"
+      )
+      .run(input: "", variables: [:])
+    }
+    while !FileManager.default.fileExists(atPath: path) {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    let child = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    task.cancel()
+    #expect(try await task.value.end == .signalled(SIGTERM))
+    while kill(child, 0) == 0, !Self.isZombie(child) { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
   private static func isZombie(_ process: pid_t) -> Bool {
     let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
     return text?.contains(") Z ") ?? true

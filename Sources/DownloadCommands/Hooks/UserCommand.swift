@@ -35,8 +35,11 @@ struct UserCommand: Sendable {
 
   /// Runs the command until it ends.
   ///
-  /// It runs in a process group of its own, with no open file but the standard descriptors. If the
-  /// calling task is cancelled, the group receives SIGTERM, and SIGKILL two seconds later.
+  /// It runs in a process group of its own, with no open file but the standard descriptors. A process
+  /// that it leaves in the background may keep its output open; this does not wait for that one.
+  ///
+  /// If the calling task is cancelled, the group receives SIGTERM, and what is left of it SIGKILL two
+  /// seconds later. The result follows when the group has ended.
   ///
   /// - Parameters:
   ///   - input: The text on standard input.
@@ -56,14 +59,24 @@ struct UserCommand: Sendable {
       input: input,
       capturesOutput: capturesOutput
     )
+    Self.running.withLock { _ = $0.insert(child.identifier) }
+    defer { Self.running.withLock { _ = $0.remove(child.identifier) } }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         Self.waits.async { continuation.resume(returning: child.wait(Self.outputLimit)) }
       }
     } onCancel: {
       child.terminate()
-      Self.waits.asyncAfter(deadline: .now() + 2) { child.terminate(SIGKILL) }
     }
+  }
+
+  /// The process groups of the running commands.
+  // Held briefly: commands begin and end on any thread.
+  private static let running = Mutex<Set<pid_t>>([])
+
+  /// Kills all running commands, for a process that exits without waiting for them.
+  static func killAll() {
+    running.withLock { for group in $0 { _ = kill(-group, SIGKILL) } }
   }
 
   /// The environment of this process without the variables between a supervisor and its worker: a
@@ -82,7 +95,10 @@ private final class ChildProcess: Sendable {
   ///
   /// The lock keeps a signal from reaching another process that has received the same id.
   private let id: Mutex<pid_t?>
-  private let identifier: pid_t
+  let identifier: pid_t
+  /// When what is left of the group is killed; `nil` until the command is asked to end.
+  // Held briefly: set by the thread that cancels, read by the one that waits.
+  private let killTime = Mutex<ContinuousClock.Instant?>(nil)
   /// The end of the pipe from standard output; -1 if it is not captured.
   private let output: Int32
 
@@ -99,6 +115,8 @@ private final class ChildProcess: Sendable {
     if capturesOutput {
       guard unsafe pipe(&ends) == 0 else { throw Self.failure(errno) }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      // The end of this process only: the command writes to a file description of its own.
+      _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     }
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -159,42 +177,95 @@ private final class ChildProcess: Sendable {
     unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
+  /// The time between SIGTERM and SIGKILL.
+  private static let patience = Duration.seconds(2)
+
   /// Reads the output up to a limit, and waits for the end; called once, on a thread that may block.
   func wait(_ limit: Int) -> UserCommand.End {
-    let bytes = output < 0 ? [] : Self.readAll(output, limit)
-    var information = unsafe siginfo_t()
-    // Leaves the process a zombie, so that its id stays taken until the lock is held.
-    while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0,
-      errno == EINTR
-    {}
+    var bytes: [UInt8] = []
+    var isOpen = output >= 0
+    defer { if isOpen { close(output) } }
+    // The output may stay open after the end, so both are looked at in turn.
+    while isOpen, !hasEnded(WNOHANG) {
+      guard isReadable(10), !read(&bytes, limit) else { continue }
+      close(output)
+      isOpen = false
+    }
+    // What was written before the end.
+    while isOpen, isReadable(0), read(&bytes, limit) {}
+    while !hasEnded() {}
     let status = id.withLock { id in
       var status: Int32 = 0
       _ = unsafe waitpid(identifier, &status, 0)
       id = nil
       return status
     }
-    return UserCommand.End(end: ProcessEnd(waitStatus: status), output: bytes)
+    endGroup()
+    return UserCommand.End(
+      end: ProcessEnd(waitStatus: status),
+      output: Array(bytes.prefix(limit))
+    )
+  }
+
+  /// Waits for the end of the process, and returns whether it has ended.
+  ///
+  /// It stays a zombie, so that its id stays taken until the lock is held.
+  private func hasEnded(_ options: Int32 = 0) -> Bool {
+    var information = unsafe siginfo_t()
+    let code = unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | options)
+    // Without a change, the structure keeps its zeros.
+    return unsafe code == 0 ? information.si_signo == SIGCHLD : errno != EINTR
+  }
+
+  /// Asks the process group to end, and kills it two seconds later.
+  func terminate() {
+    killTime.withLock { $0 = $0 ?? .now.advanced(by: Self.patience) }
+    send(SIGTERM)
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience / .seconds(1)) {
+      self.send(SIGKILL)
+    }
   }
 
   /// Sends a signal to the process group, if the process has not been waited for.
-  func terminate(_ signal: Int32 = SIGTERM) {
+  private func send(_ signal: Int32) {
     id.withLock { id in
       if let id { _ = kill(-id, signal) }
     }
   }
 
-  /// Reads up to a limit and closes the descriptor; the writer then receives SIGPIPE.
-  private static func readAll(_ descriptor: Int32, _ limit: Int) -> [UInt8] {
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    while bytes.count < limit {
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress, $0.count)
+  /// Waits until the other processes of a group that was asked to end have ended, and kills them when
+  /// its time is over.
+  ///
+  /// The group keeps its id as long as it has a process, so the signal reaches no other one.
+  private func endGroup() {
+    guard let killTime = killTime.withLock({ $0 }) else { return }
+    while kill(-identifier, 0) == 0 {
+      guard killTime > .now else {
+        _ = kill(-identifier, SIGKILL)
+        return
       }
-      if count > 0 { bytes += buffer.prefix(count) } else if count == 0 || errno != EINTR { break }
+      usleep(10_000)
     }
-    return Array(bytes.prefix(limit))
+  }
+
+  /// Waits for output, or for its end.
+  private func isReadable(_ milliseconds: Int32) -> Bool {
+    var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&descriptor, 1, milliseconds) > 0
+  }
+
+  /// Reads a part of the output, which must be readable.
+  ///
+  /// - Returns: False at the end of the output, and if it is longer than the limit: the writer then
+  ///   receives SIGPIPE.
+  private func read(_ bytes: inout [UInt8], _ limit: Int) -> Bool {
+    guard bytes.count < limit else { return false }
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe buffer.withUnsafeMutableBytes {
+      unsafe SystemInterface.read(output, $0.baseAddress, $0.count)
+    }
+    bytes += buffer.prefix(max(0, count))
+    return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN))
   }
 
   /// Creates a file without a name that contains a text.

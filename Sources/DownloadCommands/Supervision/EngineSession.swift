@@ -59,7 +59,12 @@ struct EngineSession {
   /// - Throws: ``EngineError`` with `diskFull`; ``StoreError``; ``ClosedPipe``.
   func run(until goal: RunGoal) async throws -> End {
     let (engine, hooks) = (engine, hooks)
-    let signals = StopSignals(onLast: ProgressDisplay.restoreTerminal) { _ in
+    let onLast: @Sendable () -> Void = {
+      // A command that outlives this process would run beside its own repetition.
+      UserCommand.killAll()
+      ProgressDisplay.restoreTerminal()
+    }
+    let signals = StopSignals(onLast: onLast) { _ in
       #if os(Linux)
         ServiceManager.current?.notify(.stopping)
       #endif
