@@ -40,7 +40,7 @@ struct ExclusiveRename {
       switch errno {
       case EEXIST: throw .nameTaken
       // Some file systems do not support hard links.
-      case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: try Self.replaceReservation(old, new)
+      case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: try Self.renameExclusively(old, new)
       default: throw .refused(errno)
       }
       hasBothNames = false
@@ -68,11 +68,16 @@ struct ExclusiveRename {
     _ = synchronizeFolder(old)
   }
 
-  /// Creates an empty file exclusively and renames over it.
-  private static func replaceReservation(_ old: String, _ new: String) throws(Failure) {
-    let reservation = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard reservation >= 0 else { throw errno == EEXIST ? .nameTaken : .refused(errno) }
-    close(reservation)
+  /// Renames a file, and never replaces another one.
+  private static func renameExclusively(_ old: String, _ new: String) throws(Failure) {
+    switch RenameWithoutReplacing.rename(old, to: new) {
+    case 0: return
+    case EEXIST: throw .nameTaken
+    case EINVAL, ENOSYS, ENOTSUP: break
+    case let code: throw .refused(code)
+    }
+    let code = NameReservation.reserve(new, for: old)
+    guard code == 0 else { throw code == EEXIST ? .nameTaken : .refused(code) }
     guard unsafe rename(old, new) == 0 else {
       let code = errno
       unsafe unlink(new)

@@ -22,26 +22,37 @@ struct FilePlacement: Sendable {
 
   /// Gives a file its final name, and never replaces another file.
   ///
-  /// Darwin has an exclusive rename. On Linux, Swift cannot call `renameat2`, so this creates a
-  /// hard link, which fails if the name is taken, and then removes the old name. A kill between the
-  /// two leaves one file with both names; its file identity shows that it belongs to the record.
+  /// Darwin has an exclusive rename. On Linux not every file system has one, so this creates a hard
+  /// link, which fails if the name is taken, and then removes the old name. A kill between the two
+  /// leaves one file with both names; its file identity shows that it belongs to the record. A file
+  /// system without hard links may have the exclusive rename.
   func place(_ partial: String, as final: String) -> Outcome {
     #if canImport(Darwin)
-      let code = perform(.rename(from: partial, to: final)) {
-        unsafe renamex_np(partial, final, UInt32(RENAME_EXCL))
-      }
-      if code == 0 { return .placed }
+      return renameExclusively(partial, as: final)
     #else
       let code = perform(.link(from: partial, to: final)) { unsafe link(partial, final) }
-      if code == 0 {
+      switch code {
+      case 0:
         remove(partial)
         return .placed
+      case EEXIST: return .nameTaken
+      case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return renameExclusively(partial, as: final)
+      default: return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
       }
     #endif
+  }
+
+  /// Gives a file its final name on a file system without hard links.
+  func renameExclusively(_ partial: String, as final: String) -> Outcome {
+    let code = perform(.rename(from: partial, to: final)) {
+      let code = RenameWithoutReplacing.rename(partial, to: final)
+      errno = code
+      return code
+    }
     switch code {
+    case 0: return .placed
     case EEXIST: return .nameTaken
-    // Some file systems support neither hard links nor exclusive renames.
-    case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return placeOverReservation(partial, as: final)
+    case ENOTSUP, ENOSYS, EINVAL: return placeOverReservation(partial, as: final)
     default: return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
     }
   }
@@ -57,17 +68,19 @@ struct FilePlacement: Sendable {
     return .success(FileIdentity(ofFileAt: path) == identity)
   }
 
-  /// Creates an empty file, which must not exist yet, and renames the partial file over it.
+  /// Reserves the name with a file of its own, and renames the partial file over it.
+  ///
+  /// A kill between the two leaves the reservation, which the same partial file recognizes.
   func placeOverReservation(_ partial: String, as final: String) -> Outcome {
-    let reserved = perform(.open(path: final)) {
-      let reservation = unsafe open(final, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      if reservation >= 0 { close(reservation) }
-      return min(reservation, 0)
+    let code = perform(.open(path: final)) {
+      let code = NameReservation.reserve(final, for: partial)
+      errno = code
+      return code
     }
-    guard reserved == 0 else {
-      return reserved == EEXIST
+    guard code == 0 else {
+      return code == EEXIST
         ? .nameTaken
-        : .failed(PartialFile.Failure(code: reserved, operation: "creating \(final)"))
+        : .failed(PartialFile.Failure(code: code, operation: "creating \(final)"))
     }
     let outcome = replace(final, with: partial)
     if outcome != .placed { remove(final) }

@@ -17,11 +17,13 @@ import Testing
   /// The rename without replacement, and its substitute for file systems without that call.
   enum Way: CaseIterable {
     case usual
+    case exclusively
     case overReservation
 
     func place(_ partial: String, as final: String) -> FilePlacement.Outcome {
       switch self {
       case .usual: FilePlacement().place(partial, as: final)
+      case .exclusively: FilePlacement().renameExclusively(partial, as: final)
       case .overReservation: FilePlacement().placeOverReservation(partial, as: final)
       }
     }
@@ -84,12 +86,28 @@ import Testing
     #expect(try text("part") == "body")
   }
 
+  @Test func `a reservation that a kill has left is found again by its file only`() throws {
+    let partial = try folder.makeFile("part", "body")
+    let final = folder.path("final")
+    #expect(NameReservation.reserve(final, for: partial) == 0)
+    let other = try folder.makeFile("other", "theirs")
+    #expect(FilePlacement().placeOverReservation(other, as: final) == .nameTaken)
+    #expect(FilePlacement().place(other, as: final) == .nameTaken)
+    #expect(FilePlacement().placeOverReservation(partial, as: final) == .placed)
+    #expect(try folder.names() == ["final", "other"])
+    #expect(try text("final") == "body")
+    // An empty file may be one of another program.
+    let next = try folder.makeFile("next", "body")
+    let empty = try folder.makeFile("empty", "")
+    #expect(FilePlacement().placeOverReservation(next, as: empty) == .nameTaken)
+  }
+
   @Test func `of several concurrent placements under one name, one succeeds`() async throws {
     let partials = try (0..<20).map { try folder.makeFile("part\($0)", "\($0)") }
     let final = folder.path + "/final"
     let outcomes = await withTaskGroup(of: FilePlacement.Outcome.self) { group in
       for (number, partial) in partials.enumerated() {
-        let way = Way.allCases[number % 2]
+        let way = Way.allCases[number % Way.allCases.count]
         group.addTask { way.place(partial, as: final) }
       }
       return await group.reduce(into: []) { $0.append($1) }
