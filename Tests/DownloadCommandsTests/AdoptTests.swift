@@ -156,6 +156,22 @@ struct AdoptTests: StoreSuite {
     #expect(server.requests.map { $0["Range"] } == ["bytes=2000000-"])
   }
 
+  @Test func `a file of another program with the finished name is not replaced`() async throws {
+    let path = try leave(Self.control(pieces: [0b1100_0000]), ByteRanges(upTo: 2_000_000))
+    let root = folder.path("root")
+    try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+    try Data("theirs".utf8).write(to: URL(filePath: root + "/a"))
+    try RecordStore(at: store).setRoot(root)
+    let added = await dlstore([
+      "--store", store, "add", server.url("/a"), "--adopt", path, "--checksum", try digest,
+    ])
+    #expect(added.status == .done, "\(added.messages)")
+    #expect(await dlstore("--store", store, "run", "--until-idle", "--quiet").status == .done)
+    #expect(try String(contentsOfFile: root + "/a", encoding: .utf8) == "theirs")
+    let name = try RecordStore(at: store).record(matching: server.url("/a")).filename
+    #expect(name != "a" && Self.body.matches(file: "\(root)/\(name)"))
+  }
+
   @Test func `an adopted file with other bytes than its digest fails`() async throws {
     let path = try leave(Self.control(pieces: [0b1111_0000]), ByteRanges(upTo: 1_000_000))
     let added = await dlstore([

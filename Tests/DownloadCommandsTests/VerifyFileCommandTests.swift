@@ -69,6 +69,19 @@ struct VerifyFileCommandTests: StoreSuite {
     #expect(await verify().status == .done)
   }
 
+  @Test func `a repair that fails makes the exit code 65, and the damaged file stays`() async throws
+  {
+    try await get()
+    try overwrite(1_500_000)
+    var refused = Resource(.text("gone"))
+    refused.status = 404
+    server.route("/a", refused)
+    let result = await verify("--repair", "--quiet", "--max-attempts", "1")
+    #expect(result.status == .damaged, "\(result.messages)")
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(try RecordStore(at: store).record(matching: server.url("/a")).state != .completed)
+  }
+
   @Test func `the result is available as JSON`() async throws {
     try await get()
     try overwrite(0)
