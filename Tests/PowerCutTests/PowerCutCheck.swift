@@ -26,6 +26,8 @@ import TestSupport
         let records = try store.records(DownloadRecord.all)
         var problems: [String] = []
         for record in records {
+          // Until its repair is queued, a damaged file is what the record says.
+          if record.state == .completed, promise(of: record, in: promised) == .damaged { continue }
           problems += try self.problems(of: record, roots.layout(of: record), in: image)
         }
         let paths = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
@@ -41,14 +43,27 @@ import TestSupport
       }
     }
 
+    private func path(of record: DownloadRecord) -> String {
+      String(record.url.dropFirst(run.server.url("").count))
+    }
+
+    private func promise(
+      of record: DownloadRecord,
+      in promised: [String: RecordedRun.Promise]
+    ) -> RecordedRun.Promise? {
+      promised[path(of: record)]
+    }
+
     private func problems(
       of record: DownloadRecord,
       _ layout: FileLayout,
       in image: DiskImage
     ) throws -> [String] {
-      let path = String(record.url.dropFirst(run.server.url("").count))
+      let path = path(of: record)
       let versions = run.versions[path, default: []]
-      let bodies = versions.filter { $0.tag == record.entityTag }.map(\.body)
+      // Adopted bytes have no entity tag.
+      let bodies = versions.filter { record.entityTag == nil || $0.tag == record.entityTag }
+        .map(\.body)
       let partial = image.files[layout.partialPath]
       let final = image.files[layout.finalPath]
       func isOurs(_ file: DiskImage.File?) -> Bool {
@@ -67,12 +82,16 @@ import TestSupport
         return []
       }
       guard record.received > 0, record.intent == .run || record.intent == .pause else { return [] }
-      guard let partial, Int64(partial.bytes.count) >= record.received else {
-        return ["\(path): \(record.received) bytes received, \(partial?.bytes.count ?? 0) on disk"]
+      let committed = record.committed
+      guard let partial, Int64(partial.bytes.count) >= committed.end else {
+        return ["\(path): \(committed) bytes received, \(partial?.bytes.count ?? 0) on disk"]
       }
-      let received = partial.bytes.span.extracting(first: Int(record.received))
-      guard let body = bodies.first, body.matches(received, at: 0) else {
-        return ["\(path): the first \(record.received) bytes are not those of the server"]
+      guard let body = bodies.first else { return ["\(path) has bytes of an unknown version"] }
+      for range in committed.ranges {
+        let bytes = partial.bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound))
+        guard body.matches(bytes, at: range.lowerBound) else {
+          return ["\(path): the bytes \(range) are not those of the server"]
+        }
       }
       return []
     }
@@ -86,6 +105,8 @@ import TestSupport
       switch (promise, record) {
       case (.known, let record): record != nil
       case (.completed, let record): record?.state == .completed
+      // It is complete, or its repair is queued or about to be renamed.
+      case (.damaged, let record): record != nil
       case (.cancelled, let record?):
         record.intent == .cancel && record.state != .completed
           && (record.state != .cancelled
@@ -101,13 +122,16 @@ import TestSupport
     /// Runs the tool on the image that is on disk, and returns the problems afterwards.
     func recoveryProblems(
       of image: DiskImage,
+      promised: [String: RecordedRun.Promise],
       using random: inout some RandomNumberGenerator
     ) throws -> [String] {
       try write(image, filesToo: true, using: &random)
       try adoptFiles(of: image)
-      let wanted = try RecordStore(at: run.storePath)
-        .records(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
+      let before = try RecordStore(at: run.storePath)
+      let wanted = try before.records(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
         .filter { $0.intent == .run }
+      let damaged = try before.records(DownloadRecord.where { $0.state == .completed })
+        .filter { promise(of: $0, in: promised) == .damaged }
       for arguments in [["run", "--until-idle"], ["purge", "--orphans", "--yes"]] {
         let process = try RecordedRun.start(arguments, storePath: run.storePath)
         process.waitUntilExit()
@@ -122,8 +146,9 @@ import TestSupport
       for record in try store.records(DownloadRecord.all) {
         let layout = try roots.layout(of: record)
         if record.received > 0, record.state != .completed { expected.insert(layout.partialPath) }
-        let path = String(record.url.dropFirst(run.server.url("").count))
-        guard record.state == .completed || wanted.contains(where: { $0.url == record.url })
+        let path = path(of: record)
+        guard record.state == .completed || wanted.contains(where: { $0.url == record.url }),
+          !damaged.contains(where: { $0.url == record.url })
         else { continue }
         let body = run.versions[path, default: []].last { $0.tag == record.entityTag }?.body
         if record.state != .completed || body?.matches(file: layout.finalPath) != true {

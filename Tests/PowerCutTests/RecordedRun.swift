@@ -20,6 +20,9 @@ import TestSupport
       case cancelled
       /// The record is deleted, or an engine has yet to delete it.
       case gone
+      /// Another program has damaged the file of the completed download, which is complete again
+      /// after its repair.
+      case damaged
     }
 
     /// A moment at which promises change.
@@ -46,6 +49,8 @@ import TestSupport
     let server: FaultServer
     /// All versions that a path has had, in order.
     let versions: [String: [Version]]
+    /// The places of the commands that copy bytes of finished or foreign files.
+    let copies: [Range<Int>]
     /// The system calls, in order.
     let calls: [SystemCall]
     /// The contents of the disk at the end.
@@ -65,8 +70,13 @@ import TestSupport
       try session.run()
       versions = session.versions
       marks = session.marks
+      let copyEnds = session.copies
       calls = try Recording.calls(in: Data(contentsOf: URL(filePath: session.logPath)))
       end = try Self.image(of: session.diskPath)
+      copies = copyEnds.map { [calls] ends in
+        func index(_ end: Int) -> Int { calls.partitioningIndex { $0.end > end } }
+        return index(ends.lowerBound)..<index(ends.upperBound)
+      }
     }
 
     deinit {

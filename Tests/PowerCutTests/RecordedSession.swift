@@ -11,9 +11,12 @@ import TestSupport
   struct RecordedSession {
     private(set) var versions: [String: [RecordedRun.Version]] = [:]
     private(set) var marks: [RecordedRun.Mark] = []
+    /// The parts of the recording in which bytes of other files are copied.
+    private(set) var copies: [Range<Int>] = []
     let diskPath: String
     let logPath: String
     private let storePath: String
+    private let foreignPath: String
     private let library: String
     private let server: FaultServer
 
@@ -21,6 +24,7 @@ import TestSupport
       self.server = server
       diskPath = scratch.path("disk")
       storePath = scratch.path("disk/store")
+      foreignPath = scratch.path("foreign")
       logPath = scratch.path("recording")
       library = scratch.path("recorder.so")
       try compileRecorder()
@@ -98,11 +102,76 @@ import TestSupport
         after: completed(["/got"])
       )
 
+      try repair()
+      try adopt()
+
       // Downloads restarted after a power cut need no rate limit.
       for (path, versions) in versions {
         guard let last = versions.last else { continue }
         server.route(path, Resource(last.body, etag: last.tag))
       }
+    }
+
+    /// Damages the last piece of a finished file, and repairs it.
+    private mutating func repair() throws {
+      route("/repaired", kilobytes: 2_500)
+      let folder = "\(diskPath)/elsewhere"
+      try run(
+        ["get", "--output-folder", folder, server.url("/repaired")],
+        after: completed(["/repaired"])
+      )
+      mark(["/repaired": .damaged])
+      // The recorder knows absolute paths.
+      let damage =
+        "printf damaged | dd of='\(folder)/repaired' bs=1 seek=2200000 conv=notrunc 2>/dev/null"
+      let shell = Process()
+      shell.executableURL = URL(filePath: "/bin/sh")
+      shell.arguments = ["-c", damage]
+      shell.environment = ProcessInfo.processInfo.environment.merging(recorder) { $1 }
+      try shell.run()
+      shell.waitUntilExit()
+      let start = logSize
+      try run(
+        ["verify-file", "--repair", server.url("/repaired")],
+        after: completed(["/repaired"])
+      )
+      copies.append(start..<logSize)
+    }
+
+    /// Adopts the first bytes of a file that another program has begun.
+    private mutating func adopt() throws {
+      route("/adopted", kilobytes: 2_000)
+      guard let body = versions["/adopted"]?.last?.body else { return }
+      try FileManager.default.createDirectory(
+        atPath: foreignPath,
+        withIntermediateDirectories: true
+      )
+      let path = "\(foreignPath)/adopted"
+      let size = UInt64(body.byteCount)
+      try Data(body.bytes(at: 0, count: 1_000_000)).write(to: URL(filePath: path))
+      // A control file of aria2: one of three pieces is complete.
+      func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
+      }
+      let control: [[UInt8]] = [
+        [0, 1], bytes(0 as UInt32), bytes(0 as UInt32), bytes(1_000_000 as UInt32), bytes(size),
+        bytes(0 as UInt64), bytes(1 as UInt32), [0b1000_0000], bytes(0 as UInt32),
+      ]
+      try Data(control.joined()).write(to: URL(filePath: path + ".aria2"))
+      let whole = "\(foreignPath)/whole"
+      try body.write(toFile: whole)
+      let digest = try Digest.ofFile(at: whole).text
+      let start = logSize
+      try run(
+        ["add", server.url("/adopted"), "--adopt", path, "--checksum", digest],
+        after: known(["/adopted"])
+      )
+      copies.append(start..<logSize)
+      try run(["run", "--until-idle"], after: completed(["/adopted"]))
+    }
+
+    private var logSize: Int {
+      (try? FileManager.default.attributesOfItem(atPath: logPath)[.size] as? Int) ?? 0
     }
 
     private func known(_ paths: [String]) -> [String: RecordedRun.Promise?] {
@@ -157,18 +226,20 @@ import TestSupport
 
     private mutating func mark(_ promises: [String: RecordedRun.Promise?]) {
       guard !promises.isEmpty else { return }
-      let size = try? FileManager.default.attributesOfItem(atPath: logPath)[.size] as? Int
-      marks.append(RecordedRun.Mark(end: size ?? 0, promises: promises))
+      marks.append(RecordedRun.Mark(end: logSize, promises: promises))
     }
 
     private func start(_ arguments: [String]) throws -> Process {
       try RecordedRun.start(
         arguments,
         storePath: storePath,
-        environment: [
-          "LD_PRELOAD": library, "DLSTORE_RECORD_ROOT": diskPath, "DLSTORE_RECORD_LOG": logPath,
-        ]
+        environment: recorder
       )
+    }
+
+    /// The variables that make a program record its system calls.
+    private var recorder: [String: String] {
+      ["LD_PRELOAD": library, "DLSTORE_RECORD_ROOT": diskPath, "DLSTORE_RECORD_LOG": logPath]
     }
 
     /// Swift uses clang for linking, so clang exists wherever this test was built.
