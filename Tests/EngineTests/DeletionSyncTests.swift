@@ -95,6 +95,14 @@ struct DeletionSyncTests {
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
+  @Test func `a deletion is done if its folder is gone, which cannot be synced`() async throws {
+    let layout = try complete()
+    try FileManager.default.removeItem(atPath: layout.folderPath)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
+    _ = try await engine(EffectHook(), maximumAttempts: 1).run(until: .idle)
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
   @Test func `a download is cancelled once its folder is synced`() async throws {
     try fixture.change("a", partial: 5) { $0.received = 5 }
     try fixture.store.apply(.cancel, to: .all)
