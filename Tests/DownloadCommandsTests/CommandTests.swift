@@ -202,7 +202,7 @@ struct CommandTests: StoreSuite {
       "--header",
       "Cookie: hush2",
       "--header",
-      "X-Plain: seen"
+      "X-Requested-With: seen"
     )
     for options in [[], ["--json"]] as [[String]] {
       let words = ["--store", store, "inspect", url] + options

@@ -88,20 +88,20 @@ struct ProcessTests {
     server.route("/a", Resource(.text("abc"), faults: .status(403), then: .repeatLast))
     other.route("/b", Resource(.text("abc"), faults: .status(403)))
     let (old, new) = (server.url("/a"), other.url("/b"))
-    let secret = ["--header", "Private-Token: hush", "--header", "X-Plain: 1"]
+    let secret = ["--header", "Private-Token: hush", "--header", "X-Requested-With: 1"]
     let add = try DLStoreProcess(["add", old] + secret, store: store, in: folder.path)
     #expect(try await add.status() == 0)
     #expect(try await run("run", "--until-idle").status == 1)
     let set = try await run("set", old, "--url", new)
     #expect(set.status == 0)
-    #expect(set.messages.contains("Private-Token") && !set.messages.contains("X-Plain"))
+    #expect(set.messages.contains("Private-Token") && !set.messages.contains("X-Requested-With"))
     #expect(try await run("run", "--until-idle").status == 1)
     // Header fields added with the new URL are meant for its host.
     #expect(try await run("add", new, "--header", "Private-Token: new").status == 0)
     #expect(try await run("run", "--until-idle").status == 0)
     #expect(server.requests.map { $0["Private-Token"] } == ["hush"])
     #expect(other.requests.map { $0["Private-Token"] } == [nil, "new"])
-    #expect(other.requests.first?["X-Plain"] == "1")
+    #expect(other.requests.first?["X-Requested-With"] == "1")
     #expect(try record(new).state == .completed)
   }
 

@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import SystemInterface
 import Testing
 
 @Suite struct RedactionTests {
@@ -46,6 +47,27 @@ import Testing
     ("https://h/?x=1&auth=a&oauth_token=b", "https://h/?x=1&auth=•••&oauth_token=•••"),
     ("https://h/?password=a&client_secret=b", "https://h/?password=•••&client_secret=•••"),
     ("https://h/?jwt=a.b.c&PHPSESSIONID=d", "https://h/?jwt=•••&PHPSESSIONID=•••"),
+    // Dropbox, Google Drive, sessions, old secure links, and short names.
+    ("https://h/a?rlkey=a&dl=1", "https://h/a?rlkey=•••&dl=1"),
+    ("https://h/a?authkey=a&resourcekey=b", "https://h/a?authkey=•••&resourcekey=•••"),
+    ("https://h/a?PHPSESSID=a&sid=b", "https://h/a?PHPSESSID=•••&sid=•••"),
+    ("https://h/a?ticket=a&pass=b&pw=c", "https://h/a?ticket=•••&pass=•••&pw=•••"),
+    ("https://h/a?md5=a&code=b&otp=c", "https://h/a?md5=•••&code=•••&otp=•••"),
+    ("https://h/a?accessCode=a&streamKey=b", "https://h/a?accessCode=•••&streamKey=•••"),
+    ("https://h/a?secure_key=a&skey=b", "https://h/a?secure_key=•••&skey=•••"),
+    ("https://h/a;jsessionid=a/b;v=1?c", "https://h/a;jsessionid=•••/b;v=1?c"),
+    ("https://h/a;jsessionid=a", "https://h/a;jsessionid=•••"),
+    // Values that look random, whatever their names.
+    (
+      "https://h/?x=0123456789abcdef0123456789abcdef&y=1",
+      "https://h/?x=•••&y=1"
+    ),
+    ("https://h/?x=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c", "https://h/?x=•••"),
+    ("https://h/?AbCdEfGhIjKlMnOpQrStUv12%2B%3D", "https://h/?•••"),
+    // Encoded URLs in parameters.
+    ("https://h/?next=http%3A%2F%2Fme%3Apw%40x%2F", "https://h/?next=•••"),
+    ("https://h/?next=http%3A%2F%2Fx%2F%3Ftoken%3Dy&z=1", "https://h/?next=•••&z=1"),
+    ("https://h/?next=%2Flogin%253Ftoken%253Dy", "https://h/?next=•••"),
     // A value ends at the next parameter only.
     ("https://h/?token=a=b&c=d", "https://h/?token=•••&c=d"),
     ("https://h/?token=a;b?c", "https://h/?token=•••"),
@@ -74,6 +96,11 @@ import Testing
     "https://example.com/?", "https://example.com/?a&b&c", "https://example.com/?&&",
     "https://example.com/token/signature", "https://example.com/#top", "", "?", "#", "a?b#c?d",
     "https://example.com/?a=b;c=d;;&;", "https://example.com/a?b=1??c#d#e&f",
+    "https://example.com/?country_code=de&zipCode=1&sortKey=a&hotkey=b", "https://h/a;v=1;w/b;x=y",
+    "https://example.com/?commit=0123456789abcdef0123456789abcdef01234567",
+    "https://example.com/?file=Ubuntu-24.04-Desktop-Amd64-Image.iso",
+    "https://example.com/?next=http%3A%2F%2Fx%2F%3Fpage%3D2", "https://h/?a=%zz&b=%4",
+    "https://example.com/?response-content-disposition=attachment%3B%20filename%3DUbuntu2404.iso",
     "https://token.example/secret", "//h/a@b",
   ]) func `a URL without secrets is unchanged`(url: String) {
     #expect(Redaction.url(url) == url)
@@ -88,7 +115,8 @@ import Testing
     "Authorization", "authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Auth-Token",
     "X-Api-Key", "Private-Token", "X-Amz-Security-Token", "X-Signature", "Session-Id", "X-JWT",
     "X-Authorization", "Authentication", "X-Access-Key", "X-Functions-Key",
-    "Ocp-Apim-Subscription-Key", "Cookie2",
+    "Ocp-Apim-Subscription-Key", "Cookie2", "X-JFrog-Art-Api", "X-GitHub-OTP", "X-WSSE", "DPoP",
+    "OAuth", "X-Author", "X-Design", "X-Anything",
   ]) func `a secret header field shows its name only`(name: String) {
     let field = Redaction.field(HeaderField(name: name, value: "secret"))
     #expect(field == HeaderField(name: name, value: Redaction.mark))
@@ -96,8 +124,8 @@ import Testing
 
   @Test(arguments: [
     "Accept", "User-Agent", "Referer", "ETag", "WWW-Authenticate", "Content-Type", "Range",
-    "If-Range", "X-Author", "X-Design",
-  ]) func `any other header field is shown`(name: String) {
+    "If-Range", "Sec-Fetch-Mode", "X-Requested-With",
+  ]) func `a header field that identifies nobody is shown`(name: String) {
     let field = HeaderField(name: name, value: "plain")
     #expect(Redaction.field(field) == field)
   }
@@ -128,6 +156,79 @@ import Testing
     #expect(Redaction.text(text) == redacted)
     #expect(Redaction.text(redacted) == redacted)
     #expect(DownloadFailure(.unknown, text).message == redacted)
+  }
+
+  /// Copying the text for each parameter took 9 seconds for 15,000 of them.
+  @Test(arguments: [
+    "a=b&", "a=b;", "?", "#", ";", "@", "://", "%3F", "/;a=b", "token", "a%3Db%26&", "http://a@b/ ",
+  ])
+  func `redaction takes time proportional to the length`(part: String) {
+    func time(_ count: Int) -> Duration {
+      let text = "https://h/?" + String(repeating: part, count: count)
+      return (0..<3).map { _ in
+        Self.processorTime {
+          _ = Redaction.url(text)
+          _ = Redaction.text(text)
+          _ = Redaction.argument(text)
+        }
+      }
+      .min() ?? .zero
+    }
+    _ = time(10)
+    // Eight times the length. Quadratic time would be 64 times as long.
+    #expect(time(8_000) < time(1_000) * 24)
+    let parameters = String(repeating: part, count: 8_000)
+    #expect(Redaction.url("https://h/?\(parameters)&token=x").hasSuffix("•••"))
+  }
+
+  /// The processor time of this thread, which does not depend on other tests.
+  private static func processorTime(_ body: () -> Void) -> Duration {
+    func now() -> Duration {
+      var time = timespec()
+      _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+    let start = now()
+    body()
+    return now() - start
+  }
+
+  @Test(arguments: [
+    // URLs, and URLs that are malformed.
+    ("https://h/a?token=x", "https://h/a?token=•••"), ("https://h/a@b", "https://h/a@b"),
+    ("ftp://me:pw@h/", "ftp://•••@h/"), ("http://me:p/w@h/", "http://•••@h/"),
+    ("http://me:p#w@h/?a", "http://•••@h/?a"), ("http://h/a Authorization: x", "http://h/a•••"),
+    ("http://me:p w@h/", "http://me:p•••"), ("http://h:80/a@b", "http://h:80/a@b"),
+    ("http://[::1]/a@b", "http://[::1]/a@b"),
+    // A header field, credentials, a token, in the place of a URL.
+    ("Authorization: Basic abc", "Authorization:•••"), ("Bearer abc", "Bearer •••"),
+    ("me:pw@host/a", "•••@host/a"), ("token=abc", "token=•••"),
+    ("--password=abc", "--password=•••"),
+    ("ghpAbCdEfGhIjKlMnOpQrStUv123", "•••"),
+    // Texts that contain no secret.
+    ("example.com/a.zip", "example.com/a.zip"), ("08:00-18:00=2M", "08:00-18:00=2M"),
+    ("0123456789abcdef", "0123456789abcdef"), ("my file.iso", "my file.iso"), ("", ""),
+    ("sha256:0123456789abcdef0123456789abcdefx", "sha256:0123456789abcdef0123456789abcdefx"),
+  ])
+  func `a message repeats no secret of an argument`(text: String, shown: String) {
+    #expect(Redaction.argument(text) == shown)
+  }
+
+  @Test func `a message repeats the start of a long argument only`() {
+    #expect(Redaction.argument(String(repeating: "é ", count: 5_000)).utf8.count < 2_000)
+  }
+
+  @Test func `a failure keeps the start of a long message, without its secrets`() {
+    let text = "Content-Encoding \(String(repeating: "é", count: 60_000))"
+    let failure = DownloadFailure(.unexpectedCoding, text)
+    #expect(failure.message.utf8.count < 1_100 && failure.message.hasSuffix("é…"))
+    #expect(
+      DownloadFailure(.unknown, failure.message) == DownloadFailure(.unknown, failure.message)
+    )
+    #expect(DownloadFailure(.unexpectedCoding, failure.message) == failure)
+    // The cut falls into the user info.
+    let url = "http://\(String(repeating: "pw", count: 5_000))@h/"
+    #expect(DownloadFailure(.unknown, "from \(url)").message == "from http://•••@h/")
   }
 
   @Test func `failure messages stored by an earlier build are redacted when read`() throws {

@@ -18,7 +18,7 @@ struct SecretsTests {
   private let headers = [
     HeaderField(name: "Authorization", value: "Bearer hush"),
     HeaderField(name: "Private-Token", value: "hush"),
-    HeaderField(name: "X-Plain", value: "1"),
+    HeaderField(name: "X-Requested-With", value: "1"),
   ]
 
   init() throws {
@@ -28,7 +28,7 @@ struct SecretsTests {
 
   private func secrets(_ requests: [Request]) -> [[String]] {
     requests.map { request in
-      ["Authorization", "Private-Token", "X-Plain"].compactMap { request[$0] }
+      ["Authorization", "Private-Token", "X-Requested-With"].compactMap { request[$0] }
     }
   }
 

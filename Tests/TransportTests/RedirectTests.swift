@@ -18,6 +18,7 @@ struct RedirectTests {
     HeaderField(name: "Private-Token", value: "glpat"),
     HeaderField(name: "X-Api-Key", value: "k"),
     HeaderField(name: "X-One", value: "1"),
+    HeaderField(name: "X-Requested-With", value: "test"),
   ]
 
   init() throws {
@@ -51,7 +52,8 @@ struct RedirectTests {
     let request = other.requests.first
     #expect(request?["Range"] == "bytes=1000-")
     #expect(request?["If-Range"] == "\"1\"")
-    #expect(request?["X-One"] == "1")
+    #expect(request?["X-Requested-With"] == "test")
+    #expect(request?["X-One"] == nil)
     #expect(request?["Accept-Encoding"] == "identity")
     #expect(request?["Authorization"] == nil)
     #expect(request?["Cookie"] == nil)

@@ -169,7 +169,10 @@ struct StoreGetCommand: AsyncParsableCommand {
       )
     }
     guard let object = try store.storedObject(of: name, key: value) else {
-      throw CommandFailure(.failed, "\(name) has no object with the key '\(Redaction.url(key))'")
+      throw CommandFailure(
+        .failed,
+        "\(name) has no object with the key '\(Redaction.argument(key))'"
+      )
     }
     let output = try StoredObjectOutput(model, revealsSecrets: revealSecrets)
     let text =

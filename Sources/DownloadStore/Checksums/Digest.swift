@@ -62,7 +62,7 @@ public struct Digest: Sendable, Hashable {
     else {
       throw RecordStoreError(
         .invalidDigest,
-        "'\(text)' is not a digest: write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
+        "'\(Redaction.argument(text))' is not a digest: write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
       )
     }
     self.init(algorithm, hexadecimal: digits)

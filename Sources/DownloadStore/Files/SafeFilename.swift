@@ -97,7 +97,7 @@ package enum SafeFilename {
 
   /// The longest prefix of at most `limit` bytes that ends at a character boundary, or at a scalar
   /// boundary if the first character is longer.
-  private static func prefix(of name: String, bytes limit: Int) -> String {
+  static func prefix(of name: String, bytes limit: Int) -> String {
     var result = ""
     for character in name {
       guard result.utf8.count + character.utf8.count <= limit else { break }

@@ -73,9 +73,17 @@ public struct DownloadFailure: Error, Sendable, Hashable {
 
   /// Creates a failure.
   ///
-  /// Secrets in URLs are redacted from the message, because it is stored, logged and displayed.
+  /// Secrets in URLs are redacted from the message, because it is stored, logged and displayed, and
+  /// it is cut after 1,000 bytes: it may contain a text of the server.
   public init(_ code: Code, _ message: String) {
     self.code = code
-    self.message = Redaction.text(message)
+    // Redacted first: a cut could remove the `@` after a password.
+    let message = Redaction.text(message)
+    self.message =
+      message.utf8.count <= Self.longestMessage
+      ? message : SafeFilename.prefix(of: message, bytes: Self.longestMessage) + "…"
   }
+
+  /// The maximum length of a message in bytes, without the mark of a cut.
+  private static let longestMessage = 1_000
 }

@@ -33,12 +33,36 @@ extension HeaderField: FieldValue {
   }
 }
 
+/// The header fields that identify nobody, so that any server may receive them.
+///
+/// The list is closed: a field of another name may be a credential, whatever it is called. It
+/// consists of the fields that browsers send to every site, or let a page send to any other site
+/// without asking that site (the Fetch standard, "CORS-safelisted request-header"), and of those
+/// that describe the requested range and version.
+enum HarmlessField {
+  private static let names: Set = [
+    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control",
+    "content-language", "content-type", "dnt", "etag", "icy-metadata", "if-modified-since",
+    "if-range", "if-unmodified-since", "last-modified", "pragma", "prefer", "priority", "range",
+    "referer", "save-data", "sec-gpc", "te", "upgrade-insecure-requests", "user-agent",
+    "want-content-digest", "want-digest", "want-repr-digest", "www-authenticate",
+    "x-requested-with",
+  ]
+
+  /// Whether a field of this name, in any case, is harmless if its value contains no secret.
+  static func contains(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return names.contains(name) || name.hasPrefix("sec-fetch-") || name.hasPrefix("sec-ch-")
+  }
+}
+
 /// Decides which header fields a request may carry to which origin.
 ///
 /// Header fields belong to the origin (scheme, host and port; RFC 6454, section 4) that they were
-/// given for. A request to any other origin carries none that identify the user: those that
-/// ``Redaction`` hides. The rule is the same for redirects, mirrors, replaced URLs and request
-/// interceptors, and covers a change from https to http.
+/// given for. A request to any other origin carries only those that ``HarmlessField`` lists and
+/// whose values contain no URL with a secret. The rule is the same for redirects, mirrors, replaced
+/// URLs, request interceptors and the files of a Metalink document, and covers a change from https
+/// to http.
 ///
 /// Fields for a proxy follow the same rule. Credentials for a proxy belong in the proxy's URL.
 package enum HeaderScope {
@@ -57,13 +81,7 @@ package enum HeaderScope {
     guard RecordIdentity.origin(of: source) != RecordIdentity.origin(of: target) else {
       return fields
     }
-    return fields.filter { !isBoundToOrigin($0) }
-  }
-
-  /// Whether a field must not leave its origin.
-  private static func isBoundToOrigin(_ field: HeaderField) -> Bool {
-    // `Host` is not a secret, but it names the origin that the field was given for.
-    Redaction.hides(field) || field.name.lowercased() == "host"
+    return fields.filter { !Redaction.hides($0) }
   }
 }
 

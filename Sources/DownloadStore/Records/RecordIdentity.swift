@@ -45,7 +45,7 @@ package enum RecordIdentity {
   /// - Throws: ``RecordStoreError`` with `invalidURL`.
   package static func validate(_ url: String) throws(RecordStoreError) {
     func refuse(_ why: String) -> RecordStoreError {
-      RecordStoreError(.invalidURL, "'\(Redaction.url(url))' cannot be downloaded: \(why)")
+      RecordStoreError(.invalidURL, "'\(Redaction.argument(url))' cannot be downloaded: \(why)")
     }
     guard url.utf8.count <= longestURL else {
       throw RecordStoreError(.invalidURL, "a URL is longer than \(longestURL) bytes")

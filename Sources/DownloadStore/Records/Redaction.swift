@@ -1,80 +1,155 @@
-internal import Foundation
-
 /// Redacts secrets for display.
+///
+/// All functions take time proportional to the length of the text.
 package enum Redaction {
   /// The replacement of a secret.
   package static let mark = "•••"
 
-  /// Words in the names of query parameters whose values grant access.
-  private static let secretWords = [
-    "signature", "sig", "token", "secret", "password", "passwd", "credential", "apikey",
-    "api_key", "api-key", "access_key", "accesskey", "auth", "session", "jwt", "policy", "hmac",
-    "pwd", "hdnea", "hdnts", "hdntl", "authorization", "authentication", "cookie", "access-key",
-    "passphrase", "bearer",
-  ]
+  private static let markBytes = Array(mark.utf8)
+
+  /// The number of times that a URL in a parameter of a URL is decoded.
+  private static let deepestNesting = 3
 
   /// Returns the URL with user info and values that look like signatures or tokens redacted.
+  ///
+  /// These are the values of parameters whose names stand for a secret, in the query, the fragment
+  /// and the path (`;jsessionid=`), values that look random, and encoded URLs with such values.
   package static func url(_ url: String) -> String {
     // Only these precede a secret.
-    let marks: [UInt8] = [UInt8(ascii: "@"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+    let marks: [UInt8] = [at, question, hash, semicolon]
     guard url.utf8.contains(where: { marks.contains($0) }) else { return url }
+    return String(decoding: redacted(Array(url.utf8), nesting: 0), as: UTF8.self)
+  }
+
+  // Parses bytes: a mark and a following combining mark are one character.
+
+  private static let at = UInt8(ascii: "@")
+  private static let question = UInt8(ascii: "?")
+  private static let hash = UInt8(ascii: "#")
+  private static let semicolon = UInt8(ascii: ";")
+  private static let slash = UInt8(ascii: "/")
+  private static let ampersand = UInt8(ascii: "&")
+  private static let equals = UInt8(ascii: "=")
+  private static let percent = UInt8(ascii: "%")
+
+  private static func redacted(_ url: [UInt8], nesting: Int) -> [UInt8] {
     let text = hidingUserInfo(url)
-    let scalars = text.unicodeScalars
-    guard let start = scalars.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return text }
-    let parts = scalars[start...].split(
-      separator: "#",
-      maxSplits: 1,
-      omittingEmptySubsequences: false
-    )
-    let hidden = parts.map { part in
-      part.split(separator: "&", omittingEmptySubsequences: false)
-        .map { redacted(Substring($0)) }
-        .joined(separator: "&")
-    }
-    return text[..<start] + hidden.joined(separator: "#")
-  }
-
-  /// Redacts the user info of a URL and of URLs in its parameters.
-  private static func hidingUserInfo(_ url: String) -> String {
-    guard url.utf8.contains(0x40) else { return url }
-    var result = String.UnicodeScalarView()
-    var rest = url.unicodeScalars[...]
-    // A Location may omit the scheme (RFC 3986, 4.2).
-    var next =
-      rest.starts(with: "//".unicodeScalars)
-      ? rest.startIndex..<rest.index(rest.startIndex, offsetBy: 2)
-      : rest.firstRange(of: "://".unicodeScalars)
-    while let separator = next {
-      result += rest[..<separator.upperBound]
-      rest = rest[separator.upperBound...]
-      let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-      if let at = authority.lastIndex(of: "@") {
-        result += mark.unicodeScalars
-        rest = rest[at...]
-      }
-      next = rest.firstRange(of: "://".unicodeScalars)
-    }
-    return String(result + rest)
-  }
-
-  /// Redacts a parameter from its first secret on.
-  ///
-  /// Some URLs use `;` or a second `?` instead of `&`; within a value neither ends it.
-  private static func redacted(_ parameter: Substring) -> String {
-    var result = ""
-    var rest = parameter.unicodeScalars
-    while !rest.isEmpty {
-      let piece =
-        rest.prefix { $0 == ";" || $0 == "?" }
-        + rest.drop { $0 == ";" || $0 == "?" }.prefix { $0 != ";" && $0 != "?" }
-      if let equals = piece.firstIndex(of: "="), isSecret(String(piece[..<equals])) {
-        return result + String(piece[...equals]) + mark
-      }
-      result += String(piece)
-      rest = rest.dropFirst(piece.count)
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var start = text.firstIndex { $0 == question || $0 == hash } ?? text.endIndex
+    appendPath(text[..<start], to: &result)
+    var isFragment = false
+    while start < text.endIndex {
+      let end =
+        text[start...].firstIndex { $0 == ampersand || ($0 == hash && !isFragment) }
+        ?? text.endIndex
+      appendParameter(text[start..<end], to: &result, nesting: nesting)
+      guard end < text.endIndex else { break }
+      if text[end] == hash { isFragment = true }
+      result.append(text[end])
+      start = end + 1
     }
     return result
   }
+
+  /// Redacts the user info of a URL and of URLs in its parameters.
+  private static func hidingUserInfo(_ url: [UInt8]) -> [UInt8] {
+    guard url.contains(at) else { return url }
+    var result: [UInt8] = []
+    result.reserveCapacity(url.count)
+    /// The first byte that is not in the result yet.
+    var start = 0
+    // A Location may omit the scheme (RFC 3986, 4.2).
+    var next = url.starts(with: [slash, slash]) ? 2 : endOfSeparator(in: url, from: 0)
+    while let authority = next {
+      let end =
+        url[authority...].firstIndex { $0 == slash || $0 == question || $0 == hash }
+        ?? url.endIndex
+      if let mark = url[authority..<end].lastIndex(of: at) {
+        result += url[start..<authority]
+        result += markBytes
+        start = mark
+      }
+      next = endOfSeparator(in: url, from: authority)
+    }
+    return result + url[start...]
+  }
+
+  /// Returns the index after the next `://`.
+  private static func endOfSeparator(in url: [UInt8], from start: Int) -> Int? {
+    var index = start
+    while index + 2 < url.count {
+      if url[index] == UInt8(ascii: ":"), url[index + 1] == slash, url[index + 2] == slash {
+        return index + 3
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Appends a path with its secret parameters (RFC 3986, 3.3) redacted, such as `;jsessionid=`.
+  private static func appendPath(_ path: ArraySlice<UInt8>, to result: inout [UInt8]) {
+    var rest = path
+    while let start = rest.firstIndex(of: semicolon) {
+      let end = rest[(start + 1)...].firstIndex { $0 == semicolon || $0 == slash } ?? rest.endIndex
+      let parameter = rest[start..<end]
+      if let mark = parameter.firstIndex(of: equals), SecretName.matches(parameter[..<mark]) {
+        result += rest[...mark]
+        result += markBytes
+      } else {
+        result += rest[..<end]
+      }
+      rest = rest[end...]
+    }
+    result += rest
+  }
+
+  /// Appends a parameter, which is redacted from its first secret on.
+  ///
+  /// Some URLs use `;` or a second `?` instead of `&`; within a value neither ends it.
+  private static func appendParameter(
+    _ parameter: ArraySlice<UInt8>,
+    to result: inout [UInt8],
+    nesting: Int
+  ) {
+    var rest = parameter
+    while !rest.isEmpty {
+      let name = rest.firstIndex { $0 != semicolon && $0 != question } ?? rest.endIndex
+      let end = rest[name...].firstIndex { $0 == semicolon || $0 == question } ?? rest.endIndex
+      let mark = rest[name..<end].firstIndex(of: equals)
+      let value = mark.map { $0 + 1 } ?? name
+      let isSecret =
+        mark.map { SecretName.matches(rest[name..<$0]) } ?? false
+        || hidesValue(rest[value..<end], named: rest[name..<value].dropLast(), nesting)
+      if isSecret {
+        result += rest[..<value]
+        result += markBytes
+        return
+      }
+      result += rest[..<end]
+      rest = rest[end...]
+    }
+  }
+
+  /// Whether a value looks random, or is an encoded URL that contains a secret.
+  private static func hidesValue(
+    _ value: ArraySlice<UInt8>,
+    named name: ArraySlice<UInt8>,
+    _ nesting: Int
+  ) -> Bool {
+    var decoded = Array(value)
+    // A redirect may encode a URL again.
+    for _ in 0..<deepestNesting where decoded.contains(percent) {
+      decoded = SecretName.decoded(decoded[...])
+    }
+    if RandomText.matches(decoded), !SecretName.isOfDigest(name) { return true }
+    guard nesting < deepestNesting, decoded.count < value.count,
+      decoded.contains(where: { $0 == question || $0 == at })
+    else { return false }
+    return redacted(decoded, nesting: nesting + 1) != decoded
+  }
+
+  // MARK: Texts
 
   /// Returns the text with the secrets of all URLs in it redacted.
   ///
@@ -115,31 +190,88 @@ package enum Redaction {
     "'.,;:!)]}".unicodeScalars.contains(scalar)
   }
 
+  // MARK: Arguments
+
+  /// Returns what a message may repeat of a text in the place of a URL, an id or an option's value,
+  /// which may be anything that the user typed or a line contains.
+  ///
+  /// - A URL is redacted; one that is malformed up to its last `@`, and from its first blank on.
+  /// - Of other texts, all before an `@` is redacted, the value of a header field or of a name that
+  ///   stands for a secret, and a text that looks random.
+  package static func argument(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    if let authority = endOfSeparator(in: bytes, from: 0) {
+      let blank = bytes.firstIndex { $0 <= 0x20 || $0 == 0x7F }
+      var shown = bytes[..<(blank ?? bytes.endIndex)]
+      if authority <= shown.endIndex, blank != nil || !hasPlainPort(shown[authority...]),
+        let mark = shown.lastIndex(of: at), mark > authority
+      {
+        // A password with a slash ends the authority for a parser.
+        shown = shown[..<authority] + markBytes + shown[mark...]
+      }
+      return shortened(redacted(Array(shown), nesting: 0) + (blank == nil ? [] : markBytes))
+    }
+    let name = bytes.firstIndex { $0 == equals || $0 == UInt8(ascii: ":") || $0 <= 0x20 }
+    // A digest, such as `sha256:…`, is public.
+    if let name, bytes[name] == UInt8(ascii: ":"),
+      Digest.Algorithm(named: String(decoding: bytes[..<name], as: UTF8.self)) != nil
+    {
+      return shortened(bytes[...])
+    }
+    if let mark = bytes.lastIndex(of: at) { return shortened(markBytes + bytes[mark...]) }
+    if let name {
+      let value = bytes[(name + 1)...]
+      // `Authorization: x`, or `Bearer x`.
+      let isField = bytes[name] == UInt8(ascii: ":") && value.first.map { $0 <= 0x20 } ?? false
+      let isScheme = bytes[name] <= 0x20 && schemes.contains(bytes[..<name].map { $0 | 0x20 })
+      let isRandom = RandomText.matches(value) && !SecretName.isOfDigest(bytes[..<name])
+      if isField || isScheme || isRandom || SecretName.matches(bytes[..<name]) {
+        return shortened(bytes[...name] + markBytes)
+      }
+    }
+    return RandomText.matches(bytes) ? mark : shortened(bytes[...])
+  }
+
+  /// Whether the value of an option or a parameter of this name is a secret.
+  package static func isSecretName(_ name: String) -> Bool {
+    SecretName.matches(Array(name.utf8)[...])
+  }
+
+  /// Whether the authority at the start of a text has a port of digits, or none.
+  private static func hasPlainPort(_ text: ArraySlice<UInt8>) -> Bool {
+    let authority = text.prefix { $0 != slash && $0 != question && $0 != hash }
+    let host = authority[(authority.lastIndex(of: at) ?? authority.startIndex)...]
+    guard let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(0x5D) else {
+      return true
+    }
+    return host[(colon + 1)...].allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  /// The authentication schemes that precede credentials in a header field, in lower case.
+  private static let schemes = Set(
+    ["basic", "bearer", "digest", "negotiate", "oauth", "token", "apikey"].map { Array($0.utf8) }
+  )
+
+  /// The number of bytes of an argument that a message repeats.
+  private static let longestArgument = 500
+
+  private static func shortened(_ bytes: some Collection<UInt8>) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.utf8.count <= longestArgument ? text : "\(text.prefix(longestArgument))…"
+  }
+
+  // MARK: Header fields
+
   /// Returns the field with a secret value, or the secrets of a URL in its value, redacted.
+  ///
+  /// A value is shown only if ``HarmlessField`` lists the field's name.
   package static func field(_ field: HeaderField) -> HeaderField {
-    HeaderField(name: field.name, value: isSecretField(field.name) ? mark : text(field.value))
+    let isHarmless = HarmlessField.contains(field.name)
+    return HeaderField(name: field.name, value: isHarmless ? text(field.value) : mark)
   }
 
   /// Whether ``field(_:)`` redacts a part of the field.
   static func hides(_ field: HeaderField) -> Bool {
-    isSecretField(field.name) || text(field.value) != field.value
-  }
-
-  private static func isSecretField(_ name: String) -> Bool {
-    // `X-Functions-Key` is a secret; a parameter such as `sort_key` is not.
-    isSecret(name) || parts(of: name.lowercased()).last == "key"
-  }
-
-  private static func isSecret(_ name: String) -> Bool {
-    let name = (name.removingPercentEncoding ?? name).lowercased()
-    if name.drop(while: { $0 == "?" || $0 == ";" }) == "key" { return true }
-    return secretWords.contains { word in
-      // Short words must match as a whole: `design` contains `sig`.
-      word.count > 4 ? name.contains(word) : parts(of: name).contains(word)
-    }
-  }
-
-  private static func parts(of name: String) -> [String] {
-    name.split { !$0.isLetter }.map(String.init)
+    !HarmlessField.contains(field.name) || text(field.value) != field.value
   }
 }

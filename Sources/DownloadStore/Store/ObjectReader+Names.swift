@@ -24,6 +24,6 @@ extension ObjectReader where Self: ~Copyable {
 extension RecordStoreError {
   /// The error for an unknown name.
   static func unknownRecord(_ name: String) -> Self {
-    Self(.unknownRecord, "no download has the URL or id '\(Redaction.url(name))'")
+    Self(.unknownRecord, "no download has the URL or id '\(Redaction.argument(name))'")
   }
 }

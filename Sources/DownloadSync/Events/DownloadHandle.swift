@@ -51,7 +51,7 @@ public struct DownloadHandle: Sendable {
     guard let id = known?.id else {
       throw RecordStoreError(
         .unknownRecord,
-        "no download has the URL '\(Redaction.url(url))'"
+        "no download has the URL '\(Redaction.argument(url))'"
       )
     }
     while true {
