@@ -68,6 +68,33 @@ struct HookTests {
     #expect(try pending == 0)
   }
 
+  #if os(Linux)
+    @Test func `a hook receives no value of an option or of the configuration file`() async throws {
+      // Nothing is sent to the proxy: the exception covers the server.
+      let file = try folder.makeFile("c.json", #"{"proxy": "http://me:hush1@127.0.0.1:1"}"#)
+      server.route("/a", Resource(.text("body")))
+      for (name, arguments) in [
+        ("option", ["--proxy", "http://me:hush2@127.0.0.1:1"]), ("file", ["--config", file]),
+      ] {
+        let process = try DLStoreProcess(
+          ["get", server.url("/a"), "-o", name, "--on-complete", "env > \(name).env"] + arguments,
+          store: folder.path("store-\(name)"),
+          in: folder.path,
+          environment: [
+            "no_proxy": "127.0.0.1", "http_proxy": "http://own:1", "HTTPS_PROXY": "http://upper:1",
+          ]
+        )
+        #expect(try await process.status() == 0, "\(process.messages)")
+        let environment = try text("\(name).env")
+        #expect(!environment.contains("hush") && !environment.contains("DLSTORE_WORKER"))
+        #expect(!environment.contains("DLSTORE_PROXY") && !environment.contains("https_proxy"))
+        // The user's own values are as they were.
+        #expect(environment.split(separator: "\n").contains("http_proxy=http://own:1"))
+        #expect(environment.split(separator: "\n").contains("HTTPS_PROXY=http://upper:1"))
+      }
+    }
+  #endif
+
   @Test func `on-error runs for a permanent failure only`() async throws {
     server.route("/a", Resource(.text("a")))
     let result = try await run(

@@ -79,13 +79,9 @@ struct UserCommand: Sendable {
     running.withLock { for group in $0 { _ = kill(-group, SIGKILL) } }
   }
 
-  /// The environment of this process without the variables between a supervisor and its worker: a
-  /// command may run `dlstore`, too.
+  /// The environment that the user started the program with, and more variables.
   private static func environment(adding variables: [String: String]) -> [String: String] {
-    var environment = ProcessInfo.processInfo.environment
-    environment[Worker.Variable.supervisor] = nil
-    environment[Worker.Variable.previousExit] = nil
-    return environment.merging(variables) { $1 }
+    Worker.userEnvironment(ProcessInfo.processInfo.environment).merging(variables) { $1 }
   }
 }
 

@@ -10,6 +10,44 @@ struct Worker: Sendable {
     static let supervisor = "DLSTORE_WORKER"
     /// How the previous worker ended; not set for the first one.
     static let previousExit = "DLSTORE_PREVIOUS_EXIT"
+    /// The names of the variables that the supervisor sets from options and the configuration file,
+    /// with spaces between them.
+    static let added = "DLSTORE_WORKER_ADDED"
+    /// The start of the name of a variable with the user's value of one of these.
+    static let replacedPrefix = "DLSTORE_WORKER_REPLACED_"
+  }
+
+  /// Returns the environment of a worker.
+  ///
+  /// - Parameters:
+  ///   - additions: The variables that have the effect of options and of the configuration file.
+  ///   - environment: The environment of the supervisor, which is the user's.
+  /// - Returns: All variables.
+  static func environment(
+    adding additions: [String: String],
+    to environment: [String: String]
+  ) -> [String: String] {
+    var result = environment.merging(additions) { $1 }
+    for name in additions.keys {
+      if let value = environment[name] { result[Variable.replacedPrefix + name] = value }
+    }
+    result[Variable.added] = additions.keys.sorted().joined(separator: " ")
+    return result
+  }
+
+  /// Returns the environment that the user started the program with, for the commands that it runs.
+  ///
+  /// They receive no value of an option or of the configuration file, such as a proxy's password,
+  /// and none of the variables between a supervisor and its worker: a command may run `dlstore`, too.
+  static func userEnvironment(_ environment: [String: String]) -> [String: String] {
+    var result = environment
+    for name in environment[Variable.added]?.split(separator: " ") ?? [] {
+      let name = String(name)
+      result[name] = environment[Variable.replacedPrefix + name]
+      result[Variable.replacedPrefix + name] = nil
+    }
+    for name in [Variable.supervisor, Variable.previousExit, Variable.added] { result[name] = nil }
+    return result
   }
 
   /// A note from a worker to its supervisor, one byte.

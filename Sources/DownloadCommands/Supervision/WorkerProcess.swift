@@ -91,7 +91,10 @@
       _ isRestart: Bool,
       _ additions: [String: String]
     ) -> [String] {
-      var environment = ProcessInfo.processInfo.environment.merging(additions) { $1 }
+      var environment = Worker.environment(
+        adding: additions,
+        to: ProcessInfo.processInfo.environment
+      )
       environment[Worker.Variable.supervisor] = String(getpid())
       environment[Worker.Variable.previousExit] = isRestart ? "crashed" : nil
       // A backtrace takes longer than starting the next worker, and is of no use to a user.
