@@ -47,6 +47,8 @@ struct ConfigurationFile: Sendable, Hashable {
 
   /// Reads the file.
   ///
+  /// Another user who can write the file could choose the store and the proxy, so it is refused.
+  ///
   /// - Returns: `nil` if it does not exist and need not.
   /// - Throws: ``CommandFailure`` with `notFound`, `permissionDenied` or `inputOutput`; with
   ///   `usage` for invalid contents.
@@ -62,6 +64,12 @@ struct ConfigurationFile: Sendable, Hashable {
       )
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    if let reason = FileTrust.objection(to: descriptor, at: path, requiresOwner: !isRequired) {
+      throw CommandFailure(
+        .permissionDenied,
+        "the configuration file \(path) is not used, because \(reason)"
+      )
+    }
     let data: Data
     do {
       data = try handle.read(upToCount: maximumByteCount + 1) ?? Data()

@@ -51,12 +51,12 @@ package struct LockedFile: ~Copyable {
     throw .locked
   }
 
-  /// Creates and locks a new file.
+  /// Creates and locks a new file, which only its owner can open.
   ///
   /// - Throws: ``Refusal/failed(_:)`` with `EEXIST` if the name is taken.
   package init(creating path: String) throws(Refusal) {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let descriptor = unsafe open(path, flags, 0o666)
+    let descriptor = unsafe open(path, flags, FileMode.partial)
     guard descriptor >= 0 else { throw .failed(errno) }
     if let refusal = Self.lock(descriptor) {
       close(descriptor)
@@ -73,18 +73,13 @@ package struct LockedFile: ~Copyable {
     // Opening a device or a pipe must not block.
     let access = purpose == .writing ? O_RDWR : O_RDONLY
     let descriptor = unsafe open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      switch errno {
-      case ENOENT: throw .missing
-      case ELOOP: throw .notOurs(.link)
-      case EISDIR, ENXIO: throw .notOurs(.notRegular)
-      default: throw .failed(errno)
-      }
-    }
+    guard descriptor >= 0 else { throw Refusal(ofOpening: errno) }
     if let refusal = examine(descriptor, for: purpose) ?? lock(descriptor) {
       close(descriptor)
       throw refusal
     }
+    // A file of an earlier build. A failure is harmless: its mode is that of a finished file.
+    if purpose == .writing { _ = fchmod(descriptor, FileMode.partial) }
     return descriptor
   }
 
@@ -143,6 +138,13 @@ package struct LockedFile: ~Copyable {
     flock(descriptor, LOCK_UN)
   }
 
+  /// Gives the file the permissions of a finished one.
+  ///
+  /// Errors are ignored: some file systems have no permissions.
+  package borrowing func publish() {
+    _ = fchmod(descriptor, FileMode.finished)
+  }
+
   /// Truncates the file and restores its modification time.
   ///
   /// No byte that is left has changed since then, so the time still shows whether another program has
@@ -180,6 +182,19 @@ package struct LockedFile: ~Copyable {
     let code = withExtendedLifetime(file) { unsafe unlink(path) == 0 ? 0 : errno }
     guard code == 0 || code == ENOENT else { throw Refusal.failed(code) }
     return true
+  }
+}
+
+extension LockedFile.Refusal {
+  /// The refusal for an error number of `open` with `O_NOFOLLOW`.
+  init(ofOpening code: Int32) {
+    self =
+      switch code {
+      case ENOENT: .missing
+      case ELOOP: .notOurs(.link)
+      case EISDIR, ENXIO: .notOurs(.notRegular)
+      default: .failed(code)
+      }
   }
 }
 

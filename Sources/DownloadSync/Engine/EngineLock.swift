@@ -1,11 +1,14 @@
+internal import DownloadStore
 internal import SystemInterface
 
 /// The exclusive lock of the engine that runs a store's transfers.
 ///
 /// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
 /// with the process, even if the process is killed. The file contains the process id of the holder,
-/// for people.
+/// for people. A link, or a file of another user, in its place is refused; see ``FolderFile``.
 package final class EngineLock: Sendable {
+  private static let name = "engine.lock"
+
   private let descriptor: Int32
 
   /// How long to wait for a holder that was killed but still has threads.
@@ -22,13 +25,11 @@ package final class EngineLock: Sendable {
   ///   - patience: How long to wait for a holder. Zero tries once.
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`.
   package init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
-    let path = "\(storePath)/engine.lock"
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw EngineError(
-        .cannotLock,
-        "\(path) cannot be opened: \(systemErrorText())"
-      )
+    let descriptor: Int32
+    do throws(LockedFile.Refusal) {
+      descriptor = try FolderFile.openOrCreate(Self.name, in: storePath)
+    } catch {
+      throw EngineError(.cannotLock, "\(storePath)/\(Self.name) cannot be used: \(error)")
     }
     let start = ContinuousClock.now
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -75,8 +76,7 @@ package final class EngineLock: Sendable {
   /// Creates no file. The answer may be outdated when it is returned; only the lock itself excludes
   /// an engine.
   package static func holder(storePath: String) -> String? {
-    let descriptor = unsafe open("\(storePath)/engine.lock", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+    guard let descriptor = try? FolderFile.open(name, in: storePath, O_RDONLY) else { return nil }
     defer { close(descriptor) }
     // A shared lock, so that two callers do not see each other. An engine that starts now retries.
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }

@@ -64,6 +64,9 @@ struct Finalizer: Sendable {
   /// Blocks until the disk has finished. Required digests were compared before.
   func synchronize(_ complete: CompleteTransfer) throws(PartialFile.Failure) -> FinishedFile {
     let download = complete.download
+    // Before the sync and the rename, so that no file has its final name and the mode of a partial
+    // file.
+    download.transfer.file.publish()
     let checkpoint = try Checkpoint(syncing: download.transfer)
     if let interference = checkpoint.interference {
       throw PartialFile.Failure(

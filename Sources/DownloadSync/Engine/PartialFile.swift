@@ -130,6 +130,11 @@ final class PartialFile: Sendable, ProcessLock {
     if case .refused(let refusal) = removed { throw Failure(refusal, opening: path) }
   }
 
+  /// Gives the complete file the permissions that its final name is to have.
+  func publish() {
+    file.publish()
+  }
+
   /// Releases the lock after the transfer is over; nothing is written any more.
   func unlock() {
     file.unlock()

@@ -49,6 +49,24 @@ import Testing
     #expect(error?.code == .cannotLock)
   }
 
+  @Test(arguments: ["link", "hard link", "pipe", "folder", "dangling link"])
+  func `nothing but the program's own file is opened as a lock`(kind: String) throws {
+    let path = folder.path("engine.lock")
+    let victim = try folder.makeFile("victim", "precious")
+    switch kind {
+    case "link": #expect(unsafe symlink(victim, path) == 0)
+    case "dangling link": #expect(unsafe symlink(folder.path("created"), path) == 0)
+    case "hard link": #expect(unsafe link(victim, path) == 0)
+    case "pipe": #expect(unsafe mkfifo(path, 0o600) == 0)
+    default: #expect(unsafe mkdir(path, 0o700) == 0)
+    }
+    let error = #expect(throws: EngineError.self) { try EngineLock(storePath: folder.path) }
+    #expect(error?.code == .cannotLock && error?.message.contains(path) == true)
+    #expect(EngineLock.holder(storePath: folder.path) == nil)
+    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("created")))
+  }
+
   @Test func `a file system without locks is no other engine`() {
     let error = EngineLock.error(ENOLCK, storePath: "/store", holder: "")
     #expect(error.code == .cannotLock)
@@ -85,6 +103,21 @@ import Testing
     makeFile(path + "/seen")
     await child
     _ = try EngineLock(storePath: path)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "changing the owner of a file needs root"))
+  func `a lock belongs to the owner of the folder, and not to a third user`() throws {
+    let path = folder.path("engine.lock")
+    #expect(unsafe chown(folder.path, 65_533, 65_533) == 0)
+    withExtendedLifetime(try EngineLock(storePath: folder.path)) {}
+    var status = stat()
+    #expect(unsafe stat(path, &status) == 0 && status.st_uid == 65_533)
+    #expect(status.st_mode & 0o777 == 0o600)
+    // The owner's file is used again.
+    withExtendedLifetime(try EngineLock(storePath: folder.path)) {}
+    #expect(unsafe chown(path, 65_532, 65_532) == 0)
+    let error = #expect(throws: EngineError.self) { try EngineLock(storePath: folder.path) }
+    #expect(error?.message.contains("another user") == true)
   }
 
   #if os(Linux)

@@ -112,6 +112,29 @@ private final class OneFailedSync: FaultInjector {
     #expect(try text() == "theirs")
   }
 
+  /// A user who can open the file could lock it, and so prevent its deletion.
+  @Test func `a partial file is closed to other users, and a complete one has the usual mode`()
+    throws
+  {
+    func mode() -> mode_t? {
+      var status = stat()
+      return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+    let file = try PartialFile(path: path, offset: 0)
+    #expect(mode() == 0o600)
+    file.publish()
+    try folder.makeFile("usual", "")
+    var usual = stat()
+    #expect(unsafe stat(folder.path("usual"), &usual) == 0)
+    #expect(FileMode.finished == usual.st_mode & 0o666 && mode() == FileMode.finished)
+    file.unlock()
+    // One of an earlier build.
+    #expect(unsafe chmod(path, 0o644) == 0)
+    try Data("abc".utf8).write(to: URL(filePath: path))
+    _ = try PartialFile(path: path, offset: 2)
+    #expect(mode() == 0o600)
+  }
+
   @Test func `opening at an offset truncates the bytes after it`() throws {
     try folder.makeFile("a.dlstore-part", "committed and more")
     let file = try PartialFile(path: path, offset: 9)

@@ -1,0 +1,130 @@
+package import SystemInterface
+
+/// Small files that this program keeps in a store's folder, such as locks.
+///
+/// The folder may belong to another user, or others may write to it. A name in it may then lead to
+/// any file of this process's user, so nothing but a plain file of the program is opened.
+package enum FolderFile {
+  /// Opens a file, and creates it with mode 0600 if it is missing.
+  ///
+  /// A file that root creates in the folder of another user belongs to that user, who can use the
+  /// store afterwards.
+  ///
+  /// - Parameters:
+  ///   - name: The file's name.
+  ///   - folder: The path of the folder.
+  /// - Returns: A descriptor for reading and writing.
+  /// - Throws: ``LockedFile/Refusal`` for a symbolic link, anything but a regular file, a file with
+  ///   a second name, and a file that belongs neither to the effective user nor to the folder's
+  ///   owner.
+  package static func openOrCreate(
+    _ name: String,
+    in folder: String
+  ) throws(LockedFile.Refusal) -> Int32 {
+    let path = "\(folder)/\(name)"
+    // Another process may create or delete the file between the calls.
+    for _ in 0..<16 {
+      do throws(LockedFile.Refusal) {
+        return try open(name, in: folder, O_RDWR)
+      } catch .missing {
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = unsafe SystemInterface.open(path, flags, 0o600)
+        if descriptor >= 0 {
+          giveToOwner(of: folder, descriptor)
+          return descriptor
+        }
+        guard errno == EEXIST else { throw .failed(errno) }
+      }
+    }
+    throw .locked
+  }
+
+  /// Opens an existing file.
+  ///
+  /// - Parameters:
+  ///   - name: The file's name.
+  ///   - folder: The path of the folder.
+  ///   - access: `O_RDONLY` or `O_RDWR`.
+  /// - Returns: A descriptor.
+  /// - Throws: As ``openOrCreate(_:in:)``; ``LockedFile/Refusal/missing`` if there is none.
+  package static func open(
+    _ name: String,
+    in folder: String,
+    _ access: Int32
+  ) throws(LockedFile.Refusal) -> Int32 {
+    // Opening a device or a pipe must not block.
+    let flags = access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let descriptor = unsafe SystemInterface.open("\(folder)/\(name)", flags)
+    guard descriptor >= 0 else {
+      throw LockedFile.Refusal(ofOpening: errno)
+    }
+    if let refusal = examine(descriptor, in: folder) {
+      close(descriptor)
+      throw refusal
+    }
+    return descriptor
+  }
+
+  private static func examine(_ descriptor: Int32, in folder: String) -> LockedFile.Refusal? {
+    var file = stat()
+    guard unsafe fstat(descriptor, &file) == 0 else { return .failed(errno) }
+    guard file.st_mode & S_IFMT == S_IFREG else { return .notOurs(.notRegular) }
+    guard file.st_nlink <= 1 else { return .notOurs(.severalNames) }
+    guard file.st_uid == geteuid() || file.st_uid == owner(of: folder)?.user else {
+      return .notOurs(.otherOwner)
+    }
+    return nil
+  }
+
+  private static func owner(of folder: String) -> (user: uid_t, group: gid_t)? {
+    var status = stat()
+    guard unsafe stat(folder, &status) == 0 else { return nil }
+    return (status.st_uid, status.st_gid)
+  }
+
+  private static func giveToOwner(of folder: String, _ descriptor: Int32) {
+    guard geteuid() == 0, let owner = owner(of: folder), owner.user != 0 else { return }
+    // If it fails, the owner cannot open the file until root deletes it.
+    _ = fchown(descriptor, owner.user, owner.group)
+  }
+}
+
+/// The permissions of downloaded files.
+package enum FileMode {
+  /// Those of an incomplete file: another user who could open it could lock it.
+  package static let partial: mode_t = 0o600
+  /// Those of a finished file: 0666 without the bits of the process's umask.
+  ///
+  /// Read once; the program does not change its umask.
+  package static let finished: mode_t = 0o666 & ~processUmask
+
+  private static var processUmask: mode_t {
+    #if os(Linux)
+      // `umask` can only be read by changing it, which other threads would notice.
+      if let mask = umaskInStatus() { return mask }
+    #endif
+    let mask = umask(0o077)
+    _ = umask(mask)
+    return mask
+  }
+
+  #if os(Linux)
+    /// The line `Umask:` of `/proc/self/status`; `nil` before Linux 4.7.
+    private static func umaskInStatus() -> mode_t? {
+      let descriptor = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 1_024)
+      let count = unsafe bytes.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress, $0.count)
+      }
+      let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(
+        separator: "\n"
+      )
+      guard let line = lines.first(where: { $0.hasPrefix("Umask:") }),
+        let digits = line.split(whereSeparator: { $0 == "\t" || $0 == " " }).last
+      else { return nil }
+      return mode_t(digits, radix: 8)
+    }
+  #endif
+}
