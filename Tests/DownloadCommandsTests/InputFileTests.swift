@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -86,6 +87,41 @@ struct InputFileTests {
         "skipped the unsupported option 'x'",
       ]
     )
+  }
+
+  @Test(arguments: [
+    "Authorization: Bearer hush", "hush", "http://me:hush@h/?token=hush=1", "hush:x=y",
+    "he ader=hush",
+    "gid=hush", "split=hush", "max-download-limit=hush", "dir=~/hush", "out=../hush", "dir=../hush",
+    "checksum=hush",
+  ])
+  func `a message repeats nothing of a malformed line`(line: String) throws {
+    let file = try inputFile("http://a/1\n \(line)\n")
+    #expect(file.problems.count == 1)
+    #expect(file.problems.allSatisfy { !$0.message.contains("hush") }, "\(file.problems)")
+  }
+
+  @Test func `the referer of a line has no user info and no fragment`() throws {
+    let file = try inputFile(
+      "http://me:hush@a/1#x\n referer=*\nhttp://b/1\n referer=http://me:hush@c/#x\n"
+    )
+    #expect(file.entries.map(\.headers) == [["Referer: http://a/1"], ["Referer: http://c/"]])
+  }
+
+  @Test func `a URL that is not UTF-8 is requested as its bytes are`() throws {
+    let path = folder.path("gbk")
+    let bytes =
+      Array("http://a/".utf8) + [0xC9, 0xCC] + Array(".xls?x=".utf8) + [0xE9]
+      + Array("\thttp://b/".utf8) + [0xFF] + Array("\n# ".utf8) + [0xFF] + Array("\n out=".utf8)
+      + [0xC9, 0xCC] + Array("\nhttp://c/1\n header=A: ".utf8) + [0xE9]
+      + Array("\n out=c\nhttp://d/é\n".utf8)
+    try Data(bytes).write(to: URL(filePath: path))
+    let file = try InputFile(path)
+    #expect(file.entries.map(\.url) == ["http://a/%C9%CC.xls?x=%E9", "http://d/é"])
+    #expect(file.entries.map(\.mirrors) == [["http://b/%FF"], []])
+    #expect(file.entries.map(\.filename) == [nil, nil])
+    #expect(file.problems.map(\.line) == [3, 5])
+    #expect(file.problems.map(\.isFatal) == [false, true])
   }
 
   @Test func `a session of aria2 is read with all options that a record can express`() throws {

@@ -75,6 +75,46 @@ struct MetalinkOptionTests: StoreSuite {
     #expect(result.output.contains("a.txt"))
   }
 
+  @Test(arguments: TransportChoice.available)
+  func `credentials given with a document's URL stay with its origin`(
+    _ transport: TransportChoice
+  ) async throws {
+    let other = try FaultServer()
+    let files = """
+      <file name="own"><url>\(server.url("/own"))</url></file>
+      <file name="other"><url>\(other.url("/other"))</url></file>
+      """
+    server.route("/r.meta4", Resource(.text(document(files))))
+    let netrc = try folder.makeFile("netrc", "default login l password p")
+    let result = await add(
+      "--metalink",
+      server.url("/r.meta4"),
+      "--header",
+      "Private-Token: hush",
+      "--header",
+      "Accept: */*",
+      "--referer",
+      "\(server.url("/page"))?token=hush",
+      "--netrc-file",
+      netrc,
+      "--transport",
+      transport.rawValue
+    )
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(result.messages.contains("Private-Token") && !result.messages.contains("hush"))
+    // The document itself may need them.
+    #expect(server.requests.first?["Private-Token"] == "hush")
+    #expect(server.requests.first?["Authorization"] == "Basic bDpw")
+    let records = try RecordStore(at: store, access: .readOnly)
+    func names(_ url: String) throws -> [String] {
+      try records.headers(of: records.record(matching: url)).map(\.name)
+    }
+    #expect(
+      try names(server.url("/own")) == ["Private-Token", "Accept", "Referer", "Authorization"]
+    )
+    #expect(try names(other.url("/other")) == ["Accept"])
+  }
+
   @Test func `get downloads the files of a document from a mirror and checks the digest`()
     async throws
   {

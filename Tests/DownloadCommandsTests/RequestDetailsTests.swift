@@ -79,7 +79,7 @@ struct RequestDetailsTests: StoreSuite {
 
   /// The options with the contents of their file, `nil` if it is missing, and the exit code.
   private static let unusableFiles: [(String, String?, Int32)] = [
-    ("--netrc-file", "machine a login", 65), ("--netrc-file", nil, 66),
+    ("--netrc-file", "machine a login \"l", 65), ("--netrc-file", nil, 66),
     ("--netrc-file", "machine a login x:y password p", 64), ("--cookie-file", nil, 66),
     ("--cookie-file", "<html>", 65), ("--checksum-file", nil, 66),
     ("--checksum-file", "<html>", 65),

@@ -26,6 +26,26 @@ struct RequestFileTests {
     ("macdef init\nmachine a login x password y\n", "a", nil),
     ("\u{FEFF}machine ::1 login l password p", "::1", "l:p"),
     ("", "a", nil),
+    // Keywords of other programs (Heroku, git, CircleCI), and unknown tokens.
+    (
+      "machine b login x password y method interactive org team\nmachine a login l password p", "a",
+      "l:p"
+    ),
+    ("machine a login l password p protocol https port 8443", "a", "l:p"),
+    ("machine a port login login l password p", "a", "l:p"),
+    ("machine b login x secret\nmachine a login l password p", "a", "l:p"),
+    ("login x machine a login l password p", "a", "l:p"),
+    // Values that are missing or empty.
+    ("machine b\n  login\n  password xxxxx\nmachine a\n  login l\n  password p", "a", "l:p"),
+    ("machine b\n  login\n  password xxxxx\n", "b", ":xxxxx"),
+    ("machine a password p", "a", ":p"), ("machine a login \"\" password p", "a", ":p"),
+    ("machine a password q machine a login l password p", "a", "l:p"),
+    ("machine a login l password", "a", "l:"), ("machine a\nlogin", "a", nil),
+    ("machine\n  a\nlogin\n  l\npassword\n  p", "a", "l:p"),
+    ("machine\nmachine a login l password p", "a", "l:p"), ("machine", "a", nil),
+    ("default password p", "a", ":p"),
+    // A number sign in a value.
+    ("machine a login l password #p # c", "a", "l:#p"),
   ])
   func `a netrc file gives the credentials of a host`(
     text: String,
@@ -37,14 +57,28 @@ struct RequestFileTests {
   }
 
   @Test(arguments: [
-    ("machine", 1), ("machine a\nlogin", 2), ("login l", 1), ("machine a login l secret", 1),
-    ("machine a\nlogin \"l\npassword p", 2), ("machine a login \"l", 1), ("\n\n<html>", 3),
+    ("login l secret", 1), ("machine a\nlogin \"l\npassword p", 2), ("machine a login \"l", 1),
+    ("\n\n<html>", 3),
     ("machine a login \"l\\", 1),
   ])
   func `an invalid netrc file is refused with its line`(text: String, line: Int) {
     let error = #expect(throws: NetrcFile.Invalid.self) { _ = try NetrcFile(text) }
     #expect(error?.line == line)
     #expect(error?.reason.contains("secret") == false)
+  }
+
+  @Test func `a netrc file that is not UTF-8 gives the bytes of its credentials`() throws {
+    let bytes = Array("machine a login l".utf8) + [0xE9] + Array(" password p".utf8) + [0xFF]
+    let found = try #require(try NetrcFile(bytes: bytes).credentials(for: "a"))
+    #expect(found.bytes == Array("l".utf8) + [0xE9] + Array(":p".utf8) + [0xFF])
+    let text = try NetrcFile(bytes: Array("machine a login é password p".utf8))
+    #expect(text.credentials(for: "a")?.bytes == Array("é:p".utf8))
+  }
+
+  @Test func `the default of a netrc file can be left out`() throws {
+    let file = try NetrcFile("machine a login l password p default login d password e")
+    #expect(file.credentials(for: "b", allowsDefault: false) == nil)
+    #expect(file.credentials(for: "a", allowsDefault: false)?.login == "l")
   }
 
   // MARK: Cookies
@@ -93,16 +127,45 @@ struct RequestFileTests {
 
   @Test(arguments: [
     "a.com\tTRUE\t/\tFALSE\t0", "a.com TRUE / FALSE 0 n v", "a.com\tyes\t/\tFALSE\t0\tn\tv",
-    "a.com\tTRUE\t/\tFALSE\t-1\tn\tv", "a.com\tTRUE\t\tFALSE\t0\tn\tv",
+    "a.com\tTRUE\t/\tFALSE\t-1\tn\tv", "a.com\tTRUE\t/\tFALSE\t1.5e9\tn\tv",
+    "a.com\tTRUE\t/\tFALSE\t.5\tn\tv", "a.com\tTRUE\t/\tFALSE\t0\tn\t\u{FFFD}",
+    "a.com\tTRUE\t\tFALSE\t0\tn\tv",
     "a.com\tTRUE\t/\tFALSE\t0\t\tv", "a.com\tTRUE\t/\tFALSE\t0\tn;m\tv",
     "a.com\tTRUE\t/\tFALSE\t0\tn\tv\rX-Evil: 1", "a.com\tTRUE\t/\tFALSE\t0\tn\tv; w",
     "\tTRUE\t/\tFALSE\t0\tn\tv", "..com\tTRUE\t/\tFALSE\t0\tn\tv", "<html>",
-    "a.com\tTRUE\t/\tFALSE\t99999999999999999999\tn\tv", "a\u{0}\tTRUE\t/\tFALSE\t0\tn\tv",
+    "a\u{0}\tTRUE\t/\tFALSE\t0\tn\tv",
   ])
   func `a line that is not a cookie is reported`(line: String) {
     let file = CookieFile("# x\n\(line)\nb.com\tTRUE\t/\tFALSE\t0\tn\tv\n")
     #expect(file.invalidLines == [2])
     #expect(file.cookies.map(\.domain) == ["b.com"])
+  }
+
+  @Test(arguments: [
+    // Firefox from 142, Python's cookie jar, milliseconds, and a time beyond any number.
+    "1999999999.742", "", "1999999999742", "99999999999999999999", "2000000000.",
+  ])
+  func `the time of a cookie may have the forms of other programs`(expiry: String) {
+    let file = CookieFile("a.com\tFALSE\t/\tFALSE\t\(expiry)\tn\tv")
+    #expect(file.invalidLines.isEmpty)
+    #expect(file.header(for: "http://a.com/", at: Date(timeIntervalSince1970: 1.7e9)) == "n=v")
+  }
+
+  @Test func `a time with a fraction expires, and a path may be missing`() {
+    let past = CookieFile("a.com\tFALSE\t/\tFALSE\t1000000000.9\tn\tv")
+    #expect(past.header(for: "http://a.com/", at: Date(timeIntervalSince1970: 1.7e9)) == nil)
+    let short = CookieFile("a.com\tFALSE\tFALSE\t0\tn\tv")
+    #expect(short.header(for: "http://a.com/x", at: .distantPast) == "n=v")
+  }
+
+  @Test(arguments: [
+    ("co.uk", "shop.co.uk"), ("com.au", "a.com.au"), ("github.io", "a.github.io"),
+    ("gov.uk", "www.gov.uk"), ("k12.ca.us", "a.k12.ca.us"), ("com", "a.com"),
+  ])
+  func `a cookie for a public suffix is sent to its own host only`(domain: String, host: String) {
+    let file = CookieFile(".\(domain)\tTRUE\t/\tFALSE\t0\tn\tv")
+    #expect(file.header(for: "http://\(host)/", at: .distantPast) == nil)
+    #expect(file.header(for: "http://\(domain)/", at: .distantPast) == "n=v")
   }
 
   // MARK: Checksums

@@ -43,8 +43,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
     // A write to a closed pipe then fails with EPIPE, which is handled.
     _ = signal(SIGPIPE, SIG_IGN)
     Store.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    var arguments: [String] = []
     do {
+      arguments = try CommandLineText.arguments()
       let configuration = try Configuration(
         arguments,
         environment: ProcessInfo.processInfo.environment,
@@ -79,8 +80,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
 
   /// Prints the parser's message and ends the process.
   ///
-  /// Help goes to standard output. An error repeats arguments, so control characters in it are
-  /// replaced.
+  /// Help goes to standard output. An error repeats arguments, so secrets and control characters in
+  /// it are replaced.
   private static func end(withParserError error: any Error, _ arguments: [String]) -> Never {
     let code = exitCode(for: error)
     guard !code.isSuccess else { exit(withError: error) }
@@ -94,7 +95,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
     CommandLineScan(arguments, root: Self.self, options: [StoreLocation.self])
   }
 
-  /// Returns the message for an error of the parser, with a suggestion for a mistyped word.
+  /// Returns the message for an error of the parser, with a suggestion for a mistyped word, and
+  /// without the secrets of arguments.
   ///
   /// The parser suggests options, but neither commands nor values.
   static func text(ofParserError error: any Error, _ arguments: [String]) -> String {
@@ -102,7 +104,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
     if let word = scan.unknownCommand {
       let name = (scan.names + [word]).joined(separator: " ")
       let suggestion = Suggestion.text(for: word, among: scan.commandNames)
-      return fullMessage(for: ValidationError("There is no command '\(name)'.\(suggestion)"))
+      let message = fullMessage(
+        for: ValidationError("There is no command '\(name)'.\(suggestion)")
+      )
+      return CommandLineText.redacted(message, arguments)
     }
     var lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
       .map(String.init)
@@ -113,7 +118,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       else { continue }
       lines[0] += Suggestion.text(for: word, among: values)
     }
-    return lines.joined(separator: "\n")
+    return CommandLineText.redacted(lines.joined(separator: "\n"), arguments)
   }
 
   /// Runs a command, prints its error if it fails, and returns its exit status.

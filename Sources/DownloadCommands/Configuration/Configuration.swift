@@ -149,7 +149,7 @@ struct Configuration: Sendable {
       _ = try type.parse(words)
       return nil
     } catch {
-      let message = type.message(for: error)
+      let message = CommandLineText.redacted(type.message(for: error), words)
       return message.hasSuffix(".") ? message : message + "."
     }
   }

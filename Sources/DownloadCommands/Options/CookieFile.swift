@@ -12,6 +12,9 @@ internal import DownloadStore
 /// path, whether the cookie is for https only, the time of expiry in seconds since 1970 (0 for the
 /// end of the session), the name and the value. The domain of an HttpOnly cookie is preceded by
 /// `#HttpOnly_`; other lines that begin with `#` are comments.
+///
+/// As in the files of other programs, the time may have a fraction (Firefox 142 and later) or be
+/// empty (Python), and the path may be missing, which means `/` (curl).
 struct CookieFile: Sendable, Equatable {
   /// One cookie.
   struct Cookie: Sendable, Equatable {
@@ -84,12 +87,15 @@ extension CookieFile.Cookie {
   fileprivate init?(_ line: Substring) {
     var fields = line.split(separator: "\t", omittingEmptySubsequences: false)
     // A line without its last tab has an empty value.
+    if fields.count > 2, Self.flag(fields[2]) != nil { fields.insert("/", at: 2) }
     if fields.count == 6 { fields.append("") }
     guard fields.count == 7, let subdomains = Self.flag(fields[1]),
-      let secure = Self.flag(fields[3]), let expiry = Digits.number(fields[4]),
+      let secure = Self.flag(fields[3]), let expiry = Self.seconds(fields[4]),
       fields[2].hasPrefix("/"), !fields[5].isEmpty,
       fields[5].utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x3B && $0 != 0x3D }),
-      fields[6].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != 0x3B })
+      fields[6].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != 0x3B }),
+      // Bytes that are not UTF-8 were replaced when the file was read.
+      !fields[5...6].joined().unicodeScalars.contains("\u{FFFD}")
     else { return nil }
     let domain = fields[0].hasPrefix(".") ? fields[0].dropFirst() : fields[0]
     guard !domain.isEmpty, !domain.hasPrefix("."),
@@ -106,6 +112,18 @@ extension CookieFile.Cookie {
     )
   }
 
+  /// Parses a time of expiry; `nil` if it is not a number.
+  ///
+  /// A fraction is dropped, and a time beyond the largest number is that number.
+  private static func seconds(_ text: Substring) -> Int64? {
+    if text.isEmpty { return 0 }
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.allSatisfy({ part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+      !parts[0].isEmpty
+    else { return nil }
+    return Int64(parts[0]) ?? .max
+  }
+
   private static func flag(_ text: Substring) -> Bool? {
     switch text.uppercased() {
     case "TRUE": true
@@ -116,9 +134,10 @@ extension CookieFile.Cookie {
 
   fileprivate func matches(host: String) -> Bool {
     if host == domain { return true }
-    // An address has no subdomains, and neither has a top-level domain any that share its cookies.
+    // An address has no subdomains, and a public suffix has none that share its cookies.
     let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
-    return includesSubdomains && !isAddress && domain.contains(".") && host.hasSuffix(".\(domain)")
+    return includesSubdomains && !isAddress && host.hasSuffix(".\(domain)")
+      && !PublicSuffix.contains(domain)
   }
 
   /// Whether a request path is the cookie's path or below it (RFC 6265, 5.1.4).

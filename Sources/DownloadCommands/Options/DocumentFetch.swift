@@ -7,14 +7,21 @@ internal import SystemInterface
 enum DocumentFetch {
   /// Returns the body of the response with status 200.
   ///
+  /// The header fields belong to the origin of the URL.
+  ///
   /// - Throws: ``CommandFailure``: `unreachable` if no server could be reached, `damaged` if the
   ///   document is longer than `limit` bytes, otherwise `failed`.
-  static func read(_ url: String, upTo limit: Int, _ client: ClientOptions) async throws -> Data {
+  static func read(
+    _ url: String,
+    headers: [HeaderField] = [],
+    upTo limit: Int,
+    _ client: ClientOptions
+  ) async throws -> Data {
     let shown = Redaction.url(url)
     do {
       try RecordIdentity.validate(url)
     } catch {
-      throw CommandFailure(.usage, "'\(shown)' is not an http or https URL")
+      throw CommandFailure(.usage, "'\(Redaction.argument(url))' is not an http or https URL")
     }
     #if os(Linux)
       guard client.transport != .urlSession || client.connection.proxy == nil else {
@@ -27,7 +34,7 @@ enum DocumentFetch {
     #endif
     let transport = try client.makeTransport(connectionsPerHost: 1)
     let sink = DocumentSink(limit: limit)
-    _ = transport.start(TaskRequest(url: url, recordID: ""), sink: sink)
+    _ = transport.start(TaskRequest(url: url, recordID: "", headers: headers), sink: sink)
     let document = await sink.document()
     withExtendedLifetime(transport) {}
     guard !document.isTooLong else {

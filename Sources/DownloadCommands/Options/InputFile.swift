@@ -83,10 +83,13 @@ extension InputFile.Entry {
 
   /// Applies an option `name=value`; returns the problem if it cannot be used.
   mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
-    guard let equals = option.firstIndex(of: "=") else {
+    // The line may be a secret, such as a header field without its `header=`.
+    guard let equals = option.firstIndex(of: "="),
+      InputFileParser.isOptionName(option[..<equals].trimmingBlanks)
+    else {
       return InputFile.Problem(
         line: line,
-        message: "'\(option)' is not an option of the form name=value"
+        message: "skipped a line that is not an option of the form name=value"
       )
     }
     let name = option[..<equals].trimmingBlanks
@@ -101,7 +104,8 @@ extension InputFile.Entry {
     case "split": return take(split: value, line)
     case "header": headers.append(String(value))
     // With `*`, aria2 sends the URL itself.
-    case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
+    case "referer":
+      headers.append("Referer: \(RefererText.sent(value == "*" ? url : String(value)))")
     case "user-agent": headers.append("User-Agent: \(value)")
     case "http-user": user = String(value)
     case "http-passwd": password = String(value)
@@ -132,7 +136,7 @@ extension InputFile.Entry {
     guard let limit = ByteAmount.parse(String(value)) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped max-download-limit=\(value): it is not a byte count such as 500K or 2M"
+        message: "skipped max-download-limit: it is not a byte count such as 500K or 2M"
       )
     }
     bytesPerSecond = limit
@@ -143,7 +147,7 @@ extension InputFile.Entry {
     guard let count = try? ConnectionCount.parse(String(value)) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped split=\(value): it is not a positive number"
+        message: "skipped split: it is not a positive number"
       )
     }
     connections = count
@@ -155,7 +159,7 @@ extension InputFile.Entry {
     guard RecordIdentity.isID(gid) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped gid=\(value): it is not 16 hexadecimal digits"
+        message: "skipped gid: it is not 16 hexadecimal digits"
       )
     }
     self.gid = gid
@@ -167,7 +171,7 @@ extension InputFile.Entry {
     guard let name = parts.last, !name.isEmpty, parts.allSatisfy(FileName.isPlain) else {
       return InputFile.Problem(
         line: line,
-        message: "out=\(value) must be a file name that does not lead out of the folder",
+        message: "out must be a file name that does not lead out of the folder",
         isFatal: true
       )
     }
@@ -180,13 +184,13 @@ extension InputFile.Entry {
     guard !value.hasPrefix("~") else {
       return InputFile.Problem(
         line: line,
-        message: "skipped dir=\(value): '~' is not expanded; write the absolute path"
+        message: "skipped dir: '~' is not expanded; write the absolute path"
       )
     }
     guard !value.split(separator: "/").contains("..") else {
       return InputFile.Problem(
         line: line,
-        message: "dir=\(value) leads out of the folder",
+        message: "dir leads out of the folder",
         isFatal: true
       )
     }

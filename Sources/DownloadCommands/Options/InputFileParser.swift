@@ -24,6 +24,7 @@ struct InputFileParser {
     lineCount += 1
     switch line {
     case .text(let text): parse(text[...], into: &items)
+    case .bytes(let bytes): parse(bytes, into: &items)
     case .tooLong:
       endEntry(into: &items)
       isRefused = true
@@ -60,6 +61,27 @@ struct InputFileParser {
       let message = "this option has no URL above it"
       report(InputFile.Problem(line: lineCount, message: message), into: &items)
     }
+  }
+
+  /// Parses a line that is not UTF-8.
+  ///
+  /// A URL is requested as its bytes are, which are percent-encoded for that. An option cannot be
+  /// read; without any but the name, another file would be downloaded.
+  private mutating func parse(_ bytes: [UInt8], into items: inout [Item]) {
+    guard bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t") else {
+      return parse(PercentEncoding.encodedBytes(bytes)[...], into: &items)
+    }
+    guard entry != nil || !isRefused else { return }
+    let isName = String(decoding: bytes, as: UTF8.self)[...].trimmingBlanks.hasPrefix("out=")
+    if !isName {
+      entry = nil
+      isRefused = true
+    }
+    let message =
+      isName
+      ? "skipped a file name that is not UTF-8; the URL's is used"
+      : "this option is not UTF-8, so the download is skipped"
+    report(InputFile.Problem(line: lineCount, message: message, isFatal: !isName), into: &items)
   }
 
   private mutating func endEntry(into items: inout [Item]) {
@@ -102,6 +124,15 @@ struct InputFileParser {
       report(InputFile.Problem(line: lineCount, message: message), into: &items)
     }
     return InputFile.Entry(line: lineCount, url: first, mirrors: Array(usable.dropFirst()))
+  }
+
+  /// Whether the text has the form of an option's name; others may be secrets on the wrong line.
+  static func isOptionName(_ name: Substring) -> Bool {
+    name.utf8.count <= 40 && !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "-")
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      }
   }
 
   /// Whether the URL begins with `http://` or `https://`, in any case.

@@ -7,6 +7,8 @@ struct LineReader: ~Copyable {
   /// A line without its end.
   enum Line: Equatable {
     case text(String)
+    /// The bytes of a line that are not UTF-8.
+    case bytes([UInt8])
     /// The line is longer than ``LineReader/longestLine``; its contents are skipped.
     case tooLong
   }
@@ -75,7 +77,8 @@ struct LineReader: ~Copyable {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let hasMark = isFirst && buffer[start..<end].starts(with: mark)
     let first = hasMark ? start + mark.count : start
-    return .text(String(decoding: buffer[first..<end], as: UTF8.self))
+    return String(validating: buffer[first..<end], as: UTF8.self).map(Line.text)
+      ?? .bytes(Array(buffer[first..<end]))
   }
 
   /// Discards the bytes before `start`, and reads more; returns `false` at the end of the file.

@@ -8,14 +8,27 @@ struct MetalinkSource {
   let name: String
   let document: Metalink
 
+  /// The URL of the document; `nil` for a file.
+  let url: String?
+
   /// Reads a file, standard input for `-`, or the document at a URL.
   ///
+  /// - Parameters:
+  ///   - place: The path or the URL.
+  ///   - headers: The header fields to send for a URL.
+  ///   - client: The transport.
   /// - Throws: ``CommandFailure``.
-  init(_ place: String, _ client: ClientOptions) async throws {
+  init(_ place: String, headers: [HeaderField], _ client: ClientOptions) async throws {
+    url = Self.isURL(place) ? place : nil
     name = Redaction.url(place)
     let data: Data
     if Self.isURL(place) {
-      data = try await DocumentFetch.read(place, upTo: Metalink.longest, client)
+      data = try await DocumentFetch.read(
+        place,
+        headers: headers,
+        upTo: Metalink.longest,
+        client
+      )
     } else {
       data = Data(try ResumeDataFile.read(place, upTo: Metalink.longest + 1))
     }

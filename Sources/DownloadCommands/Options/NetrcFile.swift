@@ -1,13 +1,25 @@
 /// A netrc file: logins and passwords by host, as curl reads it.
 ///
 /// Tokens are separated by white space. A token in double quotes may contain white space, and the
-/// escapes `\"`, `\\`, `\n`, `\r` and `\t`. A token that begins with `#` begins a comment to the
-/// end of its line. The definition of a macro extends to the next empty line.
+/// escapes `\"`, `\\`, `\n`, `\r` and `\t`. A token that begins with `#`, other than a value,
+/// begins a comment to the end of its line. The definition of a macro extends to the next empty
+/// line. Keywords of other programs, such as `port` and `protocol`, and unknown tokens are ignored.
 struct NetrcFile: Sendable, Equatable {
   /// A login and its password.
   struct Credentials: Sendable, Equatable {
+    /// The login; empty if the file has only a password.
     var login: String
     var password: String
+    /// Whether each character stands for one byte of the file, because it is not UTF-8.
+    fileprivate(set) var hasBytes = false
+
+    /// The login and the password, with a colon between them, as the bytes of the file.
+    var bytes: [UInt8] {
+      let text = "\(login):\(password)"
+      return hasBytes
+        ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        : Array(text.utf8)
+    }
   }
 
   /// A file that cannot be parsed.
@@ -24,58 +36,90 @@ struct NetrcFile: Sendable, Equatable {
   }
 
   private var machines: [Machine] = []
+  private var hasBytes = false
+
+  /// Parses the bytes of a file.
+  ///
+  /// If they are not UTF-8, the credentials are sent as they are.
+  ///
+  /// - Throws: ``Invalid``.
+  init(bytes: [UInt8]) throws(Invalid) {
+    if let text = String(validating: bytes, as: UTF8.self) {
+      try self.init(text)
+    } else {
+      try self.init(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })))
+      hasBytes = true
+    }
+  }
 
   /// Parses a file.
   ///
   /// - Throws: ``Invalid``.
   init(_ text: String) throws(Invalid) {
     var tokens = Tokens(text)
+    var firstLine: Int?
     while let token = try tokens.next() {
+      firstLine = firstLine ?? tokens.line
       switch token.lowercased() {
       case "machine":
-        machines.append(Machine(host: try tokens.value(of: token).lowercased()))
+        machines.append(Machine(host: try tokens.value().lowercased()))
       case "default": machines.append(Machine())
-      case "login": try set(\.login, token, &tokens)
-      case "password": try set(\.password, token, &tokens)
-      case "account": _ = try tokens.value(of: token)
+      case "login": set(\.login, try tokens.value())
+      case "password": set(\.password, try tokens.value())
       case "macdef": tokens.skipMacro()
-      // The token may be a password that is not quoted, so the message does not repeat it.
-      default: throw Invalid(line: tokens.line, reason: "expected machine, login or password")
+      case let word where Tokens.keywords.contains(word): _ = try tokens.value()
+      // Of a program that is not known here.
+      default: break
       }
+    }
+    // The first token may be a password, so the message does not repeat it.
+    if machines.isEmpty, let firstLine, !tokens.hasMacro {
+      throw Invalid(line: firstLine, reason: "this is not a netrc file: it names no machine")
     }
   }
 
-  private mutating func set(
-    _ property: WritableKeyPath<Machine, String?>,
-    _ token: String,
-    _ tokens: inout Tokens
-  ) throws(Invalid) {
-    let value = try tokens.value(of: token)
-    guard !machines.isEmpty else {
-      throw Invalid(line: tokens.line, reason: "'\(token)' has no machine above it")
-    }
+  /// Sets a value of the last machine; without one, the value is ignored.
+  private mutating func set(_ property: WritableKeyPath<Machine, String?>, _ value: String) {
+    guard !machines.isEmpty else { return }
     machines[machines.count - 1][keyPath: property] = value
   }
 
   /// Returns the credentials for a host: those of the first machine with its name, or else of the
   /// first default; `nil` if there are none.
   ///
-  /// A machine without a login or without a password has none.
-  func credentials(for host: String) -> Credentials? {
+  /// A machine without a password has none. One without a login has an empty one, unless a later
+  /// machine of that name has a login.
+  ///
+  /// - Parameters:
+  ///   - host: The host, in any case.
+  ///   - allowsDefault: Whether the default applies.
+  /// - Returns: The credentials.
+  func credentials(for host: String, allowsDefault: Bool = true) -> Credentials? {
     let host = host.lowercased()
-    let machine =
-      machines.first { $0.host == host && $0.login != nil && $0.password != nil }
-      ?? machines.first { $0.host == nil && $0.login != nil && $0.password != nil }
-    guard let login = machine?.login, let password = machine?.password else { return nil }
-    return Credentials(login: login, password: password)
+    let candidates = machines.filter { $0.password != nil }
+    func best(_ host: String?) -> Machine? {
+      let named = candidates.filter { $0.host == host }
+      return named.first { $0.login != nil } ?? named.first
+    }
+    let machine = best(host) ?? (allowsDefault ? best(nil) : nil)
+    guard let machine, let password = machine.password else { return nil }
+    return Credentials(login: machine.login ?? "", password: password, hasBytes: hasBytes)
   }
 }
 
 /// The tokens of a netrc file.
 private struct Tokens {
+  /// The words that are followed by a value, except `default`.
+  static let keywords: Set = [
+    "machine", "default", "login", "password", "account", "macdef", "method", "org", "port",
+    "protocol",
+  ]
+
   private var rest: Substring.UnicodeScalarView
   /// The line of the next token, from 1.
   private(set) var line = 1
+  /// Whether a macro was skipped.
+  private(set) var hasMacro = false
 
   init(_ text: String) {
     rest = text[...].unicodeScalars
@@ -92,31 +136,38 @@ private struct Tokens {
     scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
   }
 
-  /// Returns the next token; `nil` at the end.
-  mutating func next() throws(NetrcFile.Invalid) -> String? {
-    while let scalar = rest.first {
-      if Self.isBlank(scalar) {
-        _ = pop()
-      } else if scalar == "#" {
-        while let next = rest.first, next != "\n" { _ = pop() }
-      } else if scalar == "\"" {
-        return try quoted()
-      } else {
-        let token = rest.prefix { !Self.isBlank($0) }
-        rest = rest.dropFirst(token.count)
-        return String(token)
-      }
-    }
-    return nil
+  private mutating func skipBlanks() {
+    while let scalar = rest.first, Self.isBlank(scalar) { _ = pop() }
   }
 
-  /// Returns the value after a keyword.
-  mutating func value(of keyword: String) throws(NetrcFile.Invalid) -> String {
-    let start = line
-    guard let value = try next() else {
-      throw NetrcFile.Invalid(line: start, reason: "'\(keyword)' has no value")
+  /// Returns the next token that is not a value; `nil` at the end.
+  mutating func next() throws(NetrcFile.Invalid) -> String? {
+    skipBlanks()
+    while rest.first == "#" {
+      while let next = rest.first, next != "\n" { _ = pop() }
+      skipBlanks()
     }
-    return value
+    return rest.isEmpty ? nil : try token()
+  }
+
+  /// Returns the value after a keyword; empty if there is none, because another keyword follows on
+  /// a later line, or the file ends.
+  mutating func value() throws(NetrcFile.Invalid) -> String {
+    let start = line
+    skipBlanks()
+    guard let first = rest.first else { return "" }
+    guard line == start || first == "\"" else {
+      let word = String(rest.prefix { !Self.isBlank($0) })
+      return Self.keywords.contains(word.lowercased()) || first == "#" ? "" : try token()
+    }
+    return try token()
+  }
+
+  private mutating func token() throws(NetrcFile.Invalid) -> String {
+    if rest.first == "\"" { return try quoted() }
+    let token = rest.prefix { !Self.isBlank($0) }
+    rest = rest[token.endIndex...]
+    return String(token)
   }
 
   private mutating func quoted() throws(NetrcFile.Invalid) -> String {
@@ -143,6 +194,7 @@ private struct Tokens {
 
   /// Skips the definition of a macro: all lines up to an empty one.
   mutating func skipMacro() {
+    hasMacro = true
     var isEmptyLine = false
     while let scalar = pop() {
       if scalar == "\n" {

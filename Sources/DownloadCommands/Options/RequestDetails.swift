@@ -70,7 +70,7 @@ struct RequestDetails: ParsableArguments {
     }
     for file in checksumFiles where file.contains("://") {
       throw ValidationError(
-        "--checksum-file reads a local file: download '\(Redaction.url(file))' first."
+        "--checksum-file reads a local file: download '\(Redaction.argument(file))' first."
       )
     }
     do {
@@ -112,7 +112,7 @@ struct RequestDetails: ParsableArguments {
     var completion = RequestCompletion(fields: try fields, time: time)
     if let path = netrcFile ?? (netrc ? Self.homeNetrc : nil) {
       do {
-        completion.netrc = try NetrcFile(try Self.text(ofFile: path))
+        completion.netrc = try NetrcFile(bytes: try Self.bytes(ofFile: path))
       } catch let error as NetrcFile.Invalid {
         throw CommandFailure(.damaged, "\(path):\(error.line): \(error.reason)")
       }
@@ -153,11 +153,15 @@ struct RequestDetails: ParsableArguments {
   private static let longestFile = 64 << 20
 
   private static func text(ofFile path: String) throws -> String {
+    String(decoding: try bytes(ofFile: path), as: UTF8.self)
+  }
+
+  private static func bytes(ofFile path: String) throws -> [UInt8] {
     let bytes = try ResumeDataFile.read(path, upTo: longestFile + 1)
     guard bytes.count <= longestFile else {
       throw CommandFailure(.damaged, "\(path) is longer than 64 MiB")
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 }
 
@@ -188,21 +192,41 @@ struct RequestCompletion: Sendable {
   /// Credentials and cookies are those for the request's own URL. The store binds them to its
   /// origin, so mirrors and redirect targets elsewhere do not receive them.
   ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - document: The URL of the document that lists the request; `nil` if the user does.
   /// - Throws: ``CommandFailure`` if the checksum files have no digest, or several, for the file, or
   ///   if a login contains a colon.
-  func complete(_ request: inout DownloadRequest) throws {
-    for field in fields { request.add(field) }
-    if let credentials = try netrcField(for: request.url) { request.add(credentials) }
-    if let value = cookies?.header(for: request.url, at: time) {
-      request.add(HeaderField(name: "Cookie", value: value))
-    }
+  func complete(_ request: inout DownloadRequest, ofDocumentAt document: String? = nil) throws {
+    try addFields(to: &request, ofDocumentAt: document)
     guard let checksums, request.digest == nil else { return }
     request.digest = try digest(of: request, in: checksums)
   }
 
-  private func netrcField(for url: String) throws -> HeaderField? {
+  /// Adds the fields that the request does not have.
+  ///
+  /// A host that only a document names receives no field that may be a credential, and not the
+  /// default login of a netrc file.
+  ///
+  /// - Throws: ``CommandFailure`` if a login contains a colon.
+  func addFields(to request: inout DownloadRequest, ofDocumentAt document: String? = nil) throws {
+    let source = document ?? request.url
+    for field in HeaderScope.fields(fields, givenFor: source, sentTo: request.url) {
+      request.add(field)
+    }
+    let isKnown = RecordIdentity.origin(of: source) == RecordIdentity.origin(of: request.url)
+    if let credentials = try netrcField(for: request.url, allowsDefault: isKnown) {
+      request.add(credentials)
+    }
+    if let value = cookies?.header(for: request.url, at: time) {
+      request.add(HeaderField(name: "Cookie", value: value))
+    }
+  }
+
+  private func netrcField(for url: String, allowsDefault: Bool) throws -> HeaderField? {
     guard let netrc, let parsed = URL(string: url), parsed.user() == nil,
-      let host = parsed.host()?.trimmingBrackets, let found = netrc.credentials(for: host)
+      let host = parsed.host()?.trimmingBrackets,
+      let found = netrc.credentials(for: host, allowsDefault: allowsDefault)
     else { return nil }
     guard !found.login.contains(":") else {
       throw CommandFailure(
@@ -210,7 +234,7 @@ struct RequestCompletion: Sendable {
         "the login of '\(host)' in the netrc file contains a colon, which HTTP cannot send"
       )
     }
-    let text = Data("\(found.login):\(found.password)".utf8).base64EncodedString()
+    let text = Data(found.bytes).base64EncodedString()
     return HeaderField(name: "Authorization", value: "Basic \(text)")
   }
 
@@ -233,7 +257,8 @@ struct RequestCompletion: Sendable {
     }
     throw CommandFailure(
       .failed,
-      "the checksum files have no checksum of '\(names[0] ?? "")': add it, or pass --checksum"
+      "the checksum files have no checksum of '\(Redaction.url(names[0] ?? ""))': add it, or pass "
+        + "--checksum"
     )
   }
 }

@@ -202,7 +202,10 @@ extension HeaderField {
         || (0x41...0x5A).contains(byte & 0xDF)
     }
     guard isName else {
-      throw CommandFailure(.usage, "'\(name)' is not a valid header field name")
+      throw CommandFailure(
+        .usage,
+        "the name of a header field consists of letters, digits and hyphens, without blanks"
+      )
     }
     let value = line[line.index(after: colon)...].trimmingBlanks
     guard !value.isEmpty, value.utf8.allSatisfy({ $0 == 9 || ($0 >= 0x20 && $0 != 0x7F) }) else {

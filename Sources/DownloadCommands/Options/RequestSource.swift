@@ -42,11 +42,19 @@ struct RequestSource: ~Copyable {
       requests.append(request)
     }
     if let place = options.metalink {
-      let source = try await MetalinkSource(place, client)
+      let headers = try details.headers(forDocument: place)
+      let source = try await MetalinkSource(place, headers: headers, client)
+      let bound = details.boundFields
+      if source.url != nil, !bound.isEmpty, !source.document.files.isEmpty {
+        Output.current.say(
+          "\(source.name): not sent to other hosts that the document names: "
+            + bound.map(\.name).joined(separator: ", ")
+        )
+      }
       for file in source.document.files {
         do {
           let request = DownloadRequest(file, preferring: options.metalinkLocation)
-          requests.append(try details.adding(to: request))
+          requests.append(try details.adding(to: request, ofDocumentAt: source.url))
         } catch {
           isComplete = false
           let reason = (error as? CommandFailure)?.message ?? "\(error)"
@@ -123,10 +131,38 @@ private struct SharedDetails {
   let request: DownloadRequest
   let completion: RequestCompletion
 
+  /// The header fields of the options that stay within an origin.
+  var boundFields: [HeaderField] {
+    let fields = request.headers + completion.fields
+    let harmless = HeaderScope.fields(fields, givenFor: "https://a", sentTo: "https://b")
+    return fields.filter { !harmless.contains($0) }
+  }
+
+  /// Returns the header fields to send for a Metalink document.
+  ///
+  /// - Throws: ``CommandFailure``.
+  func headers(forDocument place: String) throws -> [HeaderField] {
+    guard MetalinkSource.isURL(place) else { return [] }
+    var document = request
+    document.url = place
+    try completion.addFields(to: &document)
+    return document.headers
+  }
+
   /// Returns the request of a list with the options.
   ///
+  /// The header fields of the options belong to the origin of the document, if it has one: hosts
+  /// that only the document names receive none that may be a credential.
+  ///
+  /// - Parameters:
+  ///   - listed: The request.
+  ///   - document: The URL of the document that lists it; `nil` for a file of the user.
+  /// - Returns: The request to add.
   /// - Throws: ``RecordStoreError`` for an invalid folder; ``CommandFailure``.
-  func adding(to listed: DownloadRequest) throws -> DownloadRequest {
+  func adding(
+    to listed: DownloadRequest,
+    ofDocumentAt document: String? = nil
+  ) throws -> DownloadRequest {
     var request = listed
     request.collision = self.request.collision
     request.folder = try FileLayout.validatedFolder(
@@ -135,8 +171,13 @@ private struct SharedDetails {
     request.tags = self.request.tags
     request.priority = self.request.priority
     request.type = self.request.type
-    request.headers = self.request.headers + listed.headers
-    try completion.complete(&request)
+    let given = HeaderScope.fields(
+      self.request.headers,
+      givenFor: document ?? request.url,
+      sentTo: request.url
+    )
+    request.headers = given + listed.headers
+    try completion.complete(&request, ofDocumentAt: document)
     return request
   }
 }
