@@ -24,5 +24,6 @@ extension ResponseHead {
       fields: fields.sorted { $0.name < $1.name },
       url: prepared?.url.text ?? response.url?.absoluteString
     )
+    isDecoded = true
   }
 }

@@ -54,6 +54,14 @@ import Testing
       ("attachment; filename=\"%E2%82%AC%20a.txt\"", "€ a.txt"),
       ("attachment; filename=\"100%.txt\"", "100%.txt"),
       ("attachment; filename=\"50%FFa.txt\"", "50%FFa.txt"),
+      // Raw bytes in another encoding, which transports replace, and charsets that are not decoded.
+      ("attachment; filename=\"\u{FFFD}\u{FFFD}.xls\"", nil),
+      ("attachment; filename=r\u{FFFD}sum\u{FFFD}.pdf", nil),
+      ("attachment; filename=\"\u{FFFD}\"; filename*=UTF-8''a.txt", "a.txt"),
+      ("attachment; filename*=UTF-8''\u{FFFD}.txt; filename=a.zip", "a.zip"),
+      ("attachment; filename*=GBK''%C9%CC%C6%B7.xls", nil),
+      ("attachment; filename=\"=?GBK?B?yczGty54bHM=?=\"", nil),
+      ("attachment; filename=\"=?windows-1251?Q?=E0.txt?=\"", nil),
       // No filename.
       ("attachment", nil), ("", nil), (";", nil), ("=", nil), ("attachment; filename", nil),
       ("attachment; filename=", nil), ("attachment; filename=\"\"", nil),

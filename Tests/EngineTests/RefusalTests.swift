@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import Testing
+import TransportTesting
 
 /// Responses without the file: which are retried, and which are final.
 @Suite(.timeLimit(.minutes(10)))
@@ -99,6 +100,50 @@ struct RefusalTests {
     try fixture.add("/a.gz")
     try await fixture.run()
     #expect(Body.bytes(Self.gzipped).matches(file: fixture.file("a.gz")))
+  }
+
+  /// Servers derive the coding from the name of the file that they store.
+  @Test(arguments: [("/a.tar.gz", false), ("/b.tgz?x=1", false), ("/plain", true)])
+  func `a stored file in a coding is stored as it is, if its name or a digest says so`(
+    _ path: String,
+    _ hasDigest: Bool
+  ) async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.bytes(Self.gzipped))
+    resource.fields = [Field("Content-Encoding", "x-gzip")]
+    fixture.server.route(String(path.prefix { $0 != "?" }), resource)
+    var hasher = DigestHasher(.sha256)
+    hasher.update(Self.gzipped.span)
+    let digest = hasher.digest
+    try fixture.add(path) { request in
+      request.filename = "file"
+      if hasDigest { request.digest = digest }
+    }
+    let (summary, _) = try await fixture.run()
+    let record = try fixture.record(path)
+    // URLSession gives the decoded body.
+    if TransportUnderTest.isURLSession {
+      #expect(record.attempts.map(\.failure.code) == [.unexpectedCoding])
+      #expect(record.attempts.allSatisfy { $0.failure.message.contains("transport") })
+    } else {
+      #expect(summary == RunSummary(completed: 1, failed: 0), "\(record.attempts)")
+      #expect(Body.bytes(Self.gzipped).matches(file: fixture.file("file")))
+    }
+  }
+
+  @Test func `a long field of a server is not stored with the failure`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(.bytes(Self.gzipped))
+    resource.fields = [
+      Field("Content-Encoding", String(repeating: "x", count: 50_000)),
+      Field("ETag", "\"\(String(repeating: "e", count: 5_000))\""),
+    ]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    _ = try await fixture.run()
+    let record = try fixture.record("/a")
+    #expect(record.entityTag == nil)
+    #expect(record.attempts.allSatisfy { $0.failure.message.utf8.count < 1_100 })
   }
 
   @Test(arguments: [

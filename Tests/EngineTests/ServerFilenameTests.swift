@@ -45,6 +45,30 @@ struct ServerFilenameTests {
     #expect(try files(fixture) == [name])
   }
 
+  @Test(
+    arguments: [
+      // GBK, and Latin-1.
+      [0xC9, 0xCC, 0xC6, 0xB7], [0x72, 0xE9, 0x73, 0x75, 0x6D, 0xE9],
+    ] as [[UInt8]]
+  )
+  func `a name in raw bytes of another encoding never becomes one with U+FFFD`(
+    name: [UInt8]
+  ) async throws {
+    let fixture = try EngineFixture()
+    let head =
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Disposition: attachment; filename=\""
+    let response = Array(head.utf8) + name + Array(".xls\"\r\n\r\nhello".utf8)
+    fixture.server.route("/own.xls", Resource(.text("hello"), faults: .rawResponse(response)))
+    try fixture.add("/own.xls")
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    let stored = try fixture.record("/own.xls").filename
+    // A transport that reads fields as Latin-1 gives the name in Latin-1 rightly.
+    let latin = String(String.UnicodeScalarView(name.map { Unicode.Scalar($0) })) + ".xls"
+    #expect(stored == "own.xls" || stored == latin, "\(stored)")
+    #expect(try files(fixture) == [stored])
+  }
+
   @Test func `a requested name is not changed`() async throws {
     let fixture = try EngineFixture()
     serve(fixture, "/get.php", "attachment; filename=theirs.zip")

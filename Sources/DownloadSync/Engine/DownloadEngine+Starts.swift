@@ -318,8 +318,8 @@ extension DownloadEngine {
         let record = try tx.update(key) { record in
           record.startEntity(
             total: total,
-            entityTag: head["ETag"],
-            lastModified: head["Last-Modified"],
+            entityTag: head.storable("ETag"),
+            lastModified: head.storable("Last-Modified"),
             at: now()
           )
           if hasOldDigests { record.hasPieceDigests = false }

@@ -80,6 +80,8 @@ final class Transfer: TaskSink {
   private let limiter: RateLimiter
   private let offset: Int64
   private let usesResumeData: Bool
+  /// The URL and the file name of the record.
+  private let names: [String]
   private let expectedDigest: Digest?
   private let checkpointBytes: Int64
   private let preallocation: Preallocation
@@ -117,6 +119,7 @@ final class Transfer: TaskSink {
     expectedDigest = record.expectedDigest.flatMap { try? Digest($0) }
     self.offset = offset
     self.usesResumeData = usesResumeData
+    names = [record.url, record.filename]
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
     self.pieceLength = pieceLength
@@ -183,6 +186,11 @@ final class Transfer: TaskSink {
   /// The resume data that the task has left.
   var resumeData: Data? { state.withLock { $0.resumeData } }
 
+  /// Returns a head without its content coding if the coded form is the file.
+  func withoutStoredCoding(_ head: ResponseHead) -> ResponseHead {
+    StoredCoding(names: names, hasDigest: hasRequiredDigest).removed(from: head)
+  }
+
   // MARK: Calls of the transport
 
   func report(held byteCount: Int64, of total: Int64?) {
@@ -205,6 +213,7 @@ final class Transfer: TaskSink {
       state.head = head
       return state.proof
     }
+    let head = withoutStoredCoding(head)
     let verdict = ResponseVerdict(
       head,
       offset: offset,
@@ -566,8 +575,8 @@ final class Transfer: TaskSink {
       let known = isSameEntity ? state.entity : Entity()
       state.entity = Entity(
         total: total,
-        entityTag: head["ETag"] ?? known.entityTag,
-        lastModified: head["Last-Modified"] ?? known.lastModified,
+        entityTag: head.storable("ETag") ?? known.entityTag,
+        lastModified: head.storable("Last-Modified") ?? known.lastModified,
         digest: head.statedDigest ?? known.digest
       )
     }

@@ -63,7 +63,7 @@ final class TransferPart: TaskSink {
     let entity = transfer.entity
     guard
       let result = TransferResult(
-        refusing: head,
+        refusing: transfer.withoutStoredCoding(head),
         ofRange: range,
         total: entity.total,
         digest: transfer.knownDigest,

@@ -23,19 +23,38 @@ enum ContentDisposition {
   /// `filename`.
   ///
   /// The value of `filename` may be a quoted string or a token, even one with blanks. Encoded words
-  /// (RFC 2047) and percent-encoded UTF-8 in it are decoded, as browsers do.
+  /// (RFC 2047) and percent-encoded UTF-8 in it are decoded, as browsers do. A name in any other
+  /// encoding is no name.
   static func filename(in field: String) -> String? {
     var plain: String?
     for (name, value) in parameters(of: field) {
       switch name.lowercased() {
       case "filename*":
-        if let name = extended(value), !name.isEmpty { return name }
+        if !hasReplacedBytes(value), let name = extended(value), !name.isEmpty { return name }
       case "filename":
         if plain == nil, !value.isEmpty { plain = value }
       default: break
       }
     }
-    return plain.map { encodedWords(in: $0) ?? percentDecoded($0) ?? $0 }
+    guard let plain else { return nil }
+    if let name = encodedWords(in: plain) { return name }
+    // In a charset that is not decoded, or in raw bytes of one, which transports have replaced with
+    // U+FFFD. A browser would guess the charset; the URL has the name in one that is known.
+    guard !hasUnknownCharset(plain), !hasReplacedBytes(plain) else { return nil }
+    return percentDecoded(plain) ?? plain
+  }
+
+  /// Whether a value begins with an encoded word of a charset that is not decoded.
+  private static func hasUnknownCharset(_ value: String) -> Bool {
+    let parts = value.split(separator: " ").first?
+      .split(separator: "?", omittingEmptySubsequences: false)
+    guard let parts, parts.count == 5, parts[0] == "=", parts[4] == "=" else { return false }
+    return encodedBytes(parts).map { text($0, charset: parts[1]) == nil } ?? false
+  }
+
+  /// Whether a value has contained bytes that are not UTF-8.
+  private static func hasReplacedBytes(_ value: String) -> Bool {
+    value.unicodeScalars.contains("\u{FFFD}")
   }
 
   // MARK: Parameters
@@ -106,16 +125,21 @@ enum ContentDisposition {
     for word in value.split(separator: " ") {
       let parts = word.split(separator: "?", omittingEmptySubsequences: false)
       guard parts.count == 5, parts[0] == "=", parts[4] == "=" else { return nil }
-      let bytes: [UInt8]? =
-        switch parts[2].lowercased() {
-        case "b": Data(base64Encoded: String(parts[3])).map { [UInt8]($0) }
-        case "q": decodedBytes(parts[3].replacing("_", with: " "), escape: UInt8(ascii: "="))
-        default: nil
-        }
-      guard let bytes, let text = text(bytes, charset: parts[1]) else { return nil }
+      guard let bytes = encodedBytes(parts), let text = text(bytes, charset: parts[1]) else {
+        return nil
+      }
       result += text
     }
     return result
+  }
+
+  /// Returns the bytes of an encoded word, which is split at its question marks.
+  private static func encodedBytes(_ parts: [Substring]) -> [UInt8]? {
+    switch parts[2].lowercased() {
+    case "b": Data(base64Encoded: String(parts[3])).map { [UInt8]($0) }
+    case "q": decodedBytes(parts[3].replacing("_", with: " "), escape: UInt8(ascii: "="))
+    default: nil
+    }
   }
 
   private static func percentDecoded(_ value: String) -> String? {

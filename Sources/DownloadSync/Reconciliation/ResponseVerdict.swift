@@ -49,6 +49,7 @@ package enum ResponseVerdict: Sendable, Hashable {
         DownloadFailure(
           .unexpectedCoding,
           "the response has Content-Encoding \(coding), which was not requested"
+            + (head.isDecoded ? "; this transport cannot store the coded file" : "")
         ),
         retryAfter: nil
       )

@@ -36,7 +36,11 @@ package final class DeliveryInbox: Sendable {
     }
 
     /// The head of the last response.
-    package var head: ResponseHead { ResponseHead(status: status, fields: fields, url: url) }
+    package var head: ResponseHead {
+      var head = ResponseHead(status: status, fields: fields, url: url)
+      head.isDecoded = true
+      return head
+    }
   }
 
   /// A delivered body in the inbox.
@@ -114,7 +118,9 @@ package final class DeliveryInbox: Sendable {
       )
       let descriptionPath = "\(folder)/\(delivery.name).json"
       do {
-        try JSONEncoder().encode(contents).write(to: URL(filePath: descriptionPath))
+        // Does not follow a link.
+        try JSONEncoder().encode(contents)
+          .write(to: URL(filePath: descriptionPath), options: .withoutOverwriting)
         try FileSynchronization.synchronize(descriptionPath)
         try FileManager.default.moveItem(atPath: path, toPath: delivery.bodyPath)
         try FileSynchronization.synchronize(folder)

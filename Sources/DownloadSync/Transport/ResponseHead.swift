@@ -14,6 +14,9 @@ public struct ResponseHead: Sendable, Hashable {
   public var fields: [HeaderField]
   /// The URL of the response, after redirects.
   public var url: String?
+  /// Whether the transport removes content codings from the body, so that the bytes are not those
+  /// that the server stores.
+  package var isDecoded = false
 
   /// Creates a response head.
   public init(status: Int, fields: [HeaderField], url: String? = nil) {
@@ -27,6 +30,15 @@ public struct ResponseHead: Sendable, Hashable {
     let name = name.lowercased()
     return fields.first { $0.name.lowercased() == name }?.value
   }
+
+  /// The value of a field that a record stores; `nil` if there is none, or if it is longer than any
+  /// server's: it would be read and written with every change of the record.
+  func storable(_ name: String) -> String? {
+    self[name].flatMap { $0.utf8.count <= Self.longestStoredField ? $0 : nil }
+  }
+
+  /// The maximum length of a stored field in bytes.
+  private static let longestStoredField = 1_024
 
   /// The value of a field that is a list, and that may be spread over several lines (RFC 9110, 5.3);
   /// `nil` if there is none.
