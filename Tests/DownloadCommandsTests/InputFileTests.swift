@@ -1,3 +1,4 @@
+import DownloadStore
 import Foundation
 import TestSupport
 import Testing
@@ -101,11 +102,13 @@ struct InputFileTests {
     #expect(file.problems.allSatisfy { !$0.message.contains("hush") }, "\(file.problems)")
   }
 
-  @Test func `the referer of a line has no user info and no fragment`() throws {
-    let file = try inputFile(
-      "http://me:hush@a/1#x\n referer=*\nhttp://b/1\n referer=http://me:hush@c/#x\n"
-    )
-    #expect(file.entries.map(\.headers) == [["Referer: http://a/1"], ["Referer: http://c/"]])
+  @Test(arguments: [
+    "referer=*", "referer=http://me:hush@a/1#x", "header=REFERER: http://me:hush@a/1",
+  ])
+  func `no Referer has user info or a fragment`(option: String) throws {
+    let file = try inputFile("http://me:hush@a/1#x\n \(option)\n")
+    let lines = file.entries.flatMap(\.headers)
+    #expect(try lines.map { try HeaderField(line: $0).value } == ["http://a/1"])
   }
 
   @Test func `a URL that is not UTF-8 is requested as its bytes are`() throws {

@@ -104,8 +104,7 @@ extension InputFile.Entry {
     case "split": return take(split: value, line)
     case "header": headers.append(String(value))
     // With `*`, aria2 sends the URL itself.
-    case "referer":
-      headers.append("Referer: \(RefererText.sent(value == "*" ? url : String(value)))")
+    case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
     case "user-agent": headers.append("User-Agent: \(value)")
     case "http-user": user = String(value)
     case "http-passwd": password = String(value)

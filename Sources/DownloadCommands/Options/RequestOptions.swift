@@ -189,6 +189,8 @@ extension HeaderField {
 
   /// Parses `Name: value` (RFC 9110, 5.1 and 5.5).
   ///
+  /// A `Referer` loses its user info and its fragment.
+  ///
   /// - Throws: ``CommandFailure`` with `usage`.
   init(line: String) throws {
     let tokens = Set("!#$%&'*+-.^_`|~".utf8)
@@ -214,6 +216,7 @@ extension HeaderField {
     guard !Self.reserved.contains(name.lowercased()) else {
       throw CommandFailure(.usage, "the header field '\(name)' is set by dlstore")
     }
-    self.init(name: name, value: String(value))
+    let isReferer = name.lowercased() == "referer"
+    self.init(name: name, value: isReferer ? RefererText.sent(String(value)) : String(value))
   }
 }

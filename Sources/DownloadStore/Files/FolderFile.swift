@@ -98,6 +98,20 @@ package enum FileMode {
   /// Read once; the program does not change its umask.
   package static let finished: mode_t = 0o666 & ~processUmask
 
+  /// Gives a complete file the permissions of a finished one; a symbolic link is not followed.
+  ///
+  /// Errors are ignored: some file systems have no permissions.
+  package static func publish(_ path: String) {
+    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var file = stat()
+    guard unsafe fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG,
+      file.st_uid == geteuid(), file.st_nlink <= 1
+    else { return }
+    _ = fchmod(descriptor, finished)
+  }
+
   private static var processUmask: mode_t {
     #if os(Linux)
       // `umask` can only be read by changing it, which other threads would notice.

@@ -33,6 +33,8 @@ extension FinishedFile {
     guard let identity = record.fileIdentity,
       FileIdentity(ofFileAt: layout.partialPath) == identity
     else { return nil }
+    // A process that was killed may have opened it for writing after it was complete.
+    FileMode.publish(layout.partialPath)
     self.init(
       record: record,
       layout: layout,

@@ -55,6 +55,31 @@ private final class FileWatch: FaultInjector {
     #expect(try folder.names() == ["a"])
   }
 
+  @Test func `a finished file has the permissions that the umask leaves, also after a kill`() throws
+  {
+    func mode(_ path: String) -> mode_t? {
+      var status = stat()
+      return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+    let download = try complete()
+    let path = download.layout.partialPath
+    #expect(mode(path) == 0o600)
+    let file = try finalizer.synchronize(CompleteTransfer(download: download))
+    #expect(mode(path) == FileMode.finished)
+    var record = download.record
+    record.finalize(
+      file.identity,
+      entityTag: nil,
+      lastModified: nil,
+      verifiedDigest: nil,
+      at: .now
+    )
+    #expect(unsafe chmod(path, 0o600) == 0)
+    let repeated = try #require(FinishedFile(ofLoggedRename: record, download.layout))
+    #expect(finalizer.place(repeated) == .placed)
+    #expect(mode(folder.path("a")) == FileMode.finished)
+  }
+
   @Test func `the previous file of a restarted download is replaced`() throws {
     let path = try folder.makeFile("a", "old")
     let download = try complete { record in

@@ -226,5 +226,8 @@ import Testing
     let coding = HeaderField(name: "Content-Encoding", value: "gzip")
     let part = try part()
     #expect(part.receive(head(206, [coding])) == .cancel)
+    // The bytes of the coded form have the required digest.
+    let known = try self.part(digest: "sha256:" + String(repeating: "0", count: 64))
+    #expect(known.receive(head(206, [coding])) == .proceed)
   }
 }
