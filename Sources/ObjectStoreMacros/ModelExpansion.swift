@@ -109,8 +109,11 @@ struct ModelExpansion {
         "\(field.type.trimmedDescription).self",
       ]
       if let id = field.id.argument { arguments.append("id: \(id)") }
-      if field.isOptional { arguments.append("isOptional: true") }
-      if field.fallback != nil { arguments.append("hasDefault: true") }
+      if let fallback = field.fallback {
+        arguments.append("\(field.isOptional ? "optionalDefault" : "default"): \(fallback)")
+      } else if field.isOptional {
+        arguments.append("isOptional: true")
+      }
       if compositeKey == nil, field.markers[.primaryKey] != nil {
         arguments.append("isPrimaryKey: true")
       }
@@ -151,9 +154,8 @@ struct ModelExpansion {
   private var decoding: String {
     let lines = model.fields.enumerated().map { position, field in
       let reader = field.isOptional ? "optional" : "value"
-      let fallback = field.fallback.map { ", default: \($0)" }
       let property = field.reference(beside: "record")
-      return "\(property) = try record.\(reader)(at: \(position)\(fallback ?? ""))"
+      return "\(property) = try record.\(reader)(at: \(position))"
     }
     return """
       /// Reads every stored field.

@@ -564,7 +564,7 @@ private struct NewNote: Model {
     name: "Aged",
     fields: [
       FieldSchema("id", Int.self, id: 1, isPrimaryKey: true),
-      FieldSchema("level", Int.self, id: 2, hasDefault: true),
+      FieldSchema("level", Int.self, id: 2, default: 5),
     ]
   )
   struct Columns: Sendable {}
@@ -579,7 +579,7 @@ private struct NewNote: Model {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    level = try record.value(at: 1, default: 5)
+    level = try record.value(at: 1)
   }
 
   func encode(to record: inout RecordEncoder) {

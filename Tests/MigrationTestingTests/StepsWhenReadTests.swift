@@ -37,7 +37,7 @@ private struct Book: Model {
       FieldSchema("title", String.self, isIndexed: true),
       FieldSchema("pages", Int64.self, isIndexed: true),
       FieldSchema("readers", Int64.self, isHot: true),
-      FieldSchema("rating", Int64.self, hasDefault: true),
+      FieldSchema("rating", Int64.self, default: 3),
     ]
   )
 
@@ -53,7 +53,7 @@ private struct Book: Model {
     title = try record.value(at: 1)
     pages = try record.value(at: 2)
     readers = try record.value(at: 3)
-    rating = try record.value(at: 4, default: 3)
+    rating = try record.value(at: 4)
   }
 
   func encode(to record: inout RecordEncoder) {

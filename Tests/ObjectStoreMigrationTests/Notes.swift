@@ -27,8 +27,6 @@ struct AnyNote<Version: NoteSchema>: Model {
         key = try record.value(at: position)
       } else if field.isOptional {
         values[field.name] = try record.optional(at: position)
-      } else if field.hasDefault {
-        values[field.name] = try record.value(at: position, default: "default")
       } else {
         values[field.name] = try record.value(at: position) as String
       }

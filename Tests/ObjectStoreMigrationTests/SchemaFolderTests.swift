@@ -58,7 +58,7 @@ import Testing
   @Test func `every part of a schema survives a file`() throws {
     let fields = [
       FieldSchema("id", String.self, isPrimaryKey: true),
-      FieldSchema("stars", Int.self, id: 7, hasDefault: true, isIndexed: true, isColumnar: true),
+      FieldSchema("stars", Int.self, id: 7, default: 0, isIndexed: true, isColumnar: true),
       FieldSchema("note", Reference<Note>.self, isOptional: true, onDelete: .cascade),
       FieldSchema("mood", String.self, isOptional: true, isUnique: true, isHot: true),
     ]

@@ -18,7 +18,7 @@ import Testing
   private static let id = FieldSchema("id", String.self, isPrimaryKey: true)
   private static let text = FieldSchema("text", String.self)
   private static let mood = FieldSchema("mood", String.self, isOptional: true)
-  private static let kind = FieldSchema("kind", String.self, hasDefault: true)
+  private static let kind = FieldSchema("kind", String.self, default: "none")
   private static let unique = [IndexSchema(on: "text", isUnique: true)]
 
   private static func note(
@@ -33,7 +33,7 @@ import Testing
     static let schema = note([text, mood, kind, FieldSchema("x", String.self, isOptional: true)])
   }
   enum Defaulted: NoteSchema {
-    static let schema = note([text, mood, kind, FieldSchema("x", String.self, hasDefault: true)])
+    static let schema = note([text, mood, kind, FieldSchema("x", String.self, default: "")])
   }
   enum RequiredAdded: NoteSchema {
     static let schema = note([text, mood, kind, FieldSchema("x", String.self)])
@@ -53,7 +53,7 @@ import Testing
     static let schema = note([FieldSchema("text", String.self, isOptional: true), mood, kind])
   }
   enum MoodRequired: NoteSchema {
-    static let schema = note([text, FieldSchema("mood", String.self, hasDefault: true), kind])
+    static let schema = note([text, FieldSchema("mood", String.self, default: ""), kind])
   }
   enum MoodRequiredWithoutDefault: NoteSchema {
     static let schema = note([text, FieldSchema("mood", String.self), kind])

@@ -159,7 +159,7 @@ struct Price: Model, Equatable {
     name: "Price",
     fields: [
       FieldSchema("id", Int.self, isPrimaryKey: true),
-      FieldSchema("amount", Decimal.self, isIndexed: true),
+      FieldSchema("amount", Decimal.self, default: 0, isIndexed: true),
       FieldSchema("link", URL.self, isOptional: true, isIndexed: true),
     ]
   )
@@ -177,7 +177,7 @@ struct Price: Model, Equatable {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    amount = try record.value(at: 1, default: 0)
+    amount = try record.value(at: 1)
     link = try record.optional(at: 2)
   }
 

@@ -99,7 +99,7 @@ import Testing
       let environment = try Environment.open(folder.path)
       var transaction = try environment.beginWrite()
       let database = try transaction.createDatabase("store")
-      let version = UInt8(4)
+      let version = UInt8(5)
       try transaction.put([version, 0, 0, 0].span, for: Array("format".utf8).span, in: database)
       try transaction.commit()
     }

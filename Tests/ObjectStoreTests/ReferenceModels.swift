@@ -277,7 +277,7 @@ struct ListVisit: Model {
     name: "Visit nullify",
     fields: [
       FieldSchema("id", Int.self, isPrimaryKey: true),
-      FieldSchema("tag", Int.self),
+      FieldSchema("tag", Int.self, default: 0),
       FieldSchema("list", [Reference<City>].self),
     ]
   )
@@ -289,7 +289,7 @@ struct ListVisit: Model {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    tag = try record.value(at: 1, default: 0)
+    tag = try record.value(at: 1)
     list = try record.value(at: 2)
   }
 

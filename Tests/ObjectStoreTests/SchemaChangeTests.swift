@@ -25,7 +25,7 @@ extension Note {
 }
 
 struct OldNote: Note, Equatable {
-  static let schema = noteSchema(FieldSchema("text", String.self))
+  static let schema = noteSchema(FieldSchema("text", String.self, default: "none"))
   var id: Int
   var text: String
 
@@ -36,7 +36,7 @@ struct OldNote: Note, Equatable {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    text = try record.value(at: 1, default: "none")
+    text = try record.value(at: 1)
   }
 
   func encode(to record: inout RecordEncoder) {
@@ -48,11 +48,11 @@ struct OldNote: Note, Equatable {
 /// A version with more fields in another order, two indexes, and `text` as a hot field.
 struct NewNote: Note, Equatable {
   static let schema = noteSchema(
-    FieldSchema("stars", Int.self, isIndexed: true),
-    FieldSchema("tags", Set<String>.self, isIndexed: true),
+    FieldSchema("stars", Int.self, default: 3, isIndexed: true),
+    FieldSchema("tags", Set<String>.self, default: [], isIndexed: true),
     FieldSchema("text", String.self, isHot: true),
-    FieldSchema("size", Int64.self, isHot: true),
-    FieldSchema("link", String.self, isOptional: true)
+    FieldSchema("size", Int64.self, default: -1, isHot: true),
+    FieldSchema("link", String.self, optionalDefault: "unset")
   )
   var id: Int
   var stars = 0
@@ -79,11 +79,11 @@ struct NewNote: Note, Equatable {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    stars = try record.value(at: 1, default: 3)
-    tags = try record.value(at: 2, default: [])
+    stars = try record.value(at: 1)
+    tags = try record.value(at: 2)
     text = try record.value(at: 3)
-    size = try record.value(at: 4, default: -1)
-    link = try record.optional(at: 5, default: "unset")
+    size = try record.value(at: 4)
+    link = try record.optional(at: 5)
   }
 
   func encode(to record: inout RecordEncoder) {

@@ -22,7 +22,7 @@ import uuid
 
 import lmdb
 
-FORMAT = 3
+FORMAT = 4
 CODING_VERSION = 1
 KEYED_LAYOUT_VERSION = 2
 REPLACEMENTS_VERSION = 2
@@ -615,6 +615,24 @@ def read_extras(data, known):
     return values, types
 
 
+class Default:
+    """The value of a field in the objects without one."""
+
+    def __init__(self, data):
+        reader = Bytes(data)
+        if reader.number("B") != CODING_VERSION:
+            raise TooNew("a default has a later coding")
+        flags = reader.number("B")
+        self.is_used = bool(flags & 1)
+        self.replaces_nil = bool(flags & 2)
+        self.type_name = reader.sized_string()
+        self.type = parse_type(self.type_name)
+        self.data = reader.take(reader.number("I"))
+        if reader.left or flags > 3 or width(self.type) not in (None, len(self.data)):
+            raise Damage("a default is invalid")
+        value(self.data, self.type)
+
+
 class Model:
     """A model of a store: its layouts, indexes and records."""
 
@@ -635,6 +653,17 @@ class Model:
                 declaration = (field.type_name, field.is_key)
                 if self.types.setdefault(field.id, declaration) != declaration:
                     raise Damage(f"the layouts of {name} have different types for {field.name}")
+        self.defaults = {}
+        prefix = f"default/{name}/"
+        for key, data in store.description.items():
+            if not key.startswith(prefix):
+                continue
+            field = int(key.removeprefix(prefix))
+            self.defaults[field] = default = Default(data)
+            if default.is_used and store.number("format", "I") < 4:
+                raise Damage(f"{key} is used in a store of format 1 to 3")
+            if field in self.types and self.types[field] != (default.type_name, False):
+                raise Damage(f"{key} has another type than its field")
         self.check_references()
         self.indexes = {}
         self.columns = {}
@@ -678,6 +707,7 @@ class Model:
         """Reads the layouts whose records a migration converts, and the position before which none is."""
         self.outdated = {}
         self.converted = 0
+        self.changed = set()
         data = self.store.description.get(f"outdated/{self.name}")
         if data is None:
             return
@@ -701,6 +731,7 @@ class Model:
                 if field != original and not self.names[field].rstrip("'").endswith(f"@{version}"):
                     raise Damage(f"an outdated field of {self.name} has no version in its name")
         changed = [reader.number("I") for _ in range(reader.number("H"))]
+        self.changed = set(changed)
         for _ in range(reader.number("H")):
             reader.number("I")
         self.converted = reader.number("Q") if self.outdated else 1 << 64
@@ -746,11 +777,13 @@ class Model:
                 if layout.hot:
                     used.add(object_id)
                 values, types = self.record(object_id, part, hot.get(object_id), layout)
+                shown = self.with_defaults(values, layout_number, lambda default: True)
+                types = {field: default.type for field, default in self.defaults.items()} | types
                 line = {
                     self.names.get(field, f"#{field}"): None
                     if data is None
                     else value(data, types[field])
-                    for field, data in values.items()
+                    for field, data in shown.items()
                 }
                 if self.name == "DownloadRecord" and line.get("ranges") is not None:
                     line["ranges"] = counted_ranges(
@@ -763,10 +796,11 @@ class Model:
                 hash_value = xxh64(key, store.seed)
                 if not self.is_keyed or object_id != home_id(hash_value):
                     keys.setdefault(hash_value, []).append(object_id)
+                indexed = self.with_defaults(values, layout_number, lambda default: default.is_used)
                 for field in self.columns:
-                    contents[field][object_id] = values.get(field)
+                    contents[field][object_id] = indexed.get(field)
                 for number, index in self.indexes.items():
-                    found, is_complete = index.keys(values)
+                    found, is_complete = index.keys(indexed)
                     wanted[number] |= {one + struct.pack(">Q", object_id) for one in found}
                     if not index.is_unique or not is_complete:
                         continue
@@ -799,6 +833,18 @@ class Model:
         self.check_keys(keys)
         self.check_indexes(wanted)
         self.check_columns(contents)
+
+    def with_defaults(self, values, layout_number, is_applied):
+        """Returns the values of an object, with the defaults of the fields that have none."""
+        result = dict(values)
+        for field, default in self.defaults.items():
+            if not is_applied(default) or field not in self.names:
+                continue
+            if layout_number in self.outdated and field in self.changed:
+                continue
+            if field not in result or (result[field] is None and default.replaces_nil):
+                result[field] = default.data
+        return result
 
     def hot_parts(self):
         """Returns the hot parts by object id, and whether every chunk could be read."""

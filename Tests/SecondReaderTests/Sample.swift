@@ -49,26 +49,39 @@ extension Sample: Model {
   static func fields(isColumnar: Bool, isIndexed: Bool = true) -> [FieldSchema] {
     [
       FieldSchema("key", UUID.self, isPrimaryKey: true, isIndexed: isIndexed),
-      FieldSchema("truth", Bool.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("int8", Int8.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("int16", Int16.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("int32", Int32.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("int64", Int64.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("uint8", UInt8.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("uint16", UInt16.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("uint32", UInt32.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("uint64", UInt64.self, isUnique: isIndexed, isColumnar: isColumnar),
-      FieldSchema("float", Float.self, isIndexed: isIndexed, isColumnar: isColumnar),
-      FieldSchema("double", Double.self, isIndexed: isIndexed, isHot: true, isColumnar: isColumnar),
-      FieldSchema("date", Date.self, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("truth", Bool.self, default: false, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int8", Int8.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int16", Int16.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int32", Int32.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("int64", Int64.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint8", UInt8.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint16", UInt16.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint32", UInt32.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema("uint64", UInt64.self, default: 0, isUnique: isIndexed, isColumnar: isColumnar),
+      FieldSchema("float", Float.self, default: 0, isIndexed: isIndexed, isColumnar: isColumnar),
+      FieldSchema(
+        "double",
+        Double.self,
+        default: 0,
+        isIndexed: isIndexed,
+        isHot: true,
+        isColumnar: isColumnar
+      ),
+      FieldSchema(
+        "date",
+        Date.self,
+        default: Date(timeIntervalSinceReferenceDate: 0),
+        isIndexed: isIndexed,
+        isColumnar: isColumnar
+      ),
       FieldSchema("text", String.self, id: 7, isOptional: true, isIndexed: isIndexed),
-      FieldSchema("data", Data.self, isIndexed: isIndexed),
+      FieldSchema("data", Data.self, default: Data(), isIndexed: isIndexed),
       FieldSchema("list", [String].self, isOptional: true, isIndexed: isIndexed, isHot: true),
-      FieldSchema("set", Set<String>.self, isIndexed: isIndexed),
-      FieldSchema("numbers", Set<Int16>.self, isIndexed: isIndexed),
-      FieldSchema("amounts", [String: Int64].self),
-      FieldSchema("words", [Int16: [String]].self),
-      FieldSchema("table", [[UInt8]].self),
+      FieldSchema("set", Set<String>.self, default: [], isIndexed: isIndexed),
+      FieldSchema("numbers", Set<Int16>.self, default: [], isIndexed: isIndexed),
+      FieldSchema("amounts", [String: Int64].self, default: [:]),
+      FieldSchema("words", [Int16: [String]].self, default: [:]),
+      FieldSchema("table", [[UInt8]].self, default: []),
       FieldSchema("header", HeaderField.self, isOptional: true),
       FieldSchema("price", Decimal.self, isIndexed: isIndexed),
     ]
@@ -78,26 +91,26 @@ extension Sample: Model {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     key = try record.value(at: 0)
-    truth = try record.value(at: 1, default: false)
-    int8 = try record.value(at: 2, default: 0)
-    int16 = try record.value(at: 3, default: 0)
-    int32 = try record.value(at: 4, default: 0)
-    int64 = try record.value(at: 5, default: 0)
-    uint8 = try record.value(at: 6, default: 0)
-    uint16 = try record.value(at: 7, default: 0)
-    uint32 = try record.value(at: 8, default: 0)
-    uint64 = try record.value(at: 9, default: 0)
-    float = try record.value(at: 10, default: 0)
-    double = try record.value(at: 11, default: 0)
-    date = try record.value(at: 12, default: Date(timeIntervalSinceReferenceDate: 0))
+    truth = try record.value(at: 1)
+    int8 = try record.value(at: 2)
+    int16 = try record.value(at: 3)
+    int32 = try record.value(at: 4)
+    int64 = try record.value(at: 5)
+    uint8 = try record.value(at: 6)
+    uint16 = try record.value(at: 7)
+    uint32 = try record.value(at: 8)
+    uint64 = try record.value(at: 9)
+    float = try record.value(at: 10)
+    double = try record.value(at: 11)
+    date = try record.value(at: 12)
     text = try record.optional(at: 13)
-    data = try record.value(at: 14, default: Data())
+    data = try record.value(at: 14)
     list = try record.optional(at: 15)
-    set = try record.value(at: 16, default: [])
-    numbers = try record.value(at: 17, default: [])
-    amounts = try record.value(at: 18, default: [:])
-    words = try record.value(at: 19, default: [:])
-    table = try record.value(at: 20, default: [])
+    set = try record.value(at: 16)
+    numbers = try record.value(at: 17)
+    amounts = try record.value(at: 18)
+    words = try record.value(at: 19)
+    table = try record.value(at: 20)
     header = try record.optional(at: 21)
     price = try record.value(at: 22)
   }
@@ -157,7 +170,7 @@ extension Sample {
       header: HeaderField(name: "X", value: "\u{1F600}"),
       price: Decimal(-12_345_678_901_234_567) / 1_000
     ),
-    Sample(key: UUID(), double: .infinity),
+    Sample(key: UUID(), uint64: 1, double: .infinity),
   ]
 
   /// Returns numbers in the order of their little-endian bytes.

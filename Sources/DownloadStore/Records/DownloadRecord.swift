@@ -266,36 +266,36 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("mirrors", [String].self, id: 17),
       FieldSchema("expectedDigest", String.self, id: 18, isOptional: true),
       FieldSchema("verifiedDigest", String.self, id: 19, isOptional: true),
-      FieldSchema("isHeld", Bool.self, id: 20, hasDefault: true),
-      FieldSchema("failedAttempts", Int32.self, id: 21, hasDefault: true),
-      FieldSchema("attempts", [Attempt].self, id: 22, hasDefault: true),
+      FieldSchema("isHeld", Bool.self, id: 20, default: false),
+      FieldSchema("failedAttempts", Int32.self, id: 21, default: 0),
+      FieldSchema("attempts", [Attempt].self, id: 22, default: []),
       FieldSchema("nextRetryAt", Date.self, id: 23, isOptional: true),
-      FieldSchema("generation", Int64.self, id: 24, hasDefault: true),
+      FieldSchema("generation", Int64.self, id: 24, default: 0),
       FieldSchema("createdAt", Date.self, id: 25),
       FieldSchema("updatedAt", Date.self, id: 26, isHot: true),
       FieldSchema("completedAt", Date.self, id: 27, isOptional: true),
-      FieldSchema("hasHeaders", Bool.self, id: 28, hasDefault: true),
-      FieldSchema("unresolvedStarts", Int32.self, id: 29, hasDefault: true, isHot: true),
-      FieldSchema("resolvedBytes", Int64.self, id: 31, hasDefault: true, isHot: true),
+      FieldSchema("hasHeaders", Bool.self, id: 28, default: false),
+      FieldSchema("unresolvedStarts", Int32.self, id: 29, default: 0, isHot: true),
+      FieldSchema("resolvedBytes", Int64.self, id: 31, default: 0, isHot: true),
       FieldSchema("fileIdentity", FileIdentity.self, id: 30, isOptional: true),
-      FieldSchema("startsImmediately", Bool.self, id: 32, hasDefault: true),
-      FieldSchema("removesFile", Bool.self, id: 33, hasDefault: true),
+      FieldSchema("startsImmediately", Bool.self, id: 32, default: false),
+      FieldSchema("removesFile", Bool.self, id: 33, default: false),
       FieldSchema("replacedFileIdentity", FileIdentity.self, id: 34, isOptional: true),
-      FieldSchema("isNameGiven", Bool.self, id: 35, hasDefault: true),
-      FieldSchema("allowsCellular", Bool.self, id: 36, hasDefault: true),
-      FieldSchema("prefersBackground", Bool.self, id: 37, hasDefault: true),
+      FieldSchema("isNameGiven", Bool.self, id: 35, default: false),
+      FieldSchema("allowsCellular", Bool.self, id: 36, default: true),
+      FieldSchema("prefersBackground", Bool.self, id: 37, default: false),
       FieldSchema(
         "pendingHooks",
         Set<DownloadHook>.self,
         id: 38,
-        hasDefault: true,
+        default: [],
         isIndexed: true
       ),
       FieldSchema("bytesPerSecond", Int64.self, id: 39, isOptional: true),
       FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
       FieldSchema("ranges", Data.self, id: 41, isOptional: true),
       FieldSchema("connections", Int32.self, id: 42, isOptional: true),
-      FieldSchema("hasPieceDigests", Bool.self, id: 43, hasDefault: true),
+      FieldSchema("hasPieceDigests", Bool.self, id: 43, default: false),
       FieldSchema("partialWrittenAt", Date.self, id: 44, isOptional: true, isHot: true),
     ],
     indexes: [
@@ -335,30 +335,30 @@ nonisolated extension DownloadRecord: Model {
     mirrors = try record.value(at: 16)
     expectedDigest = try record.optional(at: 17)
     verifiedDigest = try record.optional(at: 18)
-    isHeld = try record.value(at: 19, default: false)
-    failedAttempts = try record.value(at: 20, default: 0)
-    attempts = try record.value(at: 21, default: [])
+    isHeld = try record.value(at: 19)
+    failedAttempts = try record.value(at: 20)
+    attempts = try record.value(at: 21)
     nextRetryAt = try record.optional(at: 22)
-    generation = try record.value(at: 23, default: 0)
+    generation = try record.value(at: 23)
     createdAt = try record.value(at: 24)
     updatedAt = try record.value(at: 25)
     completedAt = try record.optional(at: 26)
-    hasHeaders = try record.value(at: 27, default: false)
-    unresolvedStarts = try record.value(at: 28, default: 0)
-    resolvedBytes = try record.value(at: 29, default: 0)
+    hasHeaders = try record.value(at: 27)
+    unresolvedStarts = try record.value(at: 28)
+    resolvedBytes = try record.value(at: 29)
     fileIdentity = try record.optional(at: 30)
-    startsImmediately = try record.value(at: 31, default: false)
-    removesFile = try record.value(at: 32, default: false)
+    startsImmediately = try record.value(at: 31)
+    removesFile = try record.value(at: 32)
     replacedFileIdentity = try record.optional(at: 33)
-    isNameGiven = try record.value(at: 34, default: false)
-    allowsCellular = try record.value(at: 35, default: true)
-    prefersBackground = try record.value(at: 36, default: false)
-    pendingHooks = try record.value(at: 37, default: [])
+    isNameGiven = try record.value(at: 34)
+    allowsCellular = try record.value(at: 35)
+    prefersBackground = try record.value(at: 36)
+    pendingHooks = try record.value(at: 37)
     bytesPerSecond = try record.optional(at: 38)
     notBefore = try record.optional(at: 39)
     ranges = try record.optional(at: 40)
     connections = try record.optional(at: 41)
-    hasPieceDigests = try record.value(at: 42, default: false)
+    hasPieceDigests = try record.value(at: 42)
     partialWrittenAt = try record.optional(at: 43)
   }
 

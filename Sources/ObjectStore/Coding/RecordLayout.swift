@@ -127,6 +127,8 @@ struct FieldPlace: Sendable, Hashable {
   @usableFromInline var isFixed: Bool
   /// Whether the field is the first in the heap, so that it starts at the start of the heap.
   @usableFromInline var isFirst = false
+  /// Whether a stored `nil` is read as the field's default.
+  @usableFromInline var replacesNil = false
   /// The bit that is set when the field has a value.
   @usableFromInline var presenceMask: UInt8
   /// The offset of the byte with that bit; negative when the layout does not have the field.
@@ -237,6 +239,8 @@ final class LayoutBinding: Sendable {
   let hasHotFields: Bool
   /// The conversion of the records when they are read; `nil` if they need none.
   let conversion: RecordConversion?
+  /// The defaults of fields that records in the layout may lack.
+  let defaults: FieldDefaults
 
   /// - Parameters:
   ///   - layout: The layout of the records.
@@ -245,19 +249,26 @@ final class LayoutBinding: Sendable {
   ///   - storesHotPart: Whether the store has a hot part of each record; by default, if the layout
   ///     has hot fields.
   ///   - conversion: The conversion of the records when they are read.
+  ///   - defaults: The defaults of the fields of `own`.
   init(
     reading layout: RecordLayout,
     number: UInt16,
     as own: RecordLayout,
     storesHotPart: Bool? = nil,
-    conversion: RecordConversion? = nil
+    conversion: RecordConversion? = nil,
+    defaults: FieldDefaults = .none
   ) {
     self.layout = layout
     self.number = number
     self.conversion = conversion
+    self.defaults = defaults
     fields = own.fields
-    let places = own.fields.map { field in
-      layout.position(ofID: field.id).map { layout.places[$0] } ?? .none
+    let places = own.fields.enumerated().map { position, field in
+      guard let stored = layout.position(ofID: field.id) else { return FieldPlace.none }
+      var place = layout.places[stored]
+      place.replacesNil =
+        layout.fields[stored].isOptional && defaults.replacesNil(at: position)
+      return place
     }
     unsafe ownPlaces = .allocate(capacity: places.count)
     _ = unsafe ownPlaces.initialize(from: places)

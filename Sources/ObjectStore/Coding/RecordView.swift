@@ -118,8 +118,11 @@ public struct RecordView: ~Copyable {
 
   /// Decodes the field at `position` in the schema.
   ///
-  /// - Throws: ``RecordError`` with `missingField` when the record was written before the field
-  ///   existed, or stores `nil`; `invalidValue` or `truncated` when the bytes are damaged.
+  /// In a record that was written before the field existed, or while the field was optional and
+  /// `nil`, it has its default; see ``FieldSchema/hasDefault``.
+  ///
+  /// - Throws: ``RecordError`` with `missingField` if the record has no value, and the field no
+  ///   default; `invalidValue` or `truncated` when the bytes are damaged.
   @inlinable
   public func value<Value: FieldValue>(
     at position: Int,
@@ -131,28 +134,9 @@ public struct RecordView: ~Copyable {
     return unsafe try decode(bytes, position)
   }
 
-  /// Decodes the field at `position`, or returns `fallback` when the record has no value for it.
-  ///
-  /// A record has no value when it was written before the field existed, or while the field was
-  /// optional and `nil`.
-  ///
-  /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
-  @inlinable
-  public func value<Value: FieldValue>(
-    at position: Int,
-    default fallback: @autoclosure () -> Value
-  ) throws(RecordError) -> Value {
-    switch unsafe try content(at: position) {
-    case .present(let bytes): return unsafe try decode(bytes, position)
-    case .missing: return fallback()
-    // The field was optional when the record was written.
-    case .null: return fallback()
-    }
-  }
-
   /// Decodes the optional field at `position`.
   ///
-  /// Returns `fallback` when the record was written before the field existed.
+  /// In a record that was written before the field existed, it has its default, or `nil`.
   ///
   /// ```swift
   /// nick = try record.optional(at: 2)
@@ -162,13 +146,10 @@ public struct RecordView: ~Copyable {
   @inlinable
   public func optional<Value: FieldValue>(
     at position: Int,
-    default fallback: @autoclosure () -> Value? = nil
+    as type: Value.Type = Value.self
   ) throws(RecordError) -> Value? {
-    switch unsafe try content(at: position) {
-    case .present(let bytes): return unsafe try decode(bytes, position)
-    case .missing: return fallback()
-    case .null: return nil
-    }
+    guard case .present(let bytes) = unsafe try content(at: position) else { return nil }
+    return unsafe try decode(bytes, position)
   }
 
   @inlinable
@@ -196,35 +177,70 @@ public struct RecordView: ~Copyable {
   @unsafe
   @usableFromInline
   enum Content {
-    /// Neither the record's layout nor its extras have the field.
+    /// Neither the record's layout nor its extras have the field, and it has no default.
     case missing
     case null
     case present(UnsafeRawBufferPointer)
   }
 
-  /// The content of the field at `position` in the program's schema.
+  /// The content of the field at `position` in the program's schema: the default if the record has
+  /// none.
   @usableFromInline
   func content(at position: Int) throws(RecordError) -> Content {
     guard position >= 0, unsafe position < places.count else { throw RecordError(.missingField) }
     let place = unsafe places[position]
-    if place.exists { return unsafe try content(at: place) }
+    guard place.exists else { return unsafe try absentContent(at: position) }
+    let content = unsafe try storedContent(at: place)
+    if case .null = unsafe content, place.replacesNil {
+      return unsafe binding.defaults.content(at: position)
+    }
+    return unsafe content
+  }
+
+  /// The content of a field that the record's layout does not have.
+  private func absentContent(at position: Int) throws(RecordError) -> Content {
+    let binding = unsafe binding
+    guard hasExtras else { return unsafe binding.defaults.content(at: position) }
+    switch unsafe try extra(withID: binding.fields[position].id) {
+    case .missing: return unsafe binding.defaults.content(at: position)
+    case .null where binding.defaults.replacesNil(at: position):
+      return unsafe binding.defaults.content(at: position)
+    case let content: return unsafe content
+    }
+  }
+
+  /// The content of the field at `position` in the program's schema, without a default.
+  func storedContent(at position: Int) throws(RecordError) -> Content {
+    guard position >= 0, unsafe position < places.count else { throw RecordError(.missingField) }
+    let place = unsafe places[position]
+    if place.exists { return unsafe try storedContent(at: place) }
     guard hasExtras else { return unsafe .missing }
     return unsafe try extra(withID: binding.fields[position].id)
   }
 
-  /// The content of the field with `id`, whether or not the program's schema has it.
+  /// The content of the field with `id`, whether or not the program's schema has it: the default of
+  /// the store if the record has none.
   func content(ofID id: UInt32) throws(RecordError) -> Content {
+    unsafe try binding.defaults.replacing(storedContent(ofID: id), ofID: id)
+  }
+
+  /// What indexes and columns contain for the field with `id`.
+  func indexedContent(ofID id: UInt32) throws(RecordError) -> Content {
+    unsafe try binding.defaults.indexed(storedContent(ofID: id), ofID: id)
+  }
+
+  private func storedContent(ofID id: UInt32) throws(RecordError) -> Content {
     let binding = unsafe binding
     if let position = binding.layout.position(ofID: id) {
-      return unsafe try content(at: binding.layout.places[position])
+      return unsafe try storedContent(at: binding.layout.places[position])
     }
     guard hasExtras else { return unsafe .missing }
     return unsafe try extra(withID: id)
   }
 
-  /// The content of the field at a place in the record's layout.
+  /// The content of the field at a place in the record's layout, without a default.
   @inline(__always)
-  func content(at place: FieldPlace) throws(RecordError) -> Content {
+  func storedContent(at place: FieldPlace) throws(RecordError) -> Content {
     let bytes = unsafe place.isHot ? hot : cold
     // A part is at least as long as its layout requires, or empty.
     guard let base = bytes.baseAddress else {
@@ -306,7 +322,7 @@ public struct RecordView: ~Copyable {
     for position in binding.unknownPositions {
       let field = binding.layout.fields[position]
       guard !replaced.contains(field.id) else { continue }
-      let content = unsafe try content(at: binding.layout.places[position])
+      let content = unsafe try storedContent(at: binding.layout.places[position])
       unsafe Self.write(field.id, field.type.description, content, to: &writer)
     }
     let known = replaced.union(binding.fields.map(\.id))
@@ -342,6 +358,8 @@ public struct RecordView: ~Copyable {
 
 extension RecordView {
   /// The fields whose bytes differ between two records, as in ``ChangeLog/Change/fields``.
+  ///
+  /// A field that a record lacks differs from one with its default: an index may not have it.
   static func changedFields(
     from old: borrowing RecordView,
     to new: borrowing RecordView,
@@ -349,7 +367,10 @@ extension RecordView {
   ) throws(RecordError) -> UInt64 {
     var fields: UInt64 = 0
     for position in 0..<count
-    where unsafe !(try old.content(at: position).isSame(as: try new.content(at: position))) {
+    where
+      unsafe !(try old.storedContent(at: position)
+      .isSame(as: try new.storedContent(at: position)))
+    {
       fields |= ChangeLog.bit(ofFieldAt: position)
     }
     return fields
@@ -359,7 +380,7 @@ extension RecordView {
 extension RecordView.Content {
   /// Whether both records store the same content for a field.
   ///
-  /// A missing field differs from one that is `nil`: a missing field takes its default.
+  /// A missing field differs from one that is `nil`: a missing field may have a default.
   func isSame(as other: RecordView.Content) -> Bool {
     switch unsafe (self, other) {
     case (.missing, .missing), (.null, .null): true

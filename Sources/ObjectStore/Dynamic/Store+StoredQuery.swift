@@ -152,7 +152,8 @@ extension StoredSchema.Entry {
     return record
   }
 
-  /// Returns the value of one field; ``StoredValue/null`` for a record without the field.
+  /// Returns the value of one field; ``StoredValue/null`` for a record without the field, if the
+  /// store has no default for it.
   func value(
     ofFieldWithID fieldID: UInt32,
     in record: borrowing RecordView,
@@ -191,6 +192,7 @@ private struct StoredTest {
       guard
         let index = entry.tables.indexes.first(where: { index in
           index.parts.count == 1 && index.parts[0].fieldID == condition.fieldID
+            && index.parts[0].isExact
         })
       else { continue }
       let value: StoredValue

@@ -54,8 +54,8 @@ public struct StoredModel: Sendable, Hashable {
   /// The ids of the fields that every object must have.
   ///
   /// They are not optional, and every layout since the last migration of the model has them. A field
-  /// that an earlier one of these lacks has a default value in the program, or else the program could
-  /// not read the older objects.
+  /// that an earlier one of these lacks has a default, or else the program could not read the older
+  /// objects.
   package var requiredFields: Set<UInt32> = []
   /// The number of record layouts that the store describes.
   public var layoutCount: Int

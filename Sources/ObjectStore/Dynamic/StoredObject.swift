@@ -35,9 +35,8 @@ public struct StoredObject: Sendable, Hashable {
   public var model: String
   /// The object id; 0 for an object that is not stored yet.
   public var id: UInt64
-  /// The fields that the record has, in the order of its layout.
-  ///
-  /// Fields that were added to the model after the record was written are missing.
+  /// The fields that the object has: those of its record, in the order of its layout, and those that
+  /// were added to the model after the record was written and have a default.
   public var fields: [Field]
 
   /// Creates an object.
@@ -68,7 +67,8 @@ extension StoredObject {
     fields.reserveCapacity(layout.fields.count)
     for position in layout.fields.indices {
       let field = layout.fields[position]
-      let content = unsafe try record.content(at: layout.places[position])
+      let content = unsafe try record.binding.defaults
+        .replacing(record.storedContent(at: layout.places[position]), ofID: field.id)
       let value = unsafe try Self.value(content, field.type, field.name)
       guard field.isOptional || !value.isNull else {
         throw RecordError(.missingField, field: field.name)
@@ -87,8 +87,20 @@ extension StoredObject {
       let content = unsafe extra.range.map {
         unsafe RecordView.Content.present(UnsafeRawBufferPointer(rebasing: record.cold[$0]))
       }
-      let value = unsafe try Self.value(content ?? .null, type, name)
+      let value = unsafe try Self.value(
+        record.binding.defaults.replacing(content ?? .null, ofID: extra.id),
+        type,
+        name
+      )
       fields.append(Field(id: extra.id, name: name, type: type, value: value))
+    }
+    for field in unsafe record.binding.defaults.storedFields {
+      guard let name = names[field.id], !fields.contains(where: { $0.id == field.id }) else {
+        continue
+      }
+      let content = unsafe record.binding.defaults.replacing(.missing, ofID: field.id)
+      let value = unsafe try Self.value(content, field.type, name)
+      fields.append(Field(id: field.id, name: name, type: field.type, value: value))
     }
     self.init(model: model, id: id, fields: fields)
   }

@@ -232,6 +232,7 @@ extension StoredSchema.Entry {
       buildingIndexes: tables.buildingIndexes.map { ($0.description, $0.database) },
       columns: tables.columns.map { ($0.description, $0.database) },
       layouts: layouts,
+      defaults: defaults,
       hashSeed: tables.hashSeed
     )
   }

@@ -14,7 +14,16 @@ struct StoredSchema {
     /// The current name of each field, by field id.
     var names: [UInt32: String]
 
-    init(tables: ModelTables, layouts: [RecordLayout], fields: [RecordLayout.Field]) {
+    /// The defaults of fields that records may lack.
+    var defaults: StoredDefaults
+
+    init(
+      tables: ModelTables,
+      layouts: [RecordLayout],
+      fields: [RecordLayout.Field],
+      defaults: StoredDefaults
+    ) {
+      self.defaults = defaults
       self.tables = tables
       self.layouts = layouts
       self.fields = fields.map { StoredModel.Field($0) }
@@ -93,6 +102,7 @@ struct StoredSchema {
     let fields = try mergedFields(of: layouts, model: name)
       .filter { !outdated.formerFields.contains($0.id) }
     let own = RecordLayout(fields: fields, storage: layouts.storage ?? .sequential)
+    let defaults = try metadata.defaults(of: name, in: transaction)
     let tableNames = ModelTableNames(name, own.storage)
     guard
       let records = try transaction.openDatabase(tableNames.records, keys: .integers),
@@ -109,10 +119,11 @@ struct StoredSchema {
       buildingIndexes: try metadata.openBuildingIndexes(of: name, tableNames, in: transaction),
       columns: try metadata.openColumns(of: name, in: transaction),
       layouts: layouts,
+      defaults: defaults,
       outdated: outdated,
       hashSeed: seed
     )
-    return Entry(tables: tables, layouts: layouts, fields: fields)
+    return Entry(tables: tables, layouts: layouts, fields: fields, defaults: defaults)
   }
 
   /// Returns the fields of all layouts, each as the newest layout that has it describes it.
@@ -217,6 +228,7 @@ struct StoredSchemaWriter {
   ) throws {
     let name = addition.model
     var layouts = try metadata.layouts(of: name, in: transaction)
+    let storedLayouts = layouts.count
     let storage = layouts.storage ?? addition.layouts.storage ?? .sequential
     try metadata.requireFormat(of: storage, in: &transaction)
     let tableNames = ModelTableNames(name, storage)
@@ -235,6 +247,9 @@ struct StoredSchemaWriter {
       try metadata.set(layout.encoded, for: key, in: &transaction)
     }
     let fields = try StoredSchema.mergedFields(of: layouts, model: name)
+    let defaults = try metadata.defaults(of: name, in: transaction)
+      .updated(by: nil, layouts: layouts, storedLayouts: storedLayouts).defaults
+    try metadata.set(defaults, of: name, in: &transaction)
     let existing = try metadata.indexes(of: name, in: transaction)
     for index in addition.indexes where !index.isCovered(by: existing) {
       let database = try transaction.createDatabase(tableNames.index(index.id))
@@ -247,6 +262,7 @@ struct StoredSchemaWriter {
         keys: keys,
         indexes: [(index, database)],
         layouts: layouts,
+        defaults: defaults,
         hashSeed: seed
       )
       try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
@@ -265,6 +281,7 @@ struct StoredSchemaWriter {
         indexes: [],
         columns: [try metadata.addColumn(column, of: name, in: &transaction)],
         layouts: layouts,
+        defaults: defaults,
         hashSeed: seed
       )
       try ColumnBuilder(tables: tables, column: tables.columns[0]).run(in: &transaction)

@@ -38,7 +38,7 @@ enum RecordAudit {
     let layout = unsafe record.binding.layout
     for position in layout.fields.indices where layout.places[position].isHot == isHot {
       let field = layout.fields[position]
-      switch unsafe try record.content(at: layout.places[position]) {
+      switch unsafe try record.storedContent(at: layout.places[position]) {
       case .present(let bytes): _ = unsafe try StoredValue(bytes, type: field.type)
       case .null, .missing:
         guard field.isOptional else { throw RecordError(.missingField, field: field.name) }

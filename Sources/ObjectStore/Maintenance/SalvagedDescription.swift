@@ -12,6 +12,7 @@ struct SalvagedDescription {
     var indexes: [IndexDescription] = []
     var columns: [ColumnDescription] = []
     var floor: UInt64 = 0
+    var defaults: StoredDefaults = [:]
   }
 
   var models: [Model] = []
@@ -46,6 +47,7 @@ struct SalvagedDescription {
     var layouts: [String: [Int: RecordLayout]] = [:]
     var indexes: [String: [IndexDescription]] = [:]
     var columns: [String: [ColumnDescription]] = [:]
+    var defaults: [String: StoredDefaults] = [:]
     var rules: [(key: String, rule: ReferenceRule)] = []
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
       let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -80,6 +82,12 @@ struct SalvagedDescription {
         } else {
           notes.append("the metadata entry '\(key)' is unreadable")
         }
+      case ("default", 3):
+        if let id = UInt32(parts[2]), let value = Self.fieldDefault(value) {
+          defaults[parts[1], default: [:]][id] = value
+        } else {
+          notes.append("the metadata entry '\(key)' is unreadable")
+        }
       case ("counter", 2):
         if Self.integer(value, as: UInt64.self) != nil {
           others[key] = value
@@ -101,6 +109,9 @@ struct SalvagedDescription {
       model.columns = (columns[name] ?? []).filter { column in
         model.storage == .sequential
           && model.fields.allSatisfy { $0.id != column.fieldID || $0.type == column.type }
+      }
+      model.defaults = (defaults[name] ?? [:]).filter { id, value in
+        model.fields.allSatisfy { $0.id != id || $0.type == value.type }
       }
       models.append(model)
     }
@@ -178,6 +189,13 @@ struct SalvagedDescription {
     unsafe bytes.withUnsafeBytes { bytes in
       var reader = unsafe ByteReader(bytes)
       return (try? OutdatedLayouts(encoded: &reader)) != nil
+    }
+  }
+
+  private static func fieldDefault(_ bytes: [UInt8]) -> StoredDefault? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(bytes)
+      return try? StoredDefault(encoded: &reader)
     }
   }
 

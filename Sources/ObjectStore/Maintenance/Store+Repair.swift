@@ -81,6 +81,8 @@ struct StoreSalvage {
     try metadata.set(description.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
     for (key, value) in description.others.sorted(by: { $0.key < $1.key }) {
       try metadata.set(value, for: key, in: &transaction)
+      guard key.hasPrefix(MetadataKey.outdatedLayouts("")) else { continue }
+      try metadata.requireFormat(MetadataKey.outdatedFormat, in: &transaction)
     }
     try HistoryTable.make(in: &transaction)
     var tables: [ModelTables] = []
@@ -107,6 +109,7 @@ struct StoreSalvage {
     if model.floor > 0 {
       try metadata.set(model.floor, for: MetadataKey.floor(name), in: &transaction)
     }
+    try metadata.set(model.defaults, of: name, in: &transaction)
     var indexes: [(IndexDescription, Database)] = []
     for index in model.indexes {
       let key = MetadataKey.index(name, index.id)
@@ -126,6 +129,7 @@ struct StoreSalvage {
       indexes: indexes,
       columns: columns,
       layouts: model.layouts,
+      defaults: model.defaults,
       hashSeed: seed
     )
   }

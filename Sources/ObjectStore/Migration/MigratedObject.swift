@@ -52,6 +52,15 @@ public struct MigratedObject: Sendable {
     /// The position of the primary key.
     fileprivate let keyPosition: Int?
 
+    /// Returns the fields of the schema version that have a default in the store.
+    fileprivate func defaultFields(
+      of defaults: FieldDefaults
+    ) -> [(id: UInt32, name: String, type: FieldType)] {
+      defaults.storedFields.compactMap { field in
+        names[field.id].map { (field.id, $0, field.type) }
+      }
+    }
+
     /// - Parameters:
     ///   - layout: The layout of the records.
     ///   - names: The names of fields by id, in the schema version of the records.
@@ -81,9 +90,13 @@ public struct MigratedObject: Sendable {
     keyPosition = template.keyPosition
     unsafe stored.reserveCapacity(record.cold.count + record.hot.count)
     let layout = unsafe record.binding.layout
+    let defaults = unsafe record.binding.defaults
     for position in layout.fields.indices {
-      guard case .present(let bytes) = unsafe try record.content(at: layout.places[position])
-      else { continue }
+      let content = unsafe try defaults.replacing(
+        record.storedContent(at: layout.places[position]),
+        ofID: layout.fields[position].id
+      )
+      guard case .present(let bytes) = unsafe content else { continue }
       let start = stored.count
       unsafe stored.append(contentsOf: bytes)
       fields[position].content = .stored(start..<stored.count)
@@ -98,6 +111,13 @@ public struct MigratedObject: Sendable {
         content = .stored(start..<stored.count)
       }
       fields.append(Field(name: name, id: extra.id, type: type, content: content))
+    }
+    for field in template.defaultFields(of: defaults)
+    where !fields.contains(where: { $0.id == field.id }) {
+      guard case .present(let bytes) = unsafe defaults.replacing(.missing, ofID: field.id) else {
+        continue
+      }
+      add(field.name, id: field.id, field.type, unsafe Array(bytes))
     }
   }
 
@@ -228,6 +248,13 @@ public struct MigratedObject: Sendable {
     fields[position].name = newName
     // Another name is another field for the model, unless that declares the id.
     fields[position].id = nil
+  }
+
+  /// Adds a field that the record does not have, with its default.
+  mutating func add(_ name: String, id: UInt32, _ type: FieldType, _ bytes: [UInt8]) {
+    let start = stored.count
+    stored += bytes
+    fields.append(Field(name: name, id: id, type: type, content: .stored(start..<stored.count)))
   }
 
   /// Gives a field without a value another type.

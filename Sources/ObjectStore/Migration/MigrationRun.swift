@@ -65,8 +65,17 @@ struct MigrationRun {
       try options.migration?.resultHeader.map {
         try JSONLinesSchema(json: JSONParser.parse($0)).models
       } ?? plan.migrate(JSONLinesSchema(schema, references).models)
-    var target = MigrationTarget(declared: models.map { $0.schema }, stored: stored)
-    let cursor = try begin(MigrationCursor(fingerprint: fingerprint), stored, schema)
+    var defaults: [String: StoredDefaults] = [:]
+    for entry in schema.models {
+      guard let name = plan.name(of: entry.tables.name) else { continue }
+      defaults[name] = entry.defaults
+    }
+    var target = MigrationTarget(
+      declared: models.map { $0.schema },
+      stored: stored,
+      defaults: defaults
+    )
+    let cursor = try begin(MigrationCursor(fingerprint: fingerprint), stored, defaults, schema)
     try migrate(from: cursor, &target, schema, transaction)
     try finish(schema, transaction, previousFile)
   }
@@ -77,6 +86,7 @@ struct MigrationRun {
   private func begin(
     _ start: MigrationCursor,
     _ stored: [JSONLinesSchema.Model],
+    _ defaults: [String: StoredDefaults],
     _ source: StoredSchema
   ) throws -> MigrationCursor {
     if let cursor = try MigrationCursor.stored(in: target) { return cursor }
@@ -101,8 +111,18 @@ struct MigrationRun {
     }
     let writer = StoredSchemaWriter(environment: target, schemaVersion: options.schemaVersion)
     if !additions.isEmpty { try writer.add(additions) }
-    let metadata = try StoredSchema(target).metadata
+    let created = try StoredSchema(target)
+    let metadata = created.metadata
     var transaction = try target.beginWrite()
+    for model in created.models {
+      // The defaults of the store stay, unless a step has changed the type of the field.
+      var values = model.defaults
+      for (id, value) in defaults[model.tables.name] ?? [:]
+      where model.fields.contains(where: { $0.id == id && $0.type == value.type }) {
+        values[id] = StoredDefault(type: value.type, bytes: value.bytes)
+      }
+      try metadata.set(values, of: model.tables.name, in: &transaction)
+    }
     // An application may have derived values from the seed.
     try metadata.set(source.seed, for: MetadataKey.seed, in: &transaction)
     try metadata.set(start.encoded, for: MigrationCursor.key, in: &transaction)

@@ -38,6 +38,8 @@ struct MigrationTarget {
     let layout: RecordLayout.Field
     /// Whether an object without the field cannot be read.
     let isRequired: Bool
+    /// The value that an object without the field gets; `nil` if it gets none.
+    var fallback: [UInt8]?
   }
 
   /// A combination of fields, with the layout in which such objects are stored.
@@ -50,6 +52,8 @@ struct MigrationTarget {
     let positions: [Int]
     /// The position in the object of the primary key.
     let key: Int
+    /// The fields with a default that the objects lack.
+    fileprivate let missing: [Field]
 
     fileprivate func fits(_ object: MigratedObject) -> Bool {
       guard object.fields.count == names.count else { return false }
@@ -79,13 +83,23 @@ struct MigrationTarget {
   /// - Parameters:
   ///   - declared: The models of the program.
   ///   - stored: The models of the store, as the steps describe them.
-  init(declared: [ModelSchema], stored: [JSONLinesSchema.Model]) {
+  ///   - defaults: The defaults that the store has for the fields of each model.
+  init(
+    declared: [ModelSchema],
+    stored: [JSONLinesSchema.Model],
+    defaults: [String: StoredDefaults]
+  ) {
     models = declared.map { schema in
       Model(
         name: schema.name,
         storage: schema.layout,
         fields: zip(RecordLayout(schema).fields, schema.fields).map { layout, field in
-          Field(layout: layout, isRequired: !field.isOptional && !field.hasDefault)
+          let known = defaults[schema.name]?[field.id].flatMap { $0.type == field.type ? $0 : nil }
+          return Field(
+            layout: layout,
+            isRequired: !field.isOptional && !field.hasDefault,
+            fallback: schema.defaults[field.id].map { known?.bytes ?? $0 }
+          )
         },
         isDeclared: true
       )
@@ -127,12 +141,19 @@ struct MigrationTarget {
       shape = models[position].shapes.count - 1
     }
     let own = models[position].shapes[shape]
+    if !own.missing.isEmpty {
+      var object = object
+      for field in own.missing {
+        object.add(field.layout.name, id: field.layout.id, field.layout.type, field.fallback ?? [])
+      }
+      return try entry(object, from: source)
+    }
     for (field, place) in zip(own.layout.fields, own.positions) where !field.isOptional {
       guard case .null = object.fields[place].content else { continue }
       if models[position].field(withID: field.id)?.isRequired == true {
         throw StoreError(.missingField, "\(object.model).\(field.name) is nil, but not optional")
       }
-      // It was optional. Without the field, the object has the default value.
+      // It was optional. Without the field, the object gets the default value.
       var object = object
       object.removeField(object.fields[place].name)
       return try entry(object, from: source)
@@ -202,7 +223,8 @@ struct MigrationTarget {
       types: object.fields.map(\.type),
       layout: RecordLayout(fields: fields, storage: model.storage),
       positions: positions,
-      key: key
+      key: key,
+      missing: model.fields.filter { $0.fallback != nil && taken[$0.layout.id] == nil }
     )
   }
 

@@ -149,6 +149,7 @@ struct MigrationWriter {
         // Those that are listed as being built are built at the end.
         columns: tables.columns.map { ($0.description, $0.database) },
         layouts: stored.layouts,
+        defaults: stored.defaults,
         hashSeed: tables.hashSeed
       )
       guard let current = own.current else {

@@ -15,12 +15,12 @@
 ///     name: "Note",
 ///     fields: [
 ///       FieldSchema("id", Int64.self, isPrimaryKey: true),
-///       FieldSchema("text", String.self),
+///       FieldSchema("text", String.self, default: ""),
 ///     ])
 ///   public var primaryKey: Int64 { id }
 ///   public init(from record: borrowing RecordView) throws(RecordError) {
 ///     id = try record.value(at: 0)
-///     text = try record.value(at: 1, default: "")
+///     text = try record.value(at: 1)
 ///   }
 ///   public func encode(to record: inout RecordEncoder) {
 ///     record.encode(id)

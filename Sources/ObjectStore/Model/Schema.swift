@@ -10,6 +10,8 @@ public struct ModelSchema: Sendable, Hashable {
   let indexes: [IndexDescription]
   /// The columns: those of the fields with ``FieldSchema/isColumnar``.
   let columns: [ColumnDescription]
+  /// The encoded defaults, by field id; no object lacks the primary key.
+  let defaults: [UInt32: [UInt8]]
   /// The layout of the model's objects in a new store, or in one with a lower schema version.
   ///
   /// A program with the schema version of the store, or a lower one, reads and writes the objects in
@@ -65,6 +67,11 @@ public struct ModelSchema: Sendable, Hashable {
     }
     self.indexes =
       single + indexes.map { Self.describe($0, of: name, fields: fields) }
+    defaults = Dictionary(
+      fields.compactMap { field in
+        field.isPrimaryKey ? nil : field.defaultValue.map { (field.id, $0) }
+      }
+    ) { first, _ in first }
     columns = fields.filter(\.isColumnar).map {
       ColumnDescription(fieldID: $0.id, type: $0.type)
     }
@@ -123,10 +130,14 @@ public struct FieldSchema: Sendable, Hashable {
   public let type: FieldType
   /// Whether the field may be `nil`.
   public let isOptional: Bool
+  /// The encoded value for objects without one.
+  let defaultValue: [UInt8]?
   /// Whether the model has a value for objects without one, such as those older than the field.
   ///
-  /// The store does not use it; it decides whether adding the field is safe.
-  public let hasDefault: Bool
+  /// The first program that opens a store for writing with a default adds it to the store. From then
+  /// on all programs, queries and indexes see this value in the objects without one, and a later
+  /// default only counts for new stores. An optional field whose default is `nil` has none.
+  public var hasDefault: Bool { defaultValue != nil }
   /// Whether the field is the primary key.
   public let isPrimaryKey: Bool
   /// Whether the store maintains an index on the field.
@@ -161,7 +172,6 @@ public struct FieldSchema: Sendable, Hashable {
   ///     can be reordered, added and removed freely. To rename a field, pass the id of the old
   ///     name.
   ///   - isOptional: Whether the field may be `nil`.
-  ///   - hasDefault: Whether ``Model/init(from:)`` has a value for objects without one.
   ///   - isPrimaryKey: Whether the field is the primary key.
   ///   - isIndexed: Whether the store maintains an index on the field.
   ///   - isUnique: Whether the store rejects two objects with the same value.
@@ -180,13 +190,128 @@ public struct FieldSchema: Sendable, Hashable {
     _ type: Value.Type,
     id: UInt32? = nil,
     isOptional: Bool = false,
-    hasDefault: Bool = false,
     isPrimaryKey: Bool = false,
     isIndexed: Bool = false,
     isUnique: Bool = false,
     isHot: Bool = false,
     isColumnar: Bool = false,
     onDelete: DeleteRule? = nil
+  ) {
+    self.init(
+      name,
+      type,
+      id: id,
+      isOptional: isOptional,
+      encodedDefault: nil,
+      isPrimaryKey: isPrimaryKey,
+      isIndexed: isIndexed,
+      isUnique: isUnique,
+      isHot: isHot,
+      isColumnar: isColumnar,
+      onDelete: onDelete
+    )
+  }
+
+  /// Creates the schema of a field that is not optional and has a default.
+  ///
+  /// ```swift
+  /// let level = FieldSchema("level", Int.self, default: 3)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - type: The Swift type of the field.
+  ///   - id: The id of the field in the store; a hash of the name if it is `nil`.
+  ///   - fallback: The value for objects without one, such as those older than the field; see
+  ///     ``hasDefault``. A value that is not constant, such as the date, is computed once.
+  ///   - isPrimaryKey: Whether the field is the primary key.
+  ///   - isIndexed: Whether the store maintains an index on the field.
+  ///   - isUnique: Whether the store rejects two objects with the same value.
+  ///   - isHot: Whether the field changes often and is stored with other hot fields.
+  ///   - isColumnar: Whether the store also keeps a column of the field's values.
+  ///   - onDelete: For a field of references, the effect of deleting an object that it refers to.
+  /// - Precondition: As for the initializer without a default.
+  public init<Value: FieldValue>(
+    _ name: String,
+    _ type: Value.Type,
+    id: UInt32? = nil,
+    default fallback: Value,
+    isPrimaryKey: Bool = false,
+    isIndexed: Bool = false,
+    isUnique: Bool = false,
+    isHot: Bool = false,
+    isColumnar: Bool = false,
+    onDelete: DeleteRule? = nil
+  ) {
+    self.init(
+      name,
+      type,
+      id: id,
+      isOptional: false,
+      encodedDefault: fallback.storedBytes,
+      isPrimaryKey: isPrimaryKey,
+      isIndexed: isIndexed,
+      isUnique: isUnique,
+      isHot: isHot,
+      isColumnar: isColumnar,
+      onDelete: onDelete
+    )
+  }
+
+  /// Creates the schema of an optional field that has a default.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field.
+  ///   - type: The Swift type of the field, without its optional.
+  ///   - id: The id of the field in the store; a hash of the name if it is `nil`.
+  ///   - fallback: The value for objects that are older than the field; `nil` for none. An object in
+  ///     which the field is `nil` keeps `nil`.
+  ///   - isPrimaryKey: Whether the field is the primary key.
+  ///   - isIndexed: Whether the store maintains an index on the field.
+  ///   - isUnique: Whether the store rejects two objects with the same value.
+  ///   - isHot: Whether the field changes often and is stored with other hot fields.
+  ///   - isColumnar: Whether the store also keeps a column of the field's values.
+  ///   - onDelete: For a field of references, the effect of deleting an object that it refers to.
+  /// - Precondition: As for the initializer without a default.
+  public init<Value: FieldValue>(
+    _ name: String,
+    _ type: Value.Type,
+    id: UInt32? = nil,
+    optionalDefault fallback: Value?,
+    isPrimaryKey: Bool = false,
+    isIndexed: Bool = false,
+    isUnique: Bool = false,
+    isHot: Bool = false,
+    isColumnar: Bool = false,
+    onDelete: DeleteRule? = nil
+  ) {
+    self.init(
+      name,
+      type,
+      id: id,
+      isOptional: true,
+      encodedDefault: fallback?.storedBytes,
+      isPrimaryKey: isPrimaryKey,
+      isIndexed: isIndexed,
+      isUnique: isUnique,
+      isHot: isHot,
+      isColumnar: isColumnar,
+      onDelete: onDelete
+    )
+  }
+
+  private init<Value: FieldValue>(
+    _ name: String,
+    _ type: Value.Type,
+    id: UInt32?,
+    isOptional: Bool,
+    encodedDefault: [UInt8]?,
+    isPrimaryKey: Bool,
+    isIndexed: Bool,
+    isUnique: Bool,
+    isHot: Bool,
+    isColumnar: Bool,
+    onDelete: DeleteRule?
   ) {
     precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name must have 1 to 100 bytes")
     reference = ReferenceSchema.describe(
@@ -212,7 +337,7 @@ public struct FieldSchema: Sendable, Hashable {
     self.name = name
     self.type = Value.fieldType
     self.isOptional = isOptional
-    self.hasDefault = hasDefault
+    defaultValue = encodedDefault
     self.isPrimaryKey = isPrimaryKey
     self.isIndexed = isIndexed
     self.isUnique = isUnique

@@ -128,14 +128,16 @@ private struct ConversionBatch {
     sourceIndexes = try indexes.map { index in
       try transaction.createDatabase(ModelTableNames(model, source).index(index.id))
     }
-    sources = try Self.tables(model, layouts, [], seed: seed, in: &transaction)
+    let defaults = try metadata.defaults(of: model, in: transaction)
+    sources = try Self.tables(model, layouts, defaults, [], seed: seed, in: &transaction)
     let converted = layouts.map { RecordLayout(fields: $0.fields, storage: conversion.target) }
-    targets = try Self.tables(model, converted, indexes, seed: seed, in: &transaction)
+    targets = try Self.tables(model, converted, defaults, indexes, seed: seed, in: &transaction)
   }
 
   private static func tables(
     _ model: String,
     _ layouts: [RecordLayout],
+    _ defaults: StoredDefaults,
     _ indexes: [IndexDescription],
     seed: UInt64,
     in transaction: inout WriteTransaction
@@ -154,6 +156,7 @@ private struct ConversionBatch {
         keys: keys,
         indexes: open,
         layouts: layouts,
+        defaults: defaults,
         hashSeed: seed
       )
     }
@@ -258,7 +261,8 @@ private struct ConversionBatch {
     writer.encoder.start()
     let extras = try writer.translating(id) { () throws(RecordError) in
       for position in layouts[layout].fields.indices {
-        guard case .present(let bytes) = unsafe try record.content(at: position) else {
+        // A stored `nil` stays one, also if it is read as the default.
+        guard case .present(let bytes) = unsafe try record.storedContent(at: position) else {
           unsafe writer.encoder.encode(nil)
           continue
         }

@@ -301,6 +301,11 @@ enum MetadataKey {
   /// An index of a model that is being built; see ``IndexBuild/encoded``.
   static func indexBuild(_ model: String, _ id: UInt32) -> String { "\(indexBuilds)\(model)/\(id)" }
   static let indexBuilds = "build/"
+  /// The default of one field of a model; see ``StoredDefault/encoded``.
+  static func fieldDefault(_ model: String, _ field: UInt32) -> String {
+    "\(fieldDefaults(model))\(field)"
+  }
+  static func fieldDefaults(_ model: String) -> String { "default/\(model)/" }
   /// The last number assigned as a primary key: UInt64.
   static func counter(_ model: String) -> String { "counter/\(model)" }
 
@@ -308,7 +313,10 @@ enum MetadataKey {
   static let firstFormat: UInt32 = 1
   /// The format in which a model can have columns or be stored by key.
   static let keyedFormat: UInt32 = 2
-  /// The format in which the records of a model can be outdated: the greatest one that this program
-  /// knows.
-  static let currentFormat: UInt32 = 3
+  /// The format in which the records of a model can be outdated.
+  static let outdatedFormat: UInt32 = 3
+  /// The format in which indexes and columns contain the defaults of fields that records lack.
+  static let defaultsFormat: UInt32 = 4
+  /// The greatest format that this program knows.
+  static let currentFormat = defaultsFormat
 }

@@ -9,6 +9,8 @@ extension ModelTables {
     let database: Database
     /// The field's position in the program's schema; `nil` when the program does not declare it.
     let position: Int?
+    /// Whether the chunks have the values that the program reads; see ``Index/Part/isExact``.
+    let isExact: Bool
     /// How values compare.
     let form: NumberForm
 
@@ -16,7 +18,9 @@ extension ModelTables {
       _ description: ColumnDescription,
       of model: String,
       _ database: Database,
-      own: RecordLayout
+      own: RecordLayout,
+      defaults: FieldDefaults,
+      layouts: [RecordLayout]
     ) {
       guard let form = NumberForm(description.type) else {
         preconditionFailure("a column of \(model) has the type \(description.type)")
@@ -26,6 +30,7 @@ extension ModelTables {
       self.database = database
       self.form = form
       position = own.position(ofID: description.fieldID)
+      isExact = position.map { defaults.isIndexed(at: $0, own.fields[$0], layouts) } ?? false
     }
 
     /// The width of a value in bytes.
@@ -41,8 +46,8 @@ extension ModelTables {
 
     /// Returns the content of the field in a record.
     func content(in record: borrowing RecordView) throws(RecordError) -> RecordView.Content {
-      if let position { return unsafe try record.content(at: position) }
-      return unsafe try record.content(ofID: description.fieldID)
+      if let position, isExact { return unsafe try record.content(at: position) }
+      return unsafe try record.indexedContent(ofID: description.fieldID)
     }
 
     /// The seed of the checksum of a chunk.
@@ -69,8 +74,9 @@ extension ModelTables {
     }
   }
 
-  /// The column of the field at a position in the program's schema.
+  /// The column of the field at a position in the program's schema, if it has the values that the
+  /// program reads.
   func column(ofFieldAt position: Int) -> Column? {
-    columns.first { $0.position == position }
+    columns.first { $0.position == position && $0.isExact }
   }
 }

@@ -99,6 +99,7 @@ struct SchemaWriter {
   ) throws -> [BuiltIndex] {
     let schema = model.schema
     var layouts = try metadata.layouts(of: schema.name, in: transaction)
+    let storedLayouts = layouts.count
     let own = RecordLayout(schema, storage: layouts.storage)
     try metadata.requireFormat(of: own.storage, in: &transaction)
     let names = ModelTableNames(schema.name, own.storage)
@@ -120,12 +121,19 @@ struct SchemaWriter {
       let key = MetadataKey.layout(schema.name, layouts.count)
       try metadata.set(own.encoded, for: key, in: &transaction)
     }
+    let stale = try prepareDefaults(
+      schema,
+      metadata,
+      layouts: layouts,
+      storedLayouts: storedLayouts,
+      in: &transaction
+    )
     var built: [BuiltIndex] = []
     let existing = try metadata.indexes(of: schema.name, in: transaction)
     let builds = try metadata.indexBuilds(of: schema.name, in: transaction)
     let objectCount = try transaction.count(of: records)
     let outdated = try metadata.outdatedLayouts(of: schema.name, in: transaction)
-    for index in schema.indexes
+    for index in wantedIndexes(schema, dropped: stale.indexes, dropsOthers: dropsIndexes)
     where !(dropsIndexes ? existing.contains(index) : index.isCovered(by: existing))
       && !outdated.delays(index)
     {
@@ -155,6 +163,7 @@ struct SchemaWriter {
         keys: keys,
         indexes: [(index, database)],
         layouts: layouts,
+        defaults: stale.defaults,
         hashSeed: seed
       )
       try IndexBuilder(tables: tables, index: tables.indexes[0]).run(in: &transaction)
@@ -167,7 +176,8 @@ struct SchemaWriter {
       built.append(BuiltIndex(model: schema.name, fields: fields, duration: duration))
     }
     // Columns group objects by their ids, which are scattered if the model is stored by key.
-    for column in own.storage == .byKey ? [] : schema.columns
+    let others = dropsIndexes ? [] : stale.columns.filter { !schema.columns.contains($0) }
+    for column in own.storage == .byKey ? [] : schema.columns + others
     where try !metadata.columns(of: schema.name, in: transaction).contains(column)
       && !outdated.delays(fieldWithID: column.fieldID)
     {
@@ -181,6 +191,7 @@ struct SchemaWriter {
         indexes: [],
         columns: columns,
         layouts: layouts,
+        defaults: stale.defaults,
         hashSeed: seed
       )
       try ColumnBuilder(tables: tables, column: tables.columns[0]).run(in: &transaction)
@@ -219,6 +230,18 @@ struct SchemaWriter {
       try conversion.begin(metadata, in: &transaction)
     }
     return built
+  }
+
+  /// Returns the indexes that the store is to have: those of the program, and those of other programs
+  /// that were dropped to be built again.
+  private func wantedIndexes(
+    _ schema: ModelSchema,
+    dropped: [IndexDescription],
+    dropsOthers: Bool
+  ) -> [IndexDescription] {
+    guard !dropsOthers else { return schema.indexes }
+    let own = schema.indexes.map { index in dropped.first { index.isCovered(by: [$0]) } ?? index }
+    return own + dropped.filter { index in !own.contains { $0.id == index.id } }
   }
 
   /// Writes the reference rules of a model.

@@ -113,6 +113,7 @@ extension StoreOpening {
       let hot = try transaction.openDatabase(names.hot, keys: .integers),
       let keys = try transaction.openDatabase(names.keys, keys: .integers)
     else { return nil }
+    let defaults = try metadata.defaults(of: schema.name, in: transaction)
     var conversions: [UInt16: RecordConversion] = [:]
     for (version, steps) in zip(outdated.versions, steps) {
       for number in version.layouts {
@@ -124,7 +125,8 @@ extension StoreOpening {
           own: own,
           layout: layouts[Int(number) - 1],
           version: version,
-          steps: steps
+          steps: steps,
+          defaults: defaults
         )
       }
     }
@@ -137,6 +139,7 @@ extension StoreOpening {
       buildingIndexes: try metadata.openBuildingIndexes(of: schema.name, names, in: transaction),
       columns: try metadata.openColumns(of: schema.name, in: transaction),
       layouts: layouts,
+      defaults: defaults,
       outdated: outdated,
       conversions: conversions,
       hashSeed: seed,

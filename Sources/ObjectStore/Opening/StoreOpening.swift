@@ -271,6 +271,9 @@ struct StoreOpening {
     let indexes =
       try metadata.indexes(of: schema.name, in: transaction)
       + metadata.indexBuilds(of: schema.name, in: transaction).map(\.index)
+    let defaults = try metadata.defaults(of: schema.name, in: transaction)
+    let update = defaults.updated(by: schema, layouts: layouts, storedLayouts: layouts.count)
+    guard update.defaults == defaults else { return true }
     let outdated = try metadata.outdatedLayouts(of: schema.name, in: transaction)
     guard schema.indexes.allSatisfy({ $0.isCovered(by: indexes) || outdated.delays($0) }) else {
       return true

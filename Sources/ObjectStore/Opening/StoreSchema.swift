@@ -76,14 +76,19 @@ final class ModelTables: Sendable {
       let fieldID: UInt32
       /// The field's position in the program's schema; `nil` when the program does not declare it.
       let position: Int?
+      /// Whether the entries have the values that the program reads.
+      ///
+      /// False if records lack the field, and the store does not have the program's default yet.
+      /// Queries then do not use the index.
+      let isExact: Bool
       /// The type of the field, or of an element for a collection.
       let elementType: FieldType
       let form: KeyEncoding.Form
       let width: Int?
 
       func content(in record: borrowing RecordView) throws(RecordError) -> RecordView.Content {
-        if let position { return unsafe try record.content(at: position) }
-        return unsafe try record.content(ofID: fieldID)
+        if let position, isExact { return unsafe try record.content(at: position) }
+        return unsafe try record.indexedContent(ofID: fieldID)
       }
     }
 
@@ -94,13 +99,21 @@ final class ModelTables: Sendable {
     let collectionPart: Int?
     let maximumContentSize: Int
 
-    init(_ description: IndexDescription, database: Database, own: RecordLayout) {
+    init(
+      _ description: IndexDescription,
+      database: Database,
+      own: RecordLayout,
+      defaults: FieldDefaults,
+      layouts: [RecordLayout]
+    ) {
       self.description = description
       self.database = database
       parts = description.parts.map { part in
-        Part(
+        let position = own.position(ofID: part.fieldID)
+        return Part(
           fieldID: part.fieldID,
-          position: own.position(ofID: part.fieldID),
+          position: position,
+          isExact: position.map { defaults.isIndexed(at: $0, own.fields[$0], layouts) } ?? false,
           elementType: part.elementType,
           form: part.elementType.keyForm,
           width: part.elementType.width
@@ -140,7 +153,7 @@ final class ModelTables: Sendable {
   let maintainedIndexes: [Index]
   /// All columns of the model, including those that the program does not declare.
   let columns: [Column]
-  /// The positions of the program's fields that have a column.
+  /// The positions of the program's fields that have a column with the values that the program reads.
   let columnPositions: Set<Int>
   /// The layouts whose records are converted when they are read.
   let outdated: OutdatedLayouts
@@ -167,6 +180,7 @@ final class ModelTables: Sendable {
     buildingIndexes: [(IndexDescription, Database)] = [],
     columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
+    defaults: StoredDefaults,
     outdated: OutdatedLayouts = OutdatedLayouts(),
     conversions: [UInt16: RecordConversion] = [:],
     hashSeed: UInt64,
@@ -175,6 +189,7 @@ final class ModelTables: Sendable {
     self.init(
       schema.name,
       own: RecordLayout(schema, storage: layouts.storage),
+      declaredDefaults: schema.defaults,
       records: records,
       hot: hot,
       keys: keys,
@@ -182,6 +197,7 @@ final class ModelTables: Sendable {
       buildingIndexes: buildingIndexes,
       columns: columns,
       layouts: layouts,
+      defaults: defaults,
       outdated: outdated,
       conversions: conversions,
       hashSeed: hashSeed,
@@ -191,10 +207,12 @@ final class ModelTables: Sendable {
 
   /// Creates the tables for reading and writing records in the layout `own`.
   ///
-  /// Without conversions, records of outdated layouts are read as they are stored.
+  /// Without conversions, records of outdated layouts are read as they are stored. Without declared
+  /// defaults, fields are read as the store describes them.
   init(
     _ name: String,
     own: RecordLayout,
+    declaredDefaults: [UInt32: [UInt8]]? = nil,
     records: Database,
     hot: Database,
     keys: Database,
@@ -202,11 +220,13 @@ final class ModelTables: Sendable {
     buildingIndexes: [(IndexDescription, Database)] = [],
     columns: [(ColumnDescription, Database)] = [],
     layouts: [RecordLayout],
+    defaults stored: StoredDefaults,
     outdated: OutdatedLayouts = OutdatedLayouts(),
     conversions: [UInt16: RecordConversion] = [:],
     hashSeed: UInt64,
     log: StoreLog? = nil
   ) {
+    let defaults = FieldDefaults(own: own, declared: declaredDefaults, stored: stored)
     self.name = name
     self.outdated = outdated
     hasOutdatedLayouts = outdated.isPending
@@ -214,18 +234,33 @@ final class ModelTables: Sendable {
     self.records = records
     self.hot = hot
     self.keys = keys
-    self.indexes = indexes.map { Index($0.0, database: $0.1, own: own) }
-    self.buildingIndexes = buildingIndexes.map { Index($0.0, database: $0.1, own: own) }
+    func open(_ index: (IndexDescription, Database)) -> Index {
+      Index(index.0, database: index.1, own: own, defaults: defaults, layouts: layouts)
+    }
+    self.indexes = indexes.map(open)
+    self.buildingIndexes = buildingIndexes.map(open)
     maintainedIndexes = self.indexes + self.buildingIndexes
-    self.columns = columns.map { Column($0.0, of: name, $0.1, own: own) }
-    columnPositions = Set(self.columns.compactMap(\.position))
+    self.columns = columns.map {
+      Column($0.0, of: name, $0.1, own: own, defaults: defaults, layouts: layouts)
+    }
+    columnPositions = Set(self.columns.filter(\.isExact).compactMap(\.position))
+    // The steps say which values the changed fields of outdated records have.
+    let unchanged =
+      outdated.isPending
+      ? FieldDefaults(
+        own: own,
+        declared: declaredDefaults?.filter { !outdated.changedFields.contains($0.key) },
+        stored: stored.filter { !outdated.changedFields.contains($0.key) }
+      ) : defaults
     bindings = ContiguousArray(
       layouts.enumerated().map { index, layout in
-        LayoutBinding(
+        let number = UInt16(index + 1)
+        return LayoutBinding(
           reading: layout,
-          number: UInt16(index + 1),
+          number: number,
           as: own,
-          conversion: conversions[UInt16(index + 1)]
+          conversion: conversions[number],
+          defaults: outdated.version(ofLayout: number) == nil ? defaults : unchanged
         )
       }
     )

@@ -183,7 +183,7 @@ extension ModelReader {
   fileprivate func indexOfWholeValues(at position: Int) -> ModelTables.Index? {
     unsafe tables.indexes.first { index in
       index.collectionPart == nil && index.parts[0].position == position
-        && index.parts[0].width != nil
+        && index.parts[0].isExact && index.parts[0].width != nil
     }
   }
 

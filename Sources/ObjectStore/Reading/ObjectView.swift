@@ -50,7 +50,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
   /// The decoded value of the field.
   ///
   /// - Throws: ``StoreError`` with `damaged`, or with `missingField` when the object was stored
-  ///   before the field existed.
+  ///   before the field existed, and that has no default.
   @inlinable
   public subscript<Value: FieldValue>(
     dynamicMember column: KeyPath<Root.Columns, Column<Root, Value>>
@@ -66,7 +66,7 @@ public struct ObjectView<Root: Model>: ~Copyable {
 
   /// The decoded value of the optional field.
   ///
-  /// `nil` also when the object was stored before the field existed.
+  /// `nil` also when the object was stored before the field existed, and that has no default.
   ///
   /// - Throws: ``StoreError`` with `damaged`.
   @inlinable

@@ -193,7 +193,9 @@ extension ReferenceGraph {
         index: ModelTables.Index(
           description,
           database: database,
-          own: RecordLayout(fields: [])
+          own: RecordLayout(fields: []),
+          defaults: .none,
+          layouts: layouts
         ),
         referrer: nil
       )

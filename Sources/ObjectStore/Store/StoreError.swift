@@ -65,9 +65,8 @@ public struct StoreError: Error, Sendable {
     ///
     /// Nothing was written.
     public static let danglingReference = Self(value: .danglingReference)
-    /// A single field was read from an object that was stored before the field existed.
-    ///
-    /// Read the whole object, which gives the field its default value.
+    /// An object has no value for a field that is not optional and has no default, such as one that was
+    /// stored before the field existed.
     public static let missingField = Self(value: .missingField)
     /// The page token is malformed, or belongs to a query with another order.
     public static let invalidPageToken = Self(value: .invalidPageToken)

@@ -75,14 +75,14 @@ import Testing
             name: "Download",
             fields: [
               FieldSchema("url", String.self, isPrimaryKey: true),
-              FieldSchema("tags", Set<String>.self, hasDefault: true, isIndexed: true),
-              FieldSchema("received", Int64.self, hasDefault: true, isHot: true, isColumnar: true),
+              FieldSchema("tags", Set<String>.self, default: [], isIndexed: true),
+              FieldSchema("received", Int64.self, default: 0, isHot: true, isColumnar: true),
               FieldSchema("created", Date.self),
               FieldSchema("blob", Data.self, isOptional: true),
-              FieldSchema("priority", Int.self, isOptional: true, hasDefault: true),
+              FieldSchema("priority", Int.self, optionalDefault: 5),
               FieldSchema("note", String.self, id: 7, isOptional: true),
-              FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts"), hasDefault: true),
-              FieldSchema("history", [Download.Step].self, hasDefault: true),
+              FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts"), default: 0),
+              FieldSchema("history", [Download.Step].self, default: []),
             ]
           )
 
@@ -92,14 +92,14 @@ import Testing
           /// Reads every stored field.
           public init(from record: borrowing RecordView) throws(RecordError) {
             url = try record.value(at: 0)
-            tags = try record.value(at: 1, default: [])
-            received = try record.value(at: 2, default: 0)
+            tags = try record.value(at: 1)
+            received = try record.value(at: 2)
             created = try record.value(at: 3)
             blob = try record.optional(at: 4)
-            priority = try record.optional(at: 5, default: 5)
+            priority = try record.optional(at: 5)
             note = try record.optional(at: 6)
-            attemptCount = try record.value(at: 7, default: 0)
-            history = try record.value(at: 8, default: [])
+            attemptCount = try record.value(at: 7)
+            history = try record.value(at: 8)
           }
 
           /// Writes every stored field.
@@ -291,7 +291,7 @@ import Testing
             fields: [
               FieldSchema("primaryKey", Int.self, isPrimaryKey: true),
               FieldSchema("record", Data.self),
-              FieldSchema("default", String.self, hasDefault: true),
+              FieldSchema("default", String.self, default: "x"),
             ]
           )
 
@@ -299,7 +299,7 @@ import Testing
           init(from record: borrowing RecordView) throws(RecordError) {
             primaryKey = try record.value(at: 0)
             self.record = try record.value(at: 1)
-            `default` = try record.value(at: 2, default: "x")
+            `default` = try record.value(at: 2)
           }
 
           /// Writes every stored field.

@@ -12,8 +12,8 @@ import Testing
           name: "Track",
           fields: [
             FieldSchema("id", UUID.self, isPrimaryKey: true),
-            FieldSchema("mood", Track.Mood.self, hasDefault: true, isIndexed: true),
-            FieldSchema("playCount", Int64.self, hasDefault: true, isHot: true),
+            FieldSchema("mood", Track.Mood.self, default: .calm, isIndexed: true),
+            FieldSchema("playCount", Int64.self, default: 0, isHot: true),
             FieldSchema("cover", Data.self, isOptional: true),
           ]
         )

@@ -10,20 +10,20 @@ import Testing
           name: "Download",
           fields: [
             FieldSchema("url", String.self, isPrimaryKey: true),
-            FieldSchema("state", Download.State.self, hasDefault: true, isIndexed: true),
-            FieldSchema("tags", Set<String>.self, hasDefault: true, isIndexed: true),
-            FieldSchema("received", Int64.self, hasDefault: true, isHot: true, isColumnar: true),
+            FieldSchema("state", Download.State.self, default: .waiting, isIndexed: true),
+            FieldSchema("tags", Set<String>.self, default: [], isIndexed: true),
+            FieldSchema("received", Int64.self, default: 0, isHot: true, isColumnar: true),
             FieldSchema("created", Date.self),
             FieldSchema("blob", Data.self, isOptional: true),
-            FieldSchema("priority", Int.self, isOptional: true, hasDefault: true, isIndexed: true),
+            FieldSchema("priority", Int.self, optionalDefault: 5, isIndexed: true),
             FieldSchema("note", String.self, id: 7, isOptional: true),
             FieldSchema(
               "attemptCount",
               Int.self,
               id: FieldSchema.id(forName: "attempts"),
-              hasDefault: true
+              default: 0
             ),
-            FieldSchema("history", [Download.State].self, hasDefault: true),
+            FieldSchema("history", [Download.State].self, default: []),
           ]
         )
     )
@@ -56,8 +56,8 @@ import Testing
           fields: [
             FieldSchema("primaryKey", UUID.self, isPrimaryKey: true),
             FieldSchema("record", Data.self),
-            FieldSchema("default", String.self, hasDefault: true),
-            FieldSchema("draft", String.self, hasDefault: true),
+            FieldSchema("default", String.self, default: "default"),
+            FieldSchema("draft", String.self, default: ""),
           ]
         )
     )
@@ -85,7 +85,7 @@ import Testing
           name: "Book",
           fields: [
             FieldSchema("isbn", String.self, isPrimaryKey: true),
-            FieldSchema("binding", Library.Binding.self, hasDefault: true),
+            FieldSchema("binding", Library.Binding.self, default: .soft),
             FieldSchema("previous", [Library.Binding].self, isOptional: true),
           ]
         )

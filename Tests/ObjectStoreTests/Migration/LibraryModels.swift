@@ -63,7 +63,7 @@ struct MailedAuthor: Model {
     name: "Author",
     fields: [
       FieldSchema("id", Int64.self, isPrimaryKey: true),
-      FieldSchema("mail", String.self, hasDefault: true),
+      FieldSchema("mail", String.self, default: "none"),
     ]
   )
 
@@ -73,7 +73,7 @@ struct MailedAuthor: Model {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    mail = try record.value(at: 1, default: "none")
+    mail = try record.value(at: 1)
   }
 
   func encode(to record: inout RecordEncoder) {

@@ -91,7 +91,7 @@ struct Track<Layout: TrackLayout>: Model, Hashable {
         FieldSchema("remark", String.self, isOptional: true),
         FieldSchema("plays", Int64.self, isHot: true),
         FieldSchema("skips", Int64.self, isHot: true),
-        FieldSchema("rating", Int64.self, isOptional: true, hasDefault: true),
+        FieldSchema("rating", Int64.self, optionalDefault: 3),
       ],
       layout: Layout.layout
     )
@@ -127,7 +127,7 @@ struct Track<Layout: TrackLayout>: Model, Hashable {
     remark = try record.optional(at: 4)
     plays = try record.value(at: 5)
     skips = try record.value(at: 6)
-    rating = try record.optional(at: 7, default: 3)
+    rating = try record.optional(at: 7)
   }
 
   func encode(to record: inout RecordEncoder) {

@@ -315,7 +315,7 @@ import Testing
 /// ``OldNote`` with an additional field before its existing one.
 private struct StarredNote: Note, Equatable {
   static let schema = noteSchema(
-    FieldSchema("stars", Int.self),
+    FieldSchema("stars", Int.self, default: 4),
     FieldSchema("text", String.self)
   )
   var id: Int
@@ -330,7 +330,7 @@ private struct StarredNote: Note, Equatable {
 
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
-    stars = try record.value(at: 1, default: 4)
+    stars = try record.value(at: 1)
     text = try record.value(at: 2)
   }
 

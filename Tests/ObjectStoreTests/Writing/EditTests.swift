@@ -326,7 +326,7 @@ private struct NewLabel: Model, Equatable {
     fields: [
       FieldSchema("id", Int.self, isPrimaryKey: true),
       FieldSchema("text", String.self),
-      FieldSchema("size", Int.self, isHot: true),
+      FieldSchema("size", Int.self, default: 42, isHot: true),
       FieldSchema("link", String.self, isOptional: true),
     ]
   )
@@ -347,7 +347,7 @@ private struct NewLabel: Model, Equatable {
   init(from record: borrowing RecordView) throws(RecordError) {
     id = try record.value(at: 0)
     text = try record.value(at: 1)
-    size = try record.value(at: 2, default: 42)
+    size = try record.value(at: 2)
     link = try record.optional(at: 3)
   }
 

@@ -5,7 +5,7 @@ extension Store {
   ///
   /// Objects are written in transactions of ``ImportOptions/linesPerTransaction``, as
   /// ``importJSONLines(from:options:)`` does. A field that an object lacks keeps its value in a
-  /// replaced object; in a new one it reads as the default value that the reading program declares.
+  /// replaced object; in a new one it has its default.
   ///
   /// - Parameters:
   ///   - unit: What the numbers of the objects count, for errors.

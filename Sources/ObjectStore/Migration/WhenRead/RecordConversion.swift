@@ -23,7 +23,9 @@ final class RecordConversion: Sendable {
     private var target: MigrationTarget
     private var forms: [Form] = []
 
-    init(_ schema: ModelSchema) { target = MigrationTarget(declared: [schema], stored: []) }
+    init(_ schema: ModelSchema, _ defaults: StoredDefaults) {
+      target = MigrationTarget(declared: [schema], stored: [], defaults: [schema.name: defaults])
+    }
 
     /// Returns an object as it is to be stored, and its form.
     mutating func form(
@@ -66,12 +68,14 @@ final class RecordConversion: Sendable {
   ///   - layout: The outdated layout.
   ///   - version: The schema version of that layout, and the names of its fields.
   ///   - steps: The steps that follow it.
+  ///   - defaults: The defaults that the store has for the fields of the model.
   init(
     _ schema: ModelSchema,
     own: RecordLayout,
     layout: RecordLayout,
     version: OutdatedLayouts.Version,
-    steps: [MigrationStep]
+    steps: [MigrationStep],
+    defaults: StoredDefaults
   ) {
     model = schema.name
     plan = MigrationPlan(steps: steps)
@@ -87,7 +91,7 @@ final class RecordConversion: Sendable {
     )
     changedFields = schema.fields.indices.filter { names.contains(schema.fields[$0].name) }
       .reduce(0) { $0 | ChangeLog.bit(ofFieldAt: $1) }
-    forms = Mutex(Forms(schema))
+    forms = Mutex(Forms(schema, defaults))
   }
 
   /// Returns a converted record.

@@ -133,7 +133,7 @@ extension FilterNode {
       return mask
     case .field(let condition):
       let place = unsafe parts.places[condition.position]
-      guard place.exists, place.isHot else { return nil }
+      guard place.exists, place.isHot, !place.replacesNil else { return nil }
       let present = unsafe parts.presence(of: place)
       switch condition.test {
       case .isPresent(let expected): return unsafe expected ? present : ~present & parts.all

@@ -285,7 +285,8 @@ extension FilterNode {
 /// The properties of an index that the planner uses.
 struct IndexShape: Sendable, Hashable {
   struct Part: Sendable, Hashable {
-    /// The field's position in the program's schema; `nil` when the program does not declare it.
+    /// The field's position in the program's schema; `nil` when the program does not declare it, or
+    /// the index does not have the values that the program reads.
     var position: Int?
     /// Whether the field is a collection, which has one entry per element.
     var isCollection = false
@@ -307,7 +308,10 @@ struct IndexShape: Sendable, Hashable {
 
   init(_ index: ModelTables.Index) {
     parts = index.parts.enumerated().map { number, part in
-      Part(position: part.position, isCollection: number == index.collectionPart)
+      Part(
+        position: part.isExact ? part.position : nil,
+        isCollection: number == index.collectionPart
+      )
     }
     isUnique = index.description.isUnique
     maximumContentSize = index.maximumContentSize
