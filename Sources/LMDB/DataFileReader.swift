@@ -48,8 +48,8 @@ package final class DataFileReader {
   private let descriptor: Int32
   let pageSize: Int
   private let pageCount: UInt64
-  /// The number of the last commit.
-  let lastTransaction: UInt64
+  /// The number of the last commit that is readable.
+  package let lastTransaction: UInt64
   /// The number of the last page of the last commit, used or free.
   private let lastPage: UInt64
   private let freePagesTree: Tree

@@ -19,6 +19,8 @@ struct SalvagedFile {
   let damagedPages: [DataFileReader.Damage]
   let damageCount: Int
   private(set) var notes: [String] = []
+  /// The number of the last commit, or a higher one if that cannot be read.
+  let lastCommit: UInt64
   /// The readable entries of the table `store`.
   private(set) var description: [String: [UInt8]] = [:]
 
@@ -46,6 +48,8 @@ struct SalvagedFile {
     damagedTables = damaged
     lostEntries = lost
     reader = try DataFileReader(path: file)
+    // If a meta page is damaged, it may be that of the last commit.
+    lastCommit = reader.lastTransaction &+ (reader.hasBothMetaPages ? 0 : 2)
     self.trees = reader.trees()
     if free == nil, areNamesDamaged || !damaged.isEmpty {
       notes.append(

@@ -6,8 +6,8 @@ extension Store {
   /// The damaged store is only read; close it in every process first. Every page is validated
   /// before it is used. If a branch page is damaged, the file is searched for the pages that it
   /// led to, and a record found there is saved if only one model can decode it. Objects keep their
-  /// ids. Primary keys and indexes are rebuilt from the records. The history of the new store is
-  /// empty. The report lists what could not be saved.
+  /// ids, and the numbers of commits continue. Primary keys and indexes are rebuilt from the records.
+  /// The history of the new store is empty. The report lists what could not be saved.
   ///
   /// Afterwards, ``verify(at:limit:progress:)`` should report no problem in the new store except
   /// references to lost objects.
@@ -42,7 +42,7 @@ struct StoreSalvage {
 
   /// Creates a store with the readable contents in an empty folder; synced on return.
   func run(into folder: String) throws -> RepairReport {
-    let target = try Environment.open(folder)
+    let target = try Environment.open(folder, continuingAfter: file.lastCommit)
     let report = try run(in: target)
     try target.sync()
     return report

@@ -20,12 +20,14 @@ struct MigrationFiles {
   static let rolledBackName = "data.mdb.rolled-back"
 
   /// Opens the new file; one that another migration has begun is deleted.
-  func openTarget(fingerprint: UInt64) throws -> Environment {
+  ///
+  /// The numbers of its commits continue after `last`, the last commit of the store.
+  func openTarget(fingerprint: UInt64, after last: UInt64) throws -> Environment {
     if Store.exists(at: folder), try !continues(fingerprint) { NewFolder.remove(folder) }
     guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       throw StoreError(errno: errno, folder)
     }
-    return try Environment.open(folder)
+    return try Environment.open(folder, continuingAfter: last)
   }
 
   private func continues(_ fingerprint: UInt64) throws -> Bool {

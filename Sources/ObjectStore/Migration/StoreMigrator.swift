@@ -50,8 +50,8 @@ struct StoreMigrator {
   private func runAlone(_ log: StoreLog?, since start: ContinuousClock.Instant) throws {
     let files = MigrationFiles(path: path)
     let source = try Environment.openClaimed(path)
-    let (version, identity) = try Store.readStored(source) { transaction, schema in
-      (schema.version, [transaction.id, schema.seed])
+    let (version, identity, last) = try Store.readStored(source) { transaction, schema in
+      (schema.version, [transaction.id, schema.seed], transaction.id)
     }
     // Another program may have migrated the store in between.
     let steps = Self.pendingSteps(version, options)
@@ -60,7 +60,7 @@ struct StoreMigrator {
     let previous =
       options.migration?.keepsPrevious == true ? MigrationFiles.previousName(version: version) : ""
     do {
-      let target = try files.openTarget(fingerprint: fingerprint(steps, identity))
+      let target = try files.openTarget(fingerprint: fingerprint(steps, identity), after: last)
       var run = MigrationRun(source, into: target, steps: steps, models: models, options: options)
       try run.run(fingerprint: fingerprint(steps, identity), previousFile: previous)
       log?.didMigrate(
