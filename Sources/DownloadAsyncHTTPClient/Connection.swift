@@ -12,8 +12,8 @@
     /// writes and changes between threads (decision 0043).
     static let longestRead = 256 << 10
 
-    /// Enlarges the buffer for reads from the socket, and adds ``StatusCheck`` and
-    /// ``RequestTargetHandler``.
+    /// Enlarges the buffer for reads from the socket, and adds ``StatusCheck``,
+    /// ``RequestTargetHandler`` and ``LocationEscaper``.
     ///
     /// The buffer begins small, and doubles when a call fills it.
     @Sendable
@@ -29,6 +29,7 @@
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
           try pipeline.addHandler(RequestTargetHandler(), position: .after(decoder))
           try pipeline.addHandler(StatusCheck(), position: .after(decoder))
+          try pipeline.addHandler(LocationEscaper(), position: .before(decoder))
         }
       }
     }

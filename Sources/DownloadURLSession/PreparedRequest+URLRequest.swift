@@ -9,8 +9,8 @@ internal import Foundation
 extension PreparedRequest {
   /// The session's request.
   ///
-  /// Foundation and libcurl send the target of a URL with only valid characters unchanged. The URL
-  /// is passed without user info, which the session would not send.
+  /// Foundation and libcurl send the target of a URL with only valid characters unchanged. The user
+  /// info of the URL is in the fields, the same for all transports.
   ///
   /// - Throws: `unsupportedURL` if Foundation does not accept the URL, such as one with an unusual
   ///   host.

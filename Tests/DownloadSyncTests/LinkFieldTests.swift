@@ -47,7 +47,7 @@ import Testing
       "<ftp://b.example/>; rel=duplicate", "<file:///etc/passwd>; rel=duplicate",
       "<http:///x>; rel=duplicate", "<http://b.example/>", "<http://b.example/>; rel",
       "<http://b.example/>; rel=", "<http://b.example/>; rel=\"",
-      "<http://b.example:99999/>;rel=duplicate",
+      "<http://b.example:99999/>;rel=duplicate", "</\u{FFFD}>;rel=duplicate",
       "<http://b.example/> rel=duplicate", ",;,;=\"\\",
     ]
   )

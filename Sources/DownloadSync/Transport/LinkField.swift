@@ -89,7 +89,9 @@ extension ResponseHead {
     let isEncrypted = base.scheme == .https
     let duplicates = LinkField.links(in: field).filter { $0.isRelated(as: "duplicate") }
       .compactMap { link -> (url: String, priority: Int)? in
-        guard let target = try? base.resolving(link.target),
+        // A replaced byte would make it another file.
+        guard !link.target.unicodeScalars.contains("\u{FFFD}"),
+          let target = try? base.resolving(link.target),
           !isEncrypted || target.scheme == .https,
           (try? RecordIdentity.validate(target.text)) != nil
         else { return nil }
