@@ -14,7 +14,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package model test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -93,6 +93,10 @@ test: test-deps ## Runs all tests but those of AsyncHTTPClient
 test-transport: test-deps ## Runs the tests of the transports and the engine again, over AsyncHTTPClient
 	@.ci/test-transport
 
+model: ## Checks the model of replacements of data.mdb with Spin; ARGUMENTS=--long for more processes
+	@.ci/install-spin
+	@Tests/Models/check $(ARGUMENTS)
+
 kill-test: test-deps ## Kills engines, commands and migrations 1000 times, and checks the guarantees each time
 	DLSTORE_KILLS=1000 .ci/test KillTests.KillTests ObjectStoreTests.MigrationKillTests
 
@@ -109,6 +113,7 @@ sanitize: deps ## Runs the tests of the libraries under ThreadSanitizer and Addr
 
 check-long: test-deps ## Runs what takes too long for each change: hours; before a release
 	.ci/sanitize address
+	$(MAKE) --no-print-directory model ARGUMENTS=--long
 	$(MAKE) --no-print-directory kill-test power-cut-test simulate SEEDS=100000
 	$(MAKE) --no-print-directory fuzz N=600
 

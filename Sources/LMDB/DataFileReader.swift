@@ -64,10 +64,7 @@ package final class DataFileReader {
   /// - Throws: ``LMDBError`` with `noSuchFile`, `accessDenied`, or `invalid` if neither meta page
   ///   is valid.
   package init(path: String) throws(LMDBError) {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
-    }
+    let descriptor = try StoreFile.openRegular(path, flags: O_RDONLY)
     do throws(LMDBError) {
       let size = try EnvironmentFile.size(of: descriptor)
       let meta = try Self.newestMeta(descriptor, fileSize: size)
@@ -95,6 +92,23 @@ package final class DataFileReader {
   }
 
   // MARK: Meta pages
+
+  /// Returns the number of the last commit of an open data file, and that of the commit before, which
+  /// is 0 if its meta page is not valid.
+  ///
+  /// - Throws: ``LMDBError`` with `invalid` if neither meta page is valid.
+  static func transactions(
+    of descriptor: Int32
+  ) throws(LMDBError) -> (last: UInt64, previous: UInt64) {
+    let size = try EnvironmentFile.size(of: descriptor)
+    let newest = try newestMeta(descriptor, fileSize: size)
+    let number: UInt64 = newest.page.integer(144)
+    let other = newest.page.number == 0 ? 1 : 0
+    let start = other * newest.pageSize
+    let page = DataFilePage(bytes: read(descriptor, at: start, count: 512))
+    guard isMeta(page, other, pageSize: newest.pageSize) else { return (number, 0) }
+    return (number, page.integer(144))
+  }
 
   private static func newestMeta(
     _ descriptor: Int32,
@@ -132,9 +146,7 @@ package final class DataFileReader {
   static func checkMetaPages(in folder: String) throws(LMDBError) {
     // The offsets below are those of 64-bit systems.
     guard MemoryLayout<Int>.size == 8 else { return }
-    let descriptor = unsafe open(folder + "/data.mdb", O_RDONLY | O_CLOEXEC)
-    // `mdb_env_open` will fail with the same error and report it.
-    guard descriptor >= 0 else { return }
+    let descriptor = try StoreFile.openRegular(folder + "/data.mdb", flags: O_RDONLY)
     defer { EnvironmentFile.close(descriptor) }
     guard try EnvironmentFile.size(of: descriptor) > 0 else { return }
     let first = DataFilePage(bytes: read(descriptor, at: 0, count: 512))

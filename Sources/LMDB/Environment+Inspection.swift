@@ -47,6 +47,13 @@ extension Environment {
     }
   }
 
+  /// Returns the number of the last commit in the data file, whatever the lock file says.
+  ///
+  /// A commit of another process may change it during the call. Costs some microseconds.
+  package func lastTransactionIDInFile() throws(LMDBError) -> UInt64 {
+    try DataFileReader.transactions(of: descriptor).last
+  }
+
   /// Returns the current sizes and reader counts.
   ///
   /// Costs some tens of nanoseconds. The corresponding C functions are `mdb_env_info` and

@@ -33,8 +33,13 @@ public final class Environment: Sendable {
   let pageSize: Int
   let descriptor: Int32
   let fileMode: UInt32
+  /// The identity of the lock file; `nil` if none is used.
+  let lockFile: EnvironmentRegistry.Identity?
+  private let dataLock: DataFileLock?
   private let isInMemory: Bool
   private let clearedReaders: Atomic<Int>
+  /// Whether a write has compared the commit number in the lock file with that in the data file.
+  private let hasCheckedNumber = Atomic(false)
 
   /// The folder that holds `data.mdb` and `lock.mdb`; for an in-memory environment, a folder that
   /// no longer exists.
@@ -44,12 +49,18 @@ public final class Environment: Sendable {
   /// False also if `isReadOnly` was requested but this process already had the environment open for
   /// writing.
   public let isReadOnly: Bool
+  /// Whether the environment was opened as one that no process changes.
+  public let isImmutable: Bool
 
   /// Opens the environment in the folder `path`, which must exist.
   ///
+  /// Waits while a process replaces the data file.
+  ///
   /// - Throws: ``LMDBError`` with ``LMDBError/Code/noSuchFile`` (the folder does not exist, or
-  ///   contains no environment and `isReadOnly` is set), `accessDenied`, `busy` (this process has
-  ///   it open read-only, or holds exclusive access to it), `invalid` (not an LMDB file),
+  ///   contains no environment and `isReadOnly` is set), `accessDenied` (also if a file is a link,
+  ///   a pipe, or another user's), `readOnlyFileSystem` (unless `isImmutable` is set), `busy` (this
+  ///   process has it open read-only, or holds exclusive access to it; or other processes use
+  ///   another lock file, because theirs was deleted or replaced), `invalid` (not an LMDB file),
   ///   `versionMismatch` (written by another version of LMDB), `corrupted` (a page failed the check
   ///   on opening), `noSpace`, or another system error.
   public static func open(
@@ -69,6 +80,8 @@ public final class Environment: Sendable {
   enum Kind {
     /// Any process; the lock file coordinates them.
     case shared
+    /// Processes that only read; nothing coordinates them.
+    case immutable
     /// Only the caller, which holds exclusive access; LMDB takes no locks.
     case unlocked
     /// Only this environment; the files have no names and disappear with it.
@@ -105,13 +118,16 @@ public final class Environment: Sendable {
     kind: Kind = .shared
   ) throws(LMDBError) {
     self.path = path
-    self.isReadOnly = options.isReadOnly
+    isImmutable = kind == .immutable
+    isReadOnly = options.isReadOnly || isImmutable
     fileMode = options.fileMode
     isInMemory = kind == .inMemory
-    var cleared = 0
-    let handle = unsafe try Self.openHandle(path: path, options: options, kind, &cleared)
-    clearedReaders = Atomic(cleared)
-    unsafe self.handle = unsafe handle
+    let opening = EnvironmentOpening(path: path, options: options, kind: kind)
+    let opened = try opening.run()
+    clearedReaders = Atomic(opened.clearedReaders)
+    unsafe handle = unsafe opened.handle
+    dataLock = opened.dataLock
+    lockFile = opened.lockFile
     do throws(LMDBError) {
       unsafe descriptor = try environmentDescriptor(handle)
       identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
@@ -127,7 +143,7 @@ public final class Environment: Sendable {
         unsafe try openingCheck.run(handle)
       }
     } catch {
-      unsafe environmentClose(handle)
+      opened.close()
       throw error
     }
     gate = TransactionGate()
@@ -135,74 +151,8 @@ public final class Environment: Sendable {
 
   deinit {
     gate.drain()
-    unsafe EnvironmentRegistry.close(identity, handle)
+    unsafe EnvironmentRegistry.close(identity, handle, dataLock)
   }
-
-  /// Opens an environment with the largest map that the system grants.
-  private static func openHandle(
-    path: String,
-    options: EnvironmentOptions,
-    _ kind: Kind,
-    _ clearedReaders: inout Int
-  ) throws(LMDBError) -> OpaquePointer {
-    var flags = MDB_NOTLS | MDB_NORDAHEAD
-    switch kind {
-    case .shared: try EnvironmentFile.reserveLockFile(in: path, options: options)
-    case .unlocked: flags |= MDB_NOLOCK
-    case .inMemory:
-      try EnvironmentFile.reserveLockFile(in: path, options: options)
-      flags |= MDB_NOSYNC
-    }
-    if options.isReadOnly {
-      flags |= MDB_RDONLY
-      // LMDB would try to write the meta pages.
-      if EnvironmentFile.isEmpty(in: path) {
-        throw LMDBError(.noSuchFile, operation: "mdb_env_open")
-      }
-    }
-    if kind != .inMemory { try DataFileReader.checkMetaPages(in: path) }
-    var mapSize = options.mapSize
-    while true {
-      // After a failed `mdb_env_open` the handle can only be closed, so each attempt creates one.
-      let handle = unsafe try environmentCreate()
-      do throws(LMDBError) {
-        unsafe try environmentSetLimits(
-          handle,
-          mapSize: mapSize,
-          readers: UInt32(options.maximumReaders),
-          databases: UInt32(options.maximumDatabases)
-        )
-        unsafe try environmentReportAssertions(handle)
-        unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
-        let descriptor = unsafe try environmentDescriptor(handle)
-        // LMDB sets this flag only on its other descriptors.
-        try EnvironmentFile.closeOnExec(descriptor)
-        let identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
-        // A read-only open opens the data file first and then waits for the lock. Open again if
-        // another process has replaced the file in between.
-        guard identity == EnvironmentRegistry.identity(of: path + "/data.mdb") ?? identity else {
-          unsafe environmentClose(handle)
-          continue
-        }
-        unsafe clearedReaders += try environmentCheckReaders(handle)
-        return unsafe handle
-      } catch {
-        unsafe environmentClose(handle)
-        // The system reports too little address space as either of these codes.
-        guard error.code == .outOfMemory || error.code == .invalidArgument,
-          mapSize > Self.smallestMap
-        else { throw error }
-        mapSize /= 2
-      }
-    }
-  }
-
-  /// Opens an environment only so that LMDB initializes the lock file.
-  static func openForLockFile(_ handle: OpaquePointer, _ path: String) throws(LMDBError) {
-    unsafe try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0)
-  }
-
-  private static let smallestMap = 64 << 20
 
   // MARK: Transactions
 
@@ -269,9 +219,25 @@ public final class Environment: Sendable {
   /// ``WriteTransaction/commit(_:)`` discards the changes. The corresponding C function is
   /// `mdb_txn_begin`.
   ///
-  /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `wouldDeadlock` (this thread
-  ///   already has a write transaction), `mapResized` as ``beginRead()``, or another system error.
+  /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `busy` (the lock file belongs to
+  ///   another data file), `wouldDeadlock` (this thread already has a write transaction), `mapResized` as ``beginRead()``, or another system error.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
+    let transaction = try beginUncheckedWrite()
+    guard !hasCheckedNumber.load(ordering: .relaxed) else { return transaction }
+    // Now no commit is under way, so the numbers must be equal.
+    let last = try lastTransactionIDInFile()
+    guard isInMemory || last == transaction.id - 1 else {
+      throw LMDBError(
+        .busy,
+        operation:
+          "mdb_txn_begin: lock.mdb belongs to another data.mdb; end all programs that use it"
+      )
+    }
+    hasCheckedNumber.store(true, ordering: .relaxed)
+    return transaction
+  }
+
+  private func beginUncheckedWrite() throws(LMDBError) -> WriteTransaction {
     guard !isReadOnly else { throw LMDBError(.accessDenied, operation: "mdb_txn_begin") }
     try gate.claimWriter()
     do throws(LMDBError) {

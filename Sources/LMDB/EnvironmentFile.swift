@@ -3,7 +3,7 @@ internal import SystemInterface
 
 /// File system operations on the files of an environment that LMDB itself does not perform.
 enum EnvironmentFile {
-  /// Allocates the disk space of the lock file before LMDB maps it.
+  /// Creates the lock file if it is missing, and allocates its disk space before LMDB maps it.
   ///
   /// Writing to a mapped page without disk space ends the process when the disk is full. This does
   /// not change the size of the file, which LMDB sets while no other process has the file open. In
@@ -12,33 +12,35 @@ enum EnvironmentFile {
   ///
   /// Call this only while this process does not have the file open, because closing a descriptor
   /// releases all locks of the process on the file.
-  static func reserveLockFile(
+  ///
+  /// - Throws: ``LMDBError`` with `readOnlyFileSystem`, where LMDB would go on without a lock;
+  ///   `accessDenied`, `noSpace`, or another system error.
+  static func prepareLockFile(
     in folder: String,
     options: EnvironmentOptions
-  ) throws(LMDBError) {
+  ) throws(LMDBError) -> EnvironmentRegistry.Identity {
+    let flags = O_RDWR | O_CREAT
+    let file = try StoreFile.open("lock.mdb", in: folder, flags: flags, mode: options.fileMode)
+    defer { close(file) }
     #if os(Linux)
-      guard !options.isReadOnly else { return }
-      let flags = O_RDWR | O_CREAT | O_CLOEXEC
-      let file = unsafe open(folder + "/lock.mdb", flags, mode_t(options.fileMode))
-      // `mdb_env_open` will fail with the same error and report it.
-      guard file >= 0 else { return }
-      defer { close(file) }
-      // FALLOC_FL_KEEP_SIZE
-      let keepsSize: Int32 = 1
-      let slotSize = 64
-      let size = (options.maximumReaders + 4) * slotSize
-      // File systems without `fallocate` allocate space when LMDB writes.
-      guard fallocate(file, keepsSize, 0, off_t(size)) != 0, errno == ENOSPC else {
-        return
+      if !options.isReadOnly {
+        // FALLOC_FL_KEEP_SIZE
+        let keepsSize: Int32 = 1
+        let slotSize = 64
+        let size = (options.maximumReaders + 4) * slotSize
+        // File systems without `fallocate` allocate space when LMDB writes.
+        if fallocate(file, keepsSize, 0, off_t(size)) != 0, errno == ENOSPC {
+          throw LMDBError(.noSpace, operation: "fallocate")
+        }
       }
-      throw LMDBError(.noSpace, operation: "fallocate")
     #endif
+    return EnvironmentRegistry.Identity(try status(of: file))
   }
 
   /// Returns whether the data file exists and is empty.
   static func isEmpty(in folder: String) -> Bool {
     var status = stat()
-    return unsafe stat(folder + "/data.mdb", &status) == 0 && status.st_size == 0
+    return unsafe lstat(folder + "/data.mdb", &status) == 0 && status.st_size == 0
   }
 
   static func status(of descriptor: Int32) throws(LMDBError) -> stat {
@@ -152,14 +154,15 @@ enum EnvironmentFile {
 
   // MARK: The lock file
 
-  /// Opens the lock file and takes the lock by which LMDB knows that it is in use.
+  /// Opens the lock file, or creates it, and takes the lock by which LMDB knows that it is in use.
+  ///
+  /// Call this only while this process does not have the file open, and holds the exclusive lock on
+  /// the data file.
   ///
   /// - Throws: ``LMDBError`` with `busy` if a process holds the lock, or another system error.
-  static func lockExclusively(_ path: String) throws(LMDBError) -> Int32 {
-    let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
-    }
+  static func lockExclusively(_ folder: String) throws(LMDBError) -> Int32 {
+    ReplacementStep.begin(.claimLockFile)
+    let descriptor = try StoreFile.open("lock.mdb", in: folder, flags: O_RDWR | O_CREAT)
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)
     lock.l_whence = Int16(SEEK_SET)
@@ -171,9 +174,10 @@ enum EnvironmentFile {
       let isTaken = code == EAGAIN || code == EACCES
       throw LMDBError(isTaken ? .busy : LMDBError.Code(rawValue: code), operation: "fcntl")
     }
-    // If this process is killed, a process that waits for the lock must not trust the transaction
+    // If this process is killed, a program that waits for this lock must not trust the transaction
     // number in the lock file. LMDB rejects a lock file without its magic number, and rewrites it
     // when it is the only one to open it.
+    ReplacementStep.begin(.invalidateLockFile)
     var magic: UInt32 = 0
     guard unsafe pwrite(descriptor, &magic, 4, 0) == 4 else {
       let code = errno

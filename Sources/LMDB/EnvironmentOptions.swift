@@ -23,6 +23,13 @@ public struct EnvironmentOptions: Sendable, Hashable {
   ///
   /// The file must exist.
   public var isReadOnly: Bool
+  /// Whether to open the environment read-only and without the lock file, for a file that no process
+  /// changes while it is open.
+  ///
+  /// The only way to read an environment on a read-only file system, where a reader cannot register
+  /// in the lock file. If a process does write the file, reads fail with `corrupted`, return wrong
+  /// data, or end the process.
+  public var isImmutable: Bool
   /// Whether to check every page when the file is opened, even if only commits have changed it
   /// since the last check.
   ///
@@ -38,6 +45,7 @@ public struct EnvironmentOptions: Sendable, Hashable {
     maximumReaders: Int = 1_022,
     maximumDatabases: Int = 256,
     isReadOnly: Bool = false,
+    isImmutable: Bool = false,
     checksPages: Bool = false,
     fileMode: UInt32 = 0o600
   ) {
@@ -45,6 +53,7 @@ public struct EnvironmentOptions: Sendable, Hashable {
     self.maximumReaders = maximumReaders
     self.maximumDatabases = maximumDatabases
     self.isReadOnly = isReadOnly
+    self.isImmutable = isImmutable
     self.checksPages = checksPages
     self.fileMode = fileMode
   }

@@ -5,11 +5,11 @@ extension Environment {
   /// Runs `body` while no process, including this one, has the environment in `folder` open.
   ///
   /// Until `body` returns, other processes that open the environment wait, and an open in this
-  /// process fails with `busy`. `body` may replace `data.mdb` by renaming a complete file over it.
+  /// process fails with `busy`. `body` may replace `data.mdb`, only with
+  /// ``replaceDataFile(in:with:)``.
   ///
-  /// - Throws: ``LMDBError`` with `busy` (a process has it open), `noSuchFile` (`folder` has no
-  ///   lock file, so the environment has never been opened), or another system error; or the error
-  ///   that `body` throws.
+  /// - Throws: ``LMDBError`` with `busy` (a process has it open), `noSuchFile` (`folder` has no data
+  ///   file), or another system error; or the error that `body` throws.
   package static func withExclusiveAccess<R>(
     to folder: String,
     _ body: () throws -> R
@@ -25,6 +25,37 @@ extension Environment {
   package static func openClaimed(_ folder: String) throws(LMDBError) -> Environment {
     // LMDB must not open the lock file: closing it would release our lock on it.
     try Environment(path: folder, options: EnvironmentOptions(isReadOnly: true), kind: .unlocked)
+  }
+
+  /// Replaces the data file of a folder to which the caller has exclusive access.
+  ///
+  /// The new file is synced, gets the owner and the permissions of the old one, and is renamed over
+  /// it. Processes that wait to open the environment open the new file when the access ends. Synced
+  /// on return.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - name: The path of the new file below the folder, without an open environment.
+  /// - Throws: ``LMDBError``. The data file is then unchanged, unless only the final sync of the
+  ///   folder failed.
+  package static func replaceDataFile(
+    in folder: String,
+    with name: String
+  ) throws(LMDBError) {
+    let target = folder + "/data.mdb"
+    let copy = "\(folder)/\(name)"
+    let descriptor = try StoreFile.openRegular(copy, flags: O_RDWR)
+    defer { EnvironmentFile.close(descriptor) }
+    var original = stat()
+    guard unsafe lstat(target, &original) == 0 else {
+      throw LMDBError(LMDBError.Code(rawValue: errno), operation: "lstat")
+    }
+    try EnvironmentFile.setOwner(of: descriptor, like: original)
+    try DurableFile.sync(descriptor, at: copy)
+    try EnvironmentRegistry.claim(newFile: name, in: folder)
+    ReplacementStep.begin(.renameNewFile)
+    try DurableFile.rename(copy, to: target)
+    try DurableFile.syncFolder(folder)
   }
 
   /// Compacts the environment in `folder`, which returns its free pages to the file system.
@@ -46,49 +77,39 @@ extension Environment {
       var options = options
       options.isReadOnly = true
       let environment = try Environment(path: folder, options: options, kind: .unlocked)
-      let copy = folder + "/data.mdb.compacted"
-      EnvironmentFile.remove(copy)
-      do throws(LMDBError) {
-        let descriptor = try partialCopies.withLock { copies throws(LMDBError) in
-          try copies.create(copy)
-        }
-        try environment.writeCompacted(to: descriptor, at: copy)
-        try DurableFile.rename(copy, to: folder + "/data.mdb")
-        partialCopies.withLock { $0.forget(copy) }
-      } catch {
-        partialCopies.withLock { $0.remove(copy) }
-        throw error
+      for leftover in NewFileFolder.abandoned(in: folder) { leftover.remove() }
+      ReplacementStep.begin(.writeNewFile)
+      let made = try partialCopies.withLock { copies throws(LMDBError) in
+        try copies.make(in: folder)
       }
-      try EnvironmentFile.syncFolder(of: copy)
+      defer { partialCopies.withLock { $0.remove(made) } }
+      try environment.writeCompacted(to: made.file)
+      try replaceDataFile(in: folder, with: made.fileName)
     }
   }
 
   /// The unfinished copies of this process, which has exclusive access to their environments.
   private struct PartialCopies {
-    private var paths: Set<String> = []
+    private var folders: [String: NewFileFolder] = [:]
     private var isAbandoned = false
 
-    mutating func create(_ path: String) throws(LMDBError) -> Int32 {
+    mutating func make(in folder: String) throws(LMDBError) -> NewFileFolder {
       guard !isAbandoned else {
         throw LMDBError(LMDBError.Code(rawValue: ECANCELED), operation: "compacting")
       }
-      let descriptor = try EnvironmentFile.createExclusively(path, mode: 0o600)
-      paths.insert(path)
-      return descriptor
+      let made = try NewFileFolder.make(in: folder)
+      folders[made.path] = made
+      return made
     }
 
-    mutating func forget(_ path: String) {
-      paths.remove(path)
-    }
-
-    mutating func remove(_ path: String) {
-      EnvironmentFile.remove(path)
-      paths.remove(path)
+    mutating func remove(_ folder: NewFileFolder) {
+      folders[folder.path] = nil
+      folder.remove()
     }
 
     mutating func abandon() {
       isAbandoned = true
-      for path in paths { EnvironmentFile.remove(path) }
+      for folder in folders.values { folder.removeFiles() }
     }
   }
 
@@ -101,27 +122,25 @@ extension Environment {
     partialCopies.withLock { $0.abandon() }
   }
 
-  /// Writes a synced and marked file that can replace the data file, and closes it.
-  private func writeCompacted(to target: Int32, at path: String) throws(LMDBError) {
+  /// Writes a marked file that can replace the data file.
+  private func writeCompacted(to path: String) throws(LMDBError) {
+    let target = try EnvironmentFile.createExclusively(path, mode: 0o600)
     defer { EnvironmentFile.close(target) }
-    let original = try EnvironmentFile.status(of: descriptor)
     let last = try lastTransactionID()
     try copy(to: target, compacting: true)
     let number = try EnvironmentFile.continueNumbers(of: target, at: path, from: last)
-    try EnvironmentFile.setOwner(of: target, like: original)
-    try DurableFile.sync(target, at: path)
     // The pages of the original were checked when it was opened, or it has a mark.
     let inode = UInt64(try EnvironmentFile.status(of: target).st_ino)
     CheckedMark.set(target, inode: inode, transaction: number, isSynced: true)
-    try EnvironmentFile.syncFolder(of: path)
   }
 }
 
 extension EnvironmentFile {
-  /// Gives the only commit of a compacted file the next odd number from `last` on.
+  /// Gives the only commit of a compacted file the next odd number after `last`.
   ///
   /// LMDB gives it the number 1, in the second meta page, which is that of odd numbers. Numbers that
-  /// continue keep what other data says about earlier commits valid.
+  /// continue keep what other data says about earlier commits valid. A number of the old file is
+  /// never one of the new file, so a lock file that has it is recognized.
   ///
   /// - Returns: The number of the file's last commit.
   fileprivate static func continueNumbers(
@@ -132,7 +151,7 @@ extension EnvironmentFile {
     let file = try DataFileReader(path: path)
     // An empty environment has no commit, and the number 0.
     guard file.lastTransaction == 1 else { return file.lastTransaction }
-    let number = last | 1
+    let number = (last + 1) | 1
     let count = unsafe withUnsafeBytes(of: number) {
       unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(file.pageSize + 144))
     }

@@ -86,13 +86,13 @@ import Testing
   }
 
   @Test func `opening a missing folder throws noSuchFile`() {
-    #expect(throws: LMDBError(.noSuchFile, operation: "mdb_env_open")) {
+    #expect(throws: LMDBError(.noSuchFile, operation: "opening the folder")) {
       _ = try Environment.open(folder.path + "/none")
     }
   }
 
   @Test func `opening an empty folder read-only throws noSuchFile`() {
-    #expect(throws: LMDBError(.noSuchFile, operation: "mdb_env_open")) {
+    #expect(throws: LMDBError(.noSuchFile, operation: "opening data.mdb")) {
       _ = try Environment.open(folder.path, options: EnvironmentOptions(isReadOnly: true))
     }
   }

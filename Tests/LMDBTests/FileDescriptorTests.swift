@@ -31,7 +31,7 @@ import Testing
       let options = EnvironmentOptions(isReadOnly: isReadOnly)
       let environment = try Environment.open(folder.path, options: options)
       let open = try Self.descriptors(below: folder.path)
-      #expect(open.count == (isReadOnly ? 2 : 3))
+      #expect(open.count == (isReadOnly ? 3 : 4))
       for descriptor in open {
         #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "descriptor \(descriptor)")
       }
@@ -49,7 +49,7 @@ import Testing
         let environment = try Environment.open(path)
         let database = try environment.database("strings")
         let open = try Self.descriptors(below: path)
-        #expect(open.count == 3, "\(open)")
+        #expect(open.count == 4, "\(open)")
         #expect(open.allSatisfy { $0 > 2 }, "\(open)")
         // The environment leaves them closed. The runtime may open an event queue at any time, which
         // gets the lowest number and refuses a single byte with EINVAL.

@@ -30,7 +30,7 @@ extension Store {
   ///
   /// Writes a compact copy beside the file and then replaces the file with it atomically: if the
   /// process is killed, either the old file or the new one is left. Needs disk space for the copy.
-  /// Commit numbers continue, so history tokens stay valid. The file keeps its permissions.
+  /// Commit numbers continue, so history tokens stay valid. The file keeps its owner and permissions.
   ///
   /// - Returns: The number of bytes by which the file shrank.
   /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open,
@@ -40,8 +40,6 @@ extension Store {
   public static func compact(at path: String) throws -> Int64 {
     try translating("compacting \(path)") {
       let before = try FileSize.of(path + "/data.mdb")
-      // A backup that was never opened has no lock file. Opening it creates one.
-      if (try? FileSize.of(path + "/lock.mdb")) == nil { _ = try Environment.open(path) }
       try Environment.compact(path)
       return max(before - (try FileSize.of(path + "/data.mdb")), 0)
     }

@@ -16,9 +16,7 @@ extension Store {
     at path: String
   ) throws -> (report: RepairReport, damagedFile: String) {
     try translating("repairing \(path)") {
-      let repair = InPlaceRepair(path: path)
-      try repair.makeLockFile()
-      return try Environment.withExclusiveAccess(to: path) { try repair.run() }
+      try Environment.withExclusiveAccess(to: path) { try InPlaceRepair(path: path).run() }
     }
   }
 }
@@ -29,25 +27,8 @@ private struct InPlaceRepair {
 
   private var file: String { path + "/data.mdb" }
   /// The folder in which the copy is made.
-  private var folder: String { path + "/data.mdb.repair" }
-  private var copy: String { folder + "/data.mdb" }
-
-  /// Creates the lock file of a store that was copied without it.
-  ///
-  /// Never opens an existing lock file: closing a descriptor of it would release the locks of this
-  /// process.
-  func makeLockFile() throws {
-    var status = stat()
-    guard unsafe stat(file, &status) == 0 else { throw StoreError(errno: errno, file) }
-    let lock = path + "/lock.mdb"
-    let mode = status.st_mode & 0o666
-    let descriptor = unsafe open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard descriptor >= 0 else {
-      if errno == EEXIST { return }
-      throw StoreError(errno: errno, lock)
-    }
-    close(descriptor)
-  }
+  private var folder: String { "\(path)/\(Self.folderName)" }
+  private static let folderName = "data.mdb.repair"
 
   /// Makes the copy and swaps it in; no process has the store open.
   func run() throws -> (report: RepairReport, damagedFile: String) {
@@ -57,20 +38,15 @@ private struct InPlaceRepair {
     guard unsafe mkdir(folder, 0o700) == 0 else { throw StoreError(errno: errno, folder) }
     defer { NewFolder.remove(folder) }
     let report = try salvage.run(into: folder)
-    var status = stat()
-    guard unsafe stat(file, &status) == 0, unsafe chmod(copy, status.st_mode & 0o777) == 0 else {
-      throw StoreError(errno: errno, file)
-    }
     let damagedFile = try keepDamagedFile()
     do {
       try FolderSync.run(path)
-      try DurableFile.rename(copy, to: file)
+      try Environment.replaceDataFile(in: path, with: Self.folderName + "/data.mdb")
     } catch {
-      // The store still has this file under its own name.
-      _ = unsafe unlink(damagedFile)
+      // The store still has this file under its own name, unless only the last sync failed.
+      if isSameFile(damagedFile, file) { _ = unsafe unlink(damagedFile) }
       throw error
     }
-    try FolderSync.run(path)
     return (report, damagedFile)
   }
 
@@ -87,5 +63,12 @@ private struct InPlaceRepair {
         number += 1
       }
     }
+  }
+
+  private func isSameFile(_ one: String, _ other: String) -> Bool {
+    var first = stat()
+    var second = stat()
+    return unsafe lstat(one, &first) == 0 && lstat(other, &second) == 0
+      && first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 }

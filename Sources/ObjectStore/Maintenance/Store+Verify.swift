@@ -58,6 +58,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - path: The folder of the store.
+  ///   - immutable: Whether no process writes the store meanwhile; see ``StoreOptions/immutable``.
   ///   - limit: The maximum length of the list of problems. All problems are counted.
   ///   - progress: Called after about every 1,000 objects and after each model. Throw from it to
   ///     stop.
@@ -66,6 +67,7 @@ extension Store {
   ///   as ``verify(limit:progress:)``.
   public static func verify(
     at path: String,
+    immutable: Bool = false,
     limit: Int = 1_000,
     progress: (VerificationProgress) throws -> Void = { _ in }
   ) throws -> VerificationReport {
@@ -76,7 +78,8 @@ extension Store {
           report.note(.page, "one of the two meta pages is damaged")
           return report
         }
-        let environment = try Environment.open(path, options: EnvironmentOptions(isReadOnly: true))
+        let options = EnvironmentOptions(isReadOnly: true, isImmutable: immutable)
+        let environment = try Environment.open(path, options: options)
         return try verify(environment, limit: limit, progress: progress)
       } catch let error as LMDBError where error.isCorruption {
         // Opening stops at the first damaged page. Report all of them.

@@ -10,7 +10,8 @@ struct MigrationFiles {
 
   var file: String { path + "/data.mdb" }
   /// The folder in which the new file is made.
-  var folder: String { path + "/data.mdb.migration" }
+  var folder: String { "\(path)/\(Self.folderName)" }
+  private static let folderName = "data.mdb.migration"
   private var copy: String { folder + "/data.mdb" }
 
   /// The name under which the file of a version is kept.
@@ -57,14 +58,9 @@ struct MigrationFiles {
   ///
   /// `didWrite` is called before the last step.
   func replace(keeping name: String, didWrite: (() -> Void)?) throws {
-    var status = stat()
-    guard unsafe stat(file, &status) == 0, unsafe chmod(copy, status.st_mode & 0o777) == 0 else {
-      throw StoreError(errno: errno, file)
-    }
     if !name.isEmpty { try link(file, as: name) }
     didWrite?()
-    try DurableFile.rename(copy, to: file)
-    try FolderSync.run(path)
+    try Environment.replaceDataFile(in: path, with: Self.folderName + "/data.mdb")
     NewFolder.remove(folder)
   }
 
@@ -74,8 +70,7 @@ struct MigrationFiles {
   func restore(_ name: String) throws -> String {
     let kept = unusedRolledBackName()
     try link(file, as: kept)
-    try DurableFile.rename("\(path)/\(name)", to: file)
-    try FolderSync.run(path)
+    try Environment.replaceDataFile(in: path, with: name)
     // Begun by a program whose migration is undone.
     NewFolder.remove(folder)
     return "\(path)/\(kept)"

@@ -124,10 +124,10 @@ struct StoreMigrator {
     let files = MigrationFiles(path: path)
     try files.requireSpace(for: source)
     let folder = try NewDataFile.makeTemporaryFolder(in: path)
-    defer { NewFolder.remove(folder) }
+    defer { folder.remove() }
     var run = MigrationRun(
       source,
-      into: try Environment.open(folder),
+      into: try Environment.open(folder.path),
       steps: steps,
       models: models,
       options: options,
@@ -139,9 +139,9 @@ struct StoreMigrator {
     rehearsal.failures = run.failures
     rehearsal.failureCount = run.failureCount
     rehearsal.duration = start.duration(to: .now)
-    rehearsal.fileSize = try FileSize.of(folder + "/data.mdb")
+    rehearsal.fileSize = try FileSize.of(folder.file)
     rehearsal.peakMemory = run.peakMemory
-    try examine(folder)
+    try examine(folder.path)
     return rehearsal
   }
 }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import LMDB
 internal import SystemInterface
 
 /// Notifies other processes of commits by writing to the file `changes` in the store's folder.
@@ -15,7 +16,9 @@ final class ChangeNotifier: Sendable {
   /// Opens the file, and creates it if it is missing.
   init(folder: String, isReadOnly: Bool) {
     path = folder + "/changes"
-    descriptor = isReadOnly ? -1 : unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    let flags = O_WRONLY | O_CREAT
+    descriptor =
+      isReadOnly ? -1 : (try? StoreFile.open("changes", in: folder, flags: flags)) ?? -1
   }
 
   deinit {

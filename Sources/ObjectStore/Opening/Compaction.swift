@@ -27,9 +27,9 @@ struct Compaction {
     guard size >= rule.minimumFileSize else { return nil }
     let free = try Environment.open(path).freeByteCount()
     guard rule.applies(fileSize: size, freeBytes: free) else { return nil }
-    // The copy replaces one that a killed process left.
-    let partial = (try? FileSize.of(path + "/data.mdb.compacted")) ?? 0
-    if let available = FreeSpace.ofDisk(at: path), available < size - free - partial {
+    // A killed process may have left a copy.
+    for leftover in NewFileFolder.abandoned(in: path) { leftover.remove() }
+    if let available = FreeSpace.ofDisk(at: path), available < size - free {
       let needed = "the copy needs \((size - free) >> 10) KiB"
       throw StoreError(.diskFull, "\(needed), and the disk has \(available >> 10) KiB")
     }

@@ -19,6 +19,7 @@ struct SchemaWriter {
   func run(in environment: Environment) throws -> Bool {
     try advanceTransactionNumber(in: environment)
     var transaction = try environment.beginWrite()
+    if try transaction.isEmpty() { try requireNew(environment, transaction) }
     let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
     guard try metadata.conversions(in: transaction).isEmpty else { return false }
     try HistoryTable.make(in: &transaction)
@@ -81,7 +82,9 @@ struct SchemaWriter {
   private func advanceTransactionNumber(in environment: Environment) throws {
     while true {
       var transaction = try environment.beginWrite()
-      guard try transaction.isEmpty(), transaction.id <= Self.firstCommit else { return }
+      guard try transaction.isEmpty() else { return }
+      try requireNew(environment, transaction)
+      guard transaction.id <= Self.firstCommit else { return }
       let database = try transaction.createDatabase(TableName.store)
       try transaction.removeAll(in: database, andDatabase: true)
       try transaction.commit(.deferred)
@@ -89,6 +92,26 @@ struct SchemaWriter {
   }
 
   private static let firstCommit = 256
+
+  /// Fails unless an empty file is that of a new store.
+  ///
+  /// If the lock file has the number of an earlier commit, LMDB shows that commit as the last one,
+  /// also to a write. A schema written there would replace all data.
+  private func requireNew(
+    _ environment: Environment,
+    _ transaction: borrowing WriteTransaction
+  ) throws {
+    let last = try environment.lastTransactionIDInFile()
+    guard last == transaction.id - 1, last <= Self.firstCommit else {
+      throw StoreError(
+        .damaged,
+        """
+        \(environment.path) has \(last) commits, but its last one appears to be empty; no schema \
+        was written: end all programs that use the store, delete lock.mdb and open it again
+        """
+      )
+    }
+  }
 
   private func prepare<M: Model>(
     _ model: M.Type,

@@ -1,3 +1,4 @@
+internal import LMDB
 internal import SystemInterface
 
 /// The folder that contains a store's files.
@@ -80,8 +81,6 @@ enum StoreFolder {
 /// LMDB creates a file under its final name and first syncs it with the first commit. A power
 /// failure in between would leave a file that cannot be opened.
 enum NewDataFile {
-  private static let prefix = "data.mdb.new-"
-
   /// Creates `data.mdb` in a folder unless it exists.
   ///
   /// The file is filled in a temporary folder and then hard-linked to its name, so when several
@@ -101,18 +100,24 @@ enum NewDataFile {
   static func createIfMissing(in path: String, fill: (String) throws -> Void) throws -> Bool {
     var status = stat()
     guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
-      let leftovers = leftovers(in: path)
+      let leftovers = NewFileFolder.abandoned(in: path)
       guard !leftovers.isEmpty else { return false }
-      try StoreFolder.syncDirectoryEntries(ofStore: path)
-      leftovers.forEach(NewFolder.remove)
+      do {
+        try StoreFolder.syncDirectoryEntries(ofStore: path)
+      } catch {
+        for leftover in leftovers { leftover.unlock() }
+        throw error
+      }
+      for leftover in leftovers { leftover.remove() }
       return false
     }
-    leftovers(in: path).forEach(NewFolder.remove)
+    for leftover in NewFileFolder.abandoned(in: path) { leftover.remove() }
     let temporary = try makeTemporaryFolder(in: path)
     var marksUnsynced = false
-    defer { if !marksUnsynced { NewFolder.remove(temporary) } }
-    try fill(temporary)
-    guard unsafe link("\(temporary)/data.mdb", "\(path)/data.mdb") == 0 else {
+    // A folder that stays unlocked is a leftover.
+    defer { if marksUnsynced { temporary.unlock() } else { temporary.remove() } }
+    try fill(temporary.path)
+    guard unsafe link(temporary.file, "\(path)/data.mdb") == 0 else {
       switch errno {
       // Another process has created the file.
       case EEXIST: return false
@@ -125,8 +130,7 @@ enum NewDataFile {
       try StoreFolder.syncDirectoryEntries(ofStore: path)
     } catch {
       // Another process may have opened the file already, so it must stay.
-      let name = "\(prefix)unsynced-\(UInt32.random(in: .min ... .max))"
-      marksUnsynced = unsafe rename(temporary, "\(path)/\(name)") == 0
+      marksUnsynced = true
       throw error
     }
     return true
@@ -135,28 +139,11 @@ enum NewDataFile {
   /// Makes a folder for a new file.
   ///
   /// If the process is killed, the next opening of the store deletes the folder.
-  static func makeTemporaryFolder(in path: String) throws -> String {
-    let temporary = "\(path)/\(prefix)\(getpid())-\(UInt32.random(in: .min ... .max))"
-    guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
-    return temporary
-  }
-
-  /// Returns the temporary folders of processes that failed or were killed.
-  private static func leftovers(in path: String) -> [String] {
-    guard let folder = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(folder) }
-    var leftovers: [String] = []
-    while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-        unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-          unsafe String(cString: $0)
-        }
-      }
-      guard name.hasPrefix(prefix) else { continue }
-      let owner = name.dropFirst(prefix.count).split(separator: "-").first.flatMap { pid_t($0) }
-      if let owner, kill(owner, 0) == 0 || errno != ESRCH { continue }
-      leftovers.append("\(path)/\(name)")
+  static func makeTemporaryFolder(in path: String) throws -> NewFileFolder {
+    do throws(LMDBError) {
+      return try NewFileFolder.make(in: path)
+    } catch {
+      throw StoreError(errno: error.code.rawValue, path)
     }
-    return leftovers
   }
 }

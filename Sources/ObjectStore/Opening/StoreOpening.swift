@@ -17,12 +17,15 @@ struct StoreOpening {
 
   init(path: String, models: [any Model.Type], options: StoreOptions) throws {
     let start = ContinuousClock.now
+    var options = options
+    if options.immutable { options.access = .readOnly }
     try StoreFolder.prepare(path, access: options.access)
     if let rule = options.compaction, options.access != .readOnly {
       Compaction(path: path, rule: rule).runBeforeOpening(options.logger.map { StoreLog($0) })
     }
     var environmentOptions = EnvironmentOptions(
       isReadOnly: options.access == .readOnly,
+      isImmutable: options.immutable,
       checksPages: options.checksPages
     )
     if let mapSize = options.mapSize { environmentOptions.mapSize = mapSize }

@@ -120,6 +120,11 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
+  /// Whether the store can only be opened as immutable, because its file system is read-only.
+  package var requiresImmutable: Bool {
+    (cause as? LMDBError)?.code == .readOnlyFileSystem
+  }
+
   /// Converts an LMDB error.
   ///
   /// `what` describes the failed operation, such as "writing /path".
@@ -127,7 +132,16 @@ extension StoreError {
     switch error.code {
     case .noSuchFile:
       self.init(.notFound, "\(what): there is no store", cause: error)
-    case .accessDenied, .readOnlyFileSystem:
+    case .readOnlyFileSystem:
+      self.init(
+        .permissionDenied,
+        """
+        \(what): the file system is read-only, so the store cannot be locked against programs that \
+        write it through another mount; open it as immutable if there are none
+        """,
+        cause: error
+      )
+    case .accessDenied:
       self.init(.permissionDenied, "\(what): permission denied", cause: error)
     case .noSpace:
       self.init(.diskFull, "\(what): the disk is full; nothing was written", cause: error)

@@ -20,6 +20,14 @@ public struct StoreOptions: Sendable, Hashable {
 
   /// The access to the store.
   public var access: Access
+  /// Whether no process writes the store while this one has it open, so that it needs no locks.
+  ///
+  /// The only way to read a store on a read-only file system, such as a volume that a container
+  /// mounts read-only: readers register in the file `lock.mdb`, and writers reuse the pages that no
+  /// registered reader needs. Opens the store with access ``Access/readOnly``,
+  /// whatever ``access`` is. If a process writes the store meanwhile, reads may fail with `damaged`
+  /// or return wrong data.
+  public var immutable: Bool
   /// The version of the application's schema, which increases with each migration.
   ///
   /// A store with a later version is opened read-only.
@@ -88,6 +96,7 @@ public struct StoreOptions: Sendable, Hashable {
   /// The defaults create or open a store for reading and writing.
   public init(
     access: Access = .create,
+    immutable: Bool = false,
     schemaVersion: UInt32 = 1,
     mapSize: Int? = nil,
     historyLimit: HistoryLimit = .standard,
@@ -98,6 +107,7 @@ public struct StoreOptions: Sendable, Hashable {
     logger: Logger? = nil
   ) {
     self.access = access
+    self.immutable = immutable
     self.schemaVersion = schemaVersion
     self.mapSize = mapSize
     self.historyLimit = historyLimit
