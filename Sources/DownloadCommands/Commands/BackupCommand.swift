@@ -19,6 +19,7 @@ struct BackupCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Argument(help: ArgumentHelp("The folder to create.", valueName: "dest"), completion: .directory)
   var destination: String
@@ -32,7 +33,7 @@ struct BackupCommand: AsyncParsableCommand {
 
   func run() async throws {
     let target = Folder.absolutePath(destination)
-    let store = try location.openedWithoutModels()
+    let store = try location.openedWithoutModels(reading)
     do {
       try store.backup(to: target, compacting: compact)
     } catch let error as StoreError where error.code == .notFound {

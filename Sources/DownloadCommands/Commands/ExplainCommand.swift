@@ -30,6 +30,7 @@ struct ExplainCommand: AsyncParsableCommand {
   }
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
   @OptionGroup var values: CaseOptions
 
   @Argument(
@@ -74,7 +75,7 @@ struct ExplainCommand: AsyncParsableCommand {
     if rules { return try Output.current.write(RuleTableText.markdown(.standard)) }
     if all { return try explainAll() }
     if let name {
-      let store = try RecordStore(at: location.resolved(), access: .readOnly)
+      let store = try location.openedForReading(reading)
       let record = try store.record(matching: name)
       let found = try Reconciliation(of: record, in: try store.roots(), now: Date())
       return try explain(found.reconcileCase)

@@ -28,6 +28,7 @@ struct ExportCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Option(help: "The format of the file.")
   var format = ExportFormat.jsonl
@@ -55,7 +56,7 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   private func exportJSONLines(to sink: ExportSink) throws {
-    let store = try location.openedWithoutModels()
+    let store = try location.openedWithoutModels(reading)
     guard !filter.isEmpty || !pattern.isEmpty else {
       _ = try store.exportJSONLines(sink.write)
       return
@@ -66,9 +67,9 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   private func exportAria2(to sink: ExportSink) throws {
-    try location.openedWithoutModels()
+    try location.openedWithoutModels(reading)
       .requireDownloads("the format 'aria2' describes downloads")
-    let store = try RecordStore(at: location.resolved(), access: .readOnly)
+    let store = try location.openedForReading(reading)
     let roots = try store.roots()
     var omitted: [String: Int] = [:]
     var sharedSecrets = 0

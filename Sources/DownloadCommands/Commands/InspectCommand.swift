@@ -20,6 +20,7 @@ struct InspectCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Argument(
     help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"),
@@ -34,7 +35,7 @@ struct InspectCommand: AsyncParsableCommand {
   var revealSecrets = false
 
   func run() async throws {
-    let store = try RecordStore(at: location.resolved(), access: .readOnly)
+    let store = try location.openedForReading(reading)
     let record = try store.record(matching: name)
     let entry = DownloadEntry(record, try store.roots())
     let headers = try store.headers(of: record)

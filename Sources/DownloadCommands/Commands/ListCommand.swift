@@ -20,6 +20,7 @@ struct ListCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
   @OptionGroup var filter: RecordFilter
 
   @OptionGroup var pattern: RecordPatternFilter
@@ -57,7 +58,7 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try RecordStore(at: location.resolved(), access: .readOnly)
+    let store = try location.openedForReading(reading)
     guard watch else { return try show(store) }
     try await ListWatch(list: self, store: store).run()
   }

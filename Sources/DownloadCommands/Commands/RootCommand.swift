@@ -36,12 +36,13 @@ struct RootListCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Flag(help: "Print one JSON array.")
   var json = false
 
   func run() async throws {
-    let roots = try RecordStore(at: location.resolved(), access: .readOnly).roots().all
+    let roots = try location.openedForReading(reading).roots().all
     if json {
       let values: [JSONValue] = roots.map { root in
         [

@@ -21,12 +21,13 @@ struct StatsCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
-    let report = try StatsReport(of: location.resolved(), location.openedWithoutModels())
+    let report = try StatsReport(of: location, reading)
     if json {
       try Output.current.line(report.json.prettyText)
     } else {
@@ -46,13 +47,14 @@ struct StatsReport {
   /// The process of the running engine, as `process N`; `nil` if none runs.
   let engine: String?
 
-  init(of path: String, _ store: Store) throws {
-    self.path = path
+  init(of location: StoreLocation, _ reading: ImmutableOption) throws {
+    let store = try location.openedWithoutModels(reading)
+    path = location.resolved()
     // First, so that the list of readers contains none of ours.
     statistics = try store.statistics()
     fileSize = FileIdentity(ofFileAt: path + "/data.mdb")?.size ?? Int64(statistics.fileSize)
     let hasDownloads = try store.hasDownloads()
-    totals = hasDownloads ? try RecordStore(at: path, access: .readOnly).totals() : nil
+    totals = hasDownloads ? try location.openedForReading(reading).totals() : nil
     engine = hasDownloads ? EngineLock.holder(storePath: path) : nil
   }
 

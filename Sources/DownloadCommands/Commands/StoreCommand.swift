@@ -35,6 +35,7 @@ struct StoreModelsCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Argument(help: ArgumentHelp("The model whose fields to list.", valueName: "model"))
   var name: String?
@@ -43,7 +44,7 @@ struct StoreModelsCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let store = try location.openedWithoutModels()
+    let store = try location.openedWithoutModels(reading)
     let models = try name.map { [try store.storedModel(named: $0)] } ?? store.storedModels()
     if json {
       return try Output.current.line(JSONValue.array(models.map(Self.json)).prettyText)
@@ -142,6 +143,7 @@ struct StoreGetCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
   var name: String
@@ -156,7 +158,7 @@ struct StoreGetCommand: AsyncParsableCommand {
   var revealSecrets = false
 
   func run() async throws {
-    let store = try location.openedWithoutModels()
+    let store = try location.openedWithoutModels(reading)
     let model = try store.storedModel(named: name)
     guard let field = model.fields.first(where: \.isPrimaryKey),
       let value = StoredFieldText.value(key, of: field.type)

@@ -20,6 +20,7 @@ struct StoreQueryCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
   var name: String
@@ -75,7 +76,7 @@ struct StoreQueryCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = try location.openedWithoutModels()
+    let store = try location.openedWithoutModels(reading)
     let model = try store.storedModel(named: name)
     let output = try StoredObjectOutput(model, fields: fields, revealsSecrets: revealSecrets)
     let conditions = try conditions.map { try $0.resolved(in: model) }

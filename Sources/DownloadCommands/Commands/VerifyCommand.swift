@@ -27,6 +27,7 @@ struct VerifyCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
+  @OptionGroup var reading: ImmutableOption
 
   @Flag(help: "Repair what can be repaired, and keep the damaged file.")
   var repair = false
@@ -34,11 +35,17 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
+  func validate() throws {
+    guard !repair || !reading.immutable else {
+      throw ValidationError("--repair writes the store: it cannot be combined with --immutable.")
+    }
+  }
+
   func run() async throws {
     let path = try location.existing()
     let status = StatusLine()
     defer { status.clear() }
-    var found = try StoreExamination(of: path, status)
+    var found = try StoreExamination(of: path, immutable: reading.immutable, status)
     var repairs: StoreRepair?
     if repair, !found.isValid {
       var done = StoreRepair(path: path)
@@ -65,8 +72,8 @@ struct StoreExamination {
   var isValid: Bool { store.isValid && (files?.problemCount ?? 0) == 0 }
 
   /// Examines a store; the environment is closed on return.
-  init(of path: String, _ status: StatusLine) throws {
-    store = try Store.verify(at: path) { progress in
+  init(of path: String, immutable: Bool = false, _ status: StatusLine) throws {
+    store = try Store.verify(at: path, immutable: immutable) { progress in
       status.show(
         "verifying: \(progress.objects) of \(progress.totalObjects) objects, "
           + "\(progress.problems) problems"
@@ -78,7 +85,7 @@ struct StoreExamination {
       return
     }
     guard store.models[name] != nil else { return }
-    let records = try RecordStore(at: path, access: .readOnly)
+    let records = try RecordStore(at: path, access: .readOnly, immutable: immutable)
     files = try records.verifyFiles { status.show("comparing files: \($0) records") }
   }
 }

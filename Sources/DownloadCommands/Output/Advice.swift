@@ -17,6 +17,8 @@ enum Advice {
   /// Returns the advice for an error; `nil` if its message says enough.
   static func text(for error: any Error) -> String? {
     switch error {
+    case let error as StoreError where error.requiresImmutable:
+      "if no program writes it, commands that only read accept --immutable"
     case let error as StoreError: text(for: error.code)
     case let error as RecordStoreError: text(for: error.code)
     case let error as EngineError: text(for: error.code)

@@ -45,6 +45,8 @@ public final class RecordStore: Sendable {
   /// - Parameters:
   ///   - path: The folder.
   ///   - access: The access mode, and whether to create a missing store.
+  ///   - immutable: Whether no process writes the store while it is open; see
+  ///     `StoreOptions.immutable`.
   ///   - checksPages: Whether every page of the file is checked first; see
   ///     `StoreOptions.checksPages`.
   ///   - now: The clock.
@@ -52,11 +54,13 @@ public final class RecordStore: Sendable {
   public init(
     at path: String,
     access: StoreOptions.Access = .create,
+    immutable: Bool = false,
     checksPages: Bool = false,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     var options = Self.options
     options.access = access
+    options.immutable = immutable
     options.checksPages = checksPages
     objects = try Store(at: path, models: Self.models, options: options)
     id = RecordIdentity.id(ofStoreWithSeed: objects.seed)
