@@ -102,7 +102,10 @@ struct SchemaWriter {
     _ transaction: borrowing WriteTransaction
   ) throws {
     let last = try environment.lastTransactionIDInFile()
-    guard last == transaction.id - 1, last <= Self.firstCommit else {
+    // The file of a migration begins with the number of the store's last commit, and without pages.
+    let statistics = try environment.statistics()
+    let hasPages = statistics.usedSize > 2 * statistics.pageSize
+    guard last == transaction.id - 1, last <= Self.firstCommit || !hasPages else {
       throw StoreError(
         .damaged,
         """
