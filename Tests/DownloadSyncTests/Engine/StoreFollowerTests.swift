@@ -133,7 +133,7 @@ import Testing
   }
 
   /// Each change of a record that an engine has to act on.
-  private static let changes: [@Sendable (inout DownloadRecord) -> Void] = [
+  private static let relevantChanges: [@Sendable (inout DownloadRecord) -> Void] = [
     { $0.state = .paused }, { $0.intent = .pause }, { $0.generation += 1 }, { $0.priority = 7 },
     { $0.startsImmediately = true }, { $0.isHeld = true },
     { $0.nextRetryAt = Date(timeIntervalSince1970: 1) }, { $0.root = "disk" },
@@ -141,13 +141,13 @@ import Testing
     { $0.connections = 7 },
   ]
 
-  @Test(arguments: changes.indices)
+  @Test(arguments: relevantChanges.indices)
   func `a change of what an engine decides by concerns it`(index: Int) throws {
     _ = try store.addNow([DownloadRequest(url: url("a"))])
     var follower = try StoreFollower(store.objects, commits)
     try store.objects.write { tx in
       guard var record = try tx.find(DownloadRecord.self, key: url("a")) else { return }
-      Self.changes[index](&record)
+      Self.relevantChanges[index](&record)
       try tx.upsert(record)
     }
     #expect(try changes(&follower) == "a")
