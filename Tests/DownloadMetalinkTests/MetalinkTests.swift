@@ -215,6 +215,15 @@ import Testing
     #expect(metalink?.files.flatMap(\.sources).contains { $0.url.contains("secret") } != true)
   }
 
+  @Test(arguments: [true, false])
+  func `without digests the size of a file is required`(hasDigest: Bool) throws {
+    let hash = "<hash type=\"sha-1\">\(String(repeating: "6a", count: 20))</hash>"
+    let text = file("<size>20</size>\(hasDigest ? hash : "")<url>https://h/b</url>")
+    let request = DownloadRequest(try #require(try Metalink(text).files.first))
+    let pieces = RequiredPieces(byteCount: 20, pieceLength: 20, digests: [])
+    #expect(request.pieces == (hasDigest ? nil : pieces))
+  }
+
   @Test func `a damaged document never crashes the reader`() throws {
     let sha1 = String(repeating: "6a", count: 20)
     let original = Array(

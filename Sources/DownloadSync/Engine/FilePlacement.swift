@@ -57,15 +57,33 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Returns whether a path names a file with an identity; false if it does not exist.
-  func has(_ path: String, _ identity: FileIdentity) -> Result<Bool, PartialFile.Failure> {
+  /// What a path names, compared with a file that was examined before.
+  enum Comparison: Hashable {
+    /// The file, unchanged.
+    case same
+    /// The file, with another modification time.
+    ///
+    /// Another program may have changed it. File systems over a network also change the time by
+    /// themselves, when they store the bytes.
+    case touched
+    /// Another file, or none.
+    case other
+    /// The path cannot be examined.
+    case failed(PartialFile.Failure)
+  }
+
+  /// Compares what a path names with a file that was examined before.
+  func compare(_ path: String, with identity: FileIdentity) -> Comparison {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {
-      return errno == ENOENT
-        ? .success(false)
-        : .failure(PartialFile.Failure(code: errno, operation: "examining \(path)"))
+      let code = errno
+      guard code != ENOENT else { return .other }
+      return .failed(PartialFile.Failure(code: code, operation: "examining \(path)"))
     }
-    return .success(FileIdentity(ofFileAt: path) == identity)
+    guard var current = FileIdentity(ofFileAt: path) else { return .other }
+    if current == identity { return .same }
+    current.modified = identity.modified
+    return current == identity ? .touched : .other
   }
 
   /// Reserves the name with a file of its own, and renames the partial file over it.

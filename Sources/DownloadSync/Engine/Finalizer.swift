@@ -103,10 +103,16 @@ struct Finalizer: Sendable {
   /// The previous file of a restarted download has the name until the rename, which replaces it in
   /// one step.
   func place(_ file: FinishedFile) -> FilePlacement.Outcome {
-    switch placement.has(file.layout.partialPath, file.identity) {
-    case .success(true): break
-    case .success(false): return .replaced
-    case .failure(let failure): return .failed(failure)
+    switch placement.compare(file.layout.partialPath, with: file.identity) {
+    case .same: break
+    case .touched:
+      // The next attempt reads a file again whose digest is required.
+      guard file.verifiedDigest == nil else {
+        let operation = "checking \(file.layout.partialPath)"
+        return .failed(PartialFile.Failure(code: EBUSY, operation: operation))
+      }
+    case .other: return .replaced
+    case .failed(let failure): return .failed(failure)
     }
     let outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
     guard outcome == .nameTaken, let previous = file.record.replacedFileIdentity,

@@ -26,8 +26,6 @@ package struct EngineEnvironment: Sendable {
   package var startWork: @Sendable (@escaping @Sendable () -> Void) -> Void
   /// Runs long work of low priority on a thread that may block.
   package var startLongWork: @Sendable (@escaping @Sendable () -> Void) -> Void
-  /// Runs an asynchronous operation concurrently with the engine.
-  package var startTask: @Sendable (@escaping @Sendable () async -> Void) -> Void
   /// Starts to post the signals for an engine of a store; returns a closure that stops this.
   package var wake:
     @Sendable (Store, _ post: @escaping @Sendable (Signal) -> Void) -> @Sendable () -> Void
@@ -44,7 +42,6 @@ package struct EngineEnvironment: Sendable {
     random: @escaping @Sendable () -> Double,
     startWork: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
     startLongWork: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
-    startTask: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void,
     wake:
       @escaping @Sendable (Store, @escaping @Sendable (Signal) -> Void)
       -> @Sendable () -> Void,
@@ -56,7 +53,6 @@ package struct EngineEnvironment: Sendable {
     self.random = random
     self.startWork = startWork
     self.startLongWork = startLongWork
-    self.startTask = startTask
     self.wake = wake
     self.availableBytes = availableBytes
     self.lacksDescriptors = lacksDescriptors
@@ -99,7 +95,6 @@ extension EngineEnvironment {
     startLongWork: { work in
       DispatchQueue.global(qos: .utility).async(execute: work)
     },
-    startTask: { operation in Task.detached { await operation() } },
     wake: { store, post in
       let ticking = Task {
         while !Task.isCancelled {

@@ -112,6 +112,14 @@ import Testing
     #expect(pieces(0, 5, []) == nil)
   }
 
+  @Test func `without digests only the size is required`() throws {
+    let required = RequiredPieces(byteCount: 10, pieceLength: 10, digests: [])
+    let pieces = try #require(PieceDigests(requiring: required, recordID: "a"))
+    #expect(pieces.isRequired && !pieces.requiresDigests && pieces.count == 0)
+    #expect(pieces.pieces(in: ByteRanges(upTo: 10)) == [])
+    #expect(try recorded(bytes(2_500)).requiresDigests == false)
+  }
+
   @Test func `a stored value that contradicts itself has no pieces`() throws {
     let pieces = try recorded(bytes(2_500))
     var other = pieces

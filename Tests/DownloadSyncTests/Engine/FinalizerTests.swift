@@ -122,9 +122,13 @@ private final class FileWatch: FaultInjector {
   @Test func `a file that was replaced or changed after its check does not get the name`() throws {
     let download = try complete()
     let path = download.layout.partialPath
-    let file = try finalizer.synchronize(CompleteTransfer(download: download))
+    var file = try finalizer.synchronize(CompleteTransfer(download: download))
     try FileManager.default.setAttributes([.modificationDate: Date() + 60], ofItemAtPath: path)
-    #expect(finalizer.place(file) == .replaced)
+    file.verifiedDigest = "md5:0"
+    guard case .failed(let failure) = finalizer.place(file) else {
+      throw PartialFile.Failure(code: 0, operation: "a file with a required digest was placed")
+    }
+    #expect(failure.asDownloadFailure.code == .fileUnavailable)
     try FileManager.default.removeItem(atPath: path)
     #expect(finalizer.place(file) == .replaced)
     _ = try folder.makeFile(String(path.dropFirst(folder.path.count + 1)), "body")

@@ -84,7 +84,6 @@ final class ScriptedDownload {
         random: { 0.5 },
         startWork: { executor.addWork($0) },
         startLongWork: { executor.addWork($0) },
-        startTask: { operation in Task(executorPreference: executor) { await operation() } },
         wake: { _, signal in
           post.withLock { $0 = signal }
           return { post.withLock { $0 = nil } }

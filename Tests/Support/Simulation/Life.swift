@@ -110,7 +110,6 @@ final class Life: FaultInjector, Transport {
       random: { [chance] in chance.fraction() },
       startWork: { executor.addWork($0) },
       startLongWork: { executor.addWork($0) },
-      startTask: { operation in Task(executorPreference: executor) { await operation() } },
       wake: { [weak self] _, post in
         self?.state.withLock { $0.post = post }
         return { self?.state.withLock { $0.post = nil } }
