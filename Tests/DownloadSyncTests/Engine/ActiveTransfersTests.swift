@@ -203,4 +203,67 @@ import Testing
     active.noteName(record, layout)
     #expect(active[url]?.record.filename == "b")
   }
+
+  @Test func `a change of a restarted record does not reach the transfer of the earlier one`()
+    throws
+  {
+    var active = try transfers(1)
+    var record = DownloadRecord.sample(url: url)
+    record.bytesPerSecond = 5
+    active.noteLimits(of: record, SplitOptions())
+    #expect(active[url]?.record.bytesPerSecond == 5)
+    record.generation += 1
+    record.bytesPerSecond = 6
+    active.noteLimits(of: record, SplitOptions())
+    #expect(active[url]?.record.bytesPerSecond == 5)
+    active.noteCommitted(7, of: TransferKey(record))
+    #expect(active[url]?.committed == 0)
+    let part = active.noteEnd(ofPart: 1, of: TransferKey(record))
+    #expect(part == nil)
+    active.noteOutcome(.complete, of: TransferKey(record))
+    #expect(active[url]?.outcome == nil)
+  }
+
+  @Test func `the part of a restarted download does not end that of the earlier one`() throws {
+    var active = try transfers(1)
+    let record = DownloadRecord.sample(url: url)
+    let transfer = try #require(active[url]?.transfer)
+    let part = TransferPart(
+      1,
+      of: transfer,
+      range: 10..<20,
+      proof: .unchanged(nil),
+      now: { Date() },
+      inbox: EngineInbox()
+    )
+    active.insert(part, of: url)
+    var restarted = record
+    restarted.generation += 1
+    let ignored = active.noteEnd(ofPart: 1, of: TransferKey(restarted))
+    #expect(ignored == nil && active[url]?.parts.count == 1)
+    let ended = active.noteEnd(ofPart: 1, of: TransferKey(record))
+    #expect(ended?.sink === part && active[url]?.parts.isEmpty == true)
+  }
+
+  @Test func `the first result of a transfer counts`() throws {
+    var active = try transfers(1)
+    let key = TransferKey(.sample(url: url))
+    active.noteOutcome(.startOver(DownloadFailure(.entityChanged, "")), of: key)
+    active.noteOutcome(.complete, of: key)
+    #expect(active[url]?.outcome == .startOver(DownloadFailure(.entityChanged, "")))
+  }
+
+  @Test func `a transfer has the right to one connection, and to more below both limits`() throws {
+    func next(task: UInt64?, _ running: Int, _ perHost: Int) throws -> Int? {
+      try transfers(task).nextSource(
+        of: url,
+        using: .none,
+        ConcurrencyLimits(maximumRunning: running, maximumPerHost: perHost)
+      )?.index
+    }
+    #expect(try next(task: nil, 1, 1) == 0)
+    #expect(try next(task: 1, 2, 2) == 0)
+    #expect(try next(task: 1, 1, 2) == nil)
+    #expect(try next(task: 1, 2, 1) == nil)
+  }
 }

@@ -43,6 +43,11 @@ import Testing
     }
   }
 
+  @Test func `a file that could not be written is not complete`() {
+    let result = failure(.fileSystem)
+    #expect(end(result, others: 0, isComplete: true) == .endAll(result, isSplittable: false))
+  }
+
   @Test(arguments: DownloadFailure.Code.allCases)
   func `a failure ends one connection or all`(code: DownloadFailure.Code) {
     let result = failure(code)

@@ -132,6 +132,14 @@ import Testing
     #expect(transfer.file.written == ByteRanges([10..<11]))
   }
 
+  @Test func `a transport that reports the end of a part twice ends it once`() throws {
+    let part = try part()
+    part.finish(.cancelled)
+    part.finish(.completed)
+    let ends = inbox.take().count { if case .partEnded = $0 { true } else { false } }
+    #expect(ends == 1)
+  }
+
   @Test func `bytes after the requested range are not written`() throws {
     let part = try part()
     #expect(part.receive(head(range: "bytes 10-29/30")) == .proceed)

@@ -162,6 +162,14 @@ import Testing
     #expect(targets(&ramp, rates: [100]) == [2])
   }
 
+  @Test func `a limit that stays the same changes nothing`() {
+    var ramp = ConnectionRamp(maximum: 8, measuringTime: .seconds(1))
+    _ = targets(&ramp, rates: [100, 400])
+    let before = ramp
+    ramp.limit(to: 8)
+    #expect(ramp == before)
+  }
+
   @Test func `a new limit is measured again`() {
     var ramp = ConnectionRamp(maximum: 4, measuringTime: .seconds(1))
     _ = targets(&ramp, rates: [100, 200, 400])

@@ -1,0 +1,260 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import Foundation
+import SystemInterface
+import Testing
+
+/// The ends of the connections of one file, in an order that the test determines.
+@Suite(.timeLimit(.minutes(10)))
+struct ConnectionEndTests {
+  private let fixture: ManualFixture
+  private var transport: ManualTransport { fixture.transport }
+
+  init() throws {
+    fixture = try ManualFixture()
+    try fixture.add("a")
+  }
+
+  /// Creates an engine that opens two connections without measuring, and splits 60 bytes or more.
+  private func engine(
+    _ change: (inout EngineOptions) -> Void = { _ in }
+  ) throws -> DownloadEngine {
+    var options = EngineOptions(maximumRunning: 8, maximumPerHost: 8)
+    options.split = SplitOptions(maximumConnections: 2, minimumLength: 30)
+    options.split.measuringTime = .zero
+    options.split.stallTime = .seconds(600)
+    options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
+    change(&options)
+    return try DownloadEngine(store: fixture.store, transport: transport, options: options)
+  }
+
+  private func head(_ status: Int, range: String? = nil, tag: String = "\"1\"") -> ResponseHead {
+    var fields = [HeaderField(name: "ETag", value: tag)]
+    if let range { fields.append(HeaderField(name: "Content-Range", value: range)) }
+    return ResponseHead(status: status, fields: fields)
+  }
+
+  private func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
+
+  /// Delivers 10 of 100 bytes, and returns the two connections: the second one has the last 45 bytes.
+  private func split() async throws -> (
+    first: ManualTransport.Started, second: ManualTransport.Started
+  ) {
+    try await fixture.started(1)
+    transport.started[0].receive(bytes(10), of: 100)
+    try await fixture.started(2)
+    let (first, second) = (transport.started[0], transport.started[1])
+    #expect(second.request.offset == 55 && second.request.end == 100)
+    return (first, second)
+  }
+
+  @Test func `the first connection fetches the range of a refused one`() async throws {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(503)) == .cancel)
+      second.sink.finish(.cancelled)
+      try await fixture.settle()
+      #expect(first.sink.receive(bytes(90).span) == .proceed)
+      first.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+      #expect(transport.started.count == 2)
+    }
+  }
+
+  @Test func `a complete file waits for the end of its last connection`() async throws {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+      #expect(first.sink.receive(bytes(45).span) == .cancel)
+      #expect(second.sink.receive(bytes(45).span) == .proceed)
+      second.sink.finish(.completed)
+      try await waitUntil("the cancel") { transport.cancelled == [TaskID(rawValue: 1)] }
+      try await fixture.settle()
+      #expect(try fixture.record("a").state == .running)
+      first.sink.finish(.cancelled)
+      try await fixture.reached(.completed, "a")
+    }
+  }
+
+  @Test func `a connection that ends while the engine stops starts no other one`() async throws {
+    try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+    var request = DownloadRequest(url: fixture.url("m"))
+    request.mirrors = [fixture.url("n")]
+    try fixture.store.addNow([request])
+    let engine = try engine()
+    let run = Task { try await engine.run(until: .stopped) }
+    let (first, second) = try await split()
+    #expect(second.request.url == fixture.url("n"))
+    #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+    #expect(first.sink.receive(bytes(45).span) == .cancel)
+    first.sink.finish(.cancelled)
+    try await fixture.settle()
+    #expect(transport.started.count == 2)
+    engine.stop()
+    try await waitUntil("the cancel") { transport.cancelled.contains(TaskID(rawValue: 2)) }
+    #expect(second.sink.receive(bytes(5).span) == .proceed)
+    // While the engine runs, the failure of a mirror starts the next connection.
+    second.sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
+    _ = try await run.value
+    #expect(transport.started.count == 2)
+    #expect(try fixture.record("m").committed == ByteRanges(upTo: 60))
+  }
+
+  @Test func `a file whose further connection got another version is completed by the first one`()
+    async throws
+  {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(200, tag: "\"2\"")) == .cancel)
+      second.sink.finish(.cancelled)
+      try await fixture.settle()
+      #expect(transport.cancelled.isEmpty)
+      #expect(first.sink.receive(bytes(90).span) == .proceed)
+      first.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+      #expect(transport.started.count == 2)
+    }
+  }
+
+  @Test func `the gaps of a file wait for the first response`() async throws {
+    try fixture.change("a", partial: 60) {
+      $0.checkpoint(
+        ByteRanges([0..<10, 50..<60]),
+        total: 100,
+        entityTag: "\"1\"",
+        lastModified: nil,
+        at: Date()
+      )
+    }
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      try await fixture.settle()
+      #expect(transport.started.count == 1)
+      let first = transport.started[0]
+      #expect(first.request.offset == 10 && first.request.end == 50)
+      #expect(first.sink.receive(head(206, range: "bytes 10-49/100")) == .proceed)
+      #expect(first.sink.receive(bytes(1).span) == .proceed)
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 60)
+    }
+  }
+
+  @Test func `a download that is paused opens no connection`() async throws {
+    try await fixture.running(try engine()) {
+      let (_, second) = try await split()
+      try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+      try await waitUntil("the cancels") { transport.cancelled.count == 2 }
+      second.sink.finish(.cancelled)
+      try await fixture.settle()
+      #expect(transport.started.count == 2)
+    }
+  }
+
+  @Test func `a file with a limited rate has one connection`() async throws {
+    try fixture.change("a") { $0.bytesPerSecond = 1 << 30 }
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      transport.started[0].receive(bytes(10), of: 100)
+      try await fixture.settle()
+      #expect(transport.started.count == 1)
+    }
+  }
+
+  /// Holds the request of the second connection until the test opens it.
+  private final class HeldRequest: RequestInterceptor {
+    private struct State {
+      var isHeld = false
+      var isOpen = false
+    }
+    // Only held to access the fields.
+    private let state = Mutex(State())
+
+    var isHeld: Bool { state.withLock { $0.isHeld } }
+
+    func open() { state.withLock { $0.isOpen = true } }
+
+    func intercept(
+      _ request: TaskRequest,
+      for record: DownloadRecord
+    ) async throws -> TaskRequest {
+      guard request.offset > 0 else { return request }
+      state.withLock { $0.isHeld = true }
+      // Ignores that the engine cancels it.
+      while !state.withLock({ $0.isOpen }) { await Task.yield() }
+      return request
+    }
+  }
+
+  @Test func `a request that is prepared when its download is paused is not sent`() async throws {
+    let request = HeldRequest()
+    try await fixture.running(try engine { $0.requestInterceptors = [request] }) {
+      try await fixture.started(1)
+      transport.started[0].receive(bytes(10), of: 100)
+      try await waitUntil("the second request") { request.isHeld }
+      try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+      try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
+      request.open()
+      transport.started[0].sink.finish(.cancelled)
+      try await fixture.settle()
+      #expect(try fixture.record("a").state == .paused)
+      #expect(transport.started.count == 1)
+    }
+  }
+
+  @Test func `a lower limit never ends the last connection of a file`() async throws {
+    let engine = try engine()
+    try await fixture.running(engine) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+      #expect(first.sink.receive(bytes(45).span) == .cancel)
+      first.sink.finish(.cancelled)
+      try fixture.add("b")
+      try await fixture.started(3)
+      await engine.setLimits(ConcurrencyLimits(maximumRunning: 1, maximumPerHost: 8))
+      try await fixture.settle()
+      #expect(transport.cancelled.isEmpty)
+    }
+  }
+
+  /// Adds a file of 400 bytes with a mirror, of which every second piece has a digest that no server
+  /// fulfils.
+  private func addWithPieces() throws {
+    let digests = ([7, 8, 7, 8] as [UInt8]).map { byte -> Digest in
+      var hasher = DigestHasher(.sha256)
+      hasher.update([UInt8](repeating: byte, count: 100).span)
+      return hasher.digest
+    }
+    var request = DownloadRequest(url: fixture.url("p"))
+    request.mirrors = ["https://mirror.example.com/p"]
+    request.pieces = RequiredPieces(byteCount: 400, pieceLength: 100, digests: digests)
+    try fixture.store.addNow([request])
+  }
+
+  @Test func `after a damaged piece of a mirror, an attempt uses one server`() async throws {
+    try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+    try addWithPieces()
+    let engine = try engine { $0.checkpointInterval = .seconds(600) }
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      transport.started[0].receive(bytes(10), of: 400)
+      try await fixture.started(2)
+      let (first, second) = (transport.started[0], transport.started[1])
+      #expect(second.request.url == "https://mirror.example.com/p")
+      #expect(second.sink.receive(head(206, range: "bytes 205-399/400")) == .proceed)
+      #expect(first.sink.receive(bytes(195).span) == .cancel)
+      first.sink.finish(.cancelled)
+      #expect(second.sink.receive(bytes(195).span) == .proceed)
+      second.sink.finish(.completed)
+      try await fixture.started(3)
+      #expect(try fixture.record("p").committed == ByteRanges([0..<100, 200..<300]))
+      let third = transport.started[2]
+      #expect(third.request.offset == 100 && third.request.end == 200)
+      #expect(third.sink.receive(head(206, range: "bytes 100-199/400")) == .proceed)
+      #expect(third.sink.receive(bytes(10).span) == .proceed)
+      try await fixture.started(4)
+      #expect(transport.started[3].request.offset == 300)
+      #expect(transport.started[3].request.url == third.request.url)
+    }
+  }
+}
