@@ -1,3 +1,4 @@
+import Dispatch
 import EngineTestSupport
 import FaultServer
 import Foundation
@@ -40,12 +41,49 @@ private final class HeldWork: Sendable {
   }
 }
 
+/// Holds the commits of an engine while it is closed.
+private final class CommitGate: Sendable {
+  private struct State {
+    var isClosed = false
+    var isHeld = false
+  }
+
+  private let state = Mutex(State())
+  private let opened = DispatchSemaphore(value: 0)
+
+  var isHeld: Bool { state.withLock { $0.isHeld } }
+
+  var hook: EffectHook {
+    EffectHook { [self] effect in
+      guard effect == .commit else { return nil }
+      let isHeld = state.withLock { state in
+        state.isHeld = state.isClosed
+        return state.isHeld
+      }
+      if isHeld { opened.wait() }
+      return nil
+    }
+  }
+
+  func close() { state.withLock { $0.isClosed = true } }
+
+  /// Lets the commit that is held and all later ones pass.
+  func open() {
+    state.withLock { $0.isClosed = false }
+    opened.signal()
+  }
+}
+
 // The reads of changed partial files, which are long work.
 
 extension ChangedPartialTests {
   /// An engine whose reads of changed partial files wait.
-  private func engine(holding held: HeldWork) throws -> DownloadEngine {
+  private func engine(
+    holding held: HeldWork,
+    _ faultInjector: (any FaultInjector)? = nil
+  ) throws -> DownloadEngine {
     var environment = EngineEnvironment.live
+    environment.faultInjector = faultInjector
     environment.startLongWork = { held.add($0) }
     return try fixture.engine(environment: environment) { $0.pieceLength = Self.length }
   }
@@ -129,6 +167,27 @@ extension ChangedPartialTests {
       #expect(try await run.value.completed == 1)
       held.release()
     }
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, nil])
+  }
+
+  @Test func `what was read of a download that has been restarted does not count`() async throws {
+    let path = try await interrupt()
+    try overwrite(path, at: 150_000)
+    fixture.server.route("/b", Resource(.generated(byteCount: 1_000, seed: 81)))
+    try fixture.add("/a")
+    let (held, gate) = (HeldWork(), CommitGate())
+    let engine = try engine(holding: held, gate.hook)
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the check") { held.count == 1 }
+    gate.close()
+    try fixture.add("/b")
+    try await waitUntil("the start of the other one") { gate.isHeld }
+    // The engine gets the result before it reads the restart from the store.
+    try fixture.store.apply(.restart, to: .matching(fixture.server.url("/a")))
+    held.release()
+    gate.open()
+    #expect(try await run.value == RunSummary(completed: 2))
     try expectComplete()
     #expect(fixture.ranges("/a") == [nil, nil])
   }

@@ -114,6 +114,34 @@ struct PieceTests {
     #expect(try tableCount() == 0)
   }
 
+  @Test func `a short new version that a resumed request finds leaves no digests`() async throws {
+    _ = try await interrupt(after: 850_000)
+    let short = Body.text("short")
+    fixture.server.route("/a", Resource(short, etag: "\"2\""))
+    try fixture.add("/a")
+    try await run()
+    #expect(short.matches(file: fixture.file("a")))
+    #expect(try !fixture.record("/a").hasPieceDigests)
+    #expect(try tableCount() == 0)
+  }
+
+  @Test func `the pieces of a new version are all compared with their digests`() async throws {
+    _ = try await fixture.breakOff(
+      "/a",
+      Self.body,
+      after: 500_000,
+      pieceLength: Self.length
+    ) { $0.pieces = Self.required() }
+    // A piece that was correct in the earlier version is damaged in this one.
+    var changed = Resource(Self.body, faults: .damage(at: 155_555))
+    changed.etag = "\"2\""
+    fixture.server.route("/a", changed)
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").last == "bytes=100000-199999")
+  }
+
   /// Interrupts the download after some bytes, and returns the path of the partial file.
   private func interrupt(after bytes: Int64) async throws -> String {
     let record = try await fixture.breakOff(

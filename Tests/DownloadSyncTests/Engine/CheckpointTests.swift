@@ -1,4 +1,5 @@
 import DownloadStore
+import Foundation
 import TestSupport
 import Testing
 
@@ -13,6 +14,94 @@ import Testing
     #expect(checkpoint.synced == ByteRanges(upTo: 4))
     #expect(transfer.file.unsynced == 0)
     #expect(checkpoint.key.matches(.sample()))
+  }
+
+  /// Returns a transfer of 30 bytes in three pieces with required digests.
+  private func transfer(in folder: TemporaryFolder, _ record: DownloadRecord) throws -> Transfer {
+    var hasher = DigestHasher(.sha1)
+    hasher.update([UInt8](repeating: 1, count: 10).span)
+    let required = RequiredPieces(
+      byteCount: 30,
+      pieceLength: 10,
+      digests: [hasher.digest, hasher.digest, hasher.digest]
+    )
+    let pieces = try #require(PieceDigests(requiring: required, recordID: record.id))
+    return Transfer(
+      record: record,
+      offset: 0,
+      pieces: pieces,
+      usesResumeData: false,
+      file: try PartialFile(path: folder.path("part"), offset: 0),
+      checkpointBytes: 1_000,
+      now: { Date(timeIntervalSince1970: 0) },
+      inbox: EngineInbox(),
+      rollBack: { _, _ in },
+      naming: .fromResponse,
+      rename: { _ in }
+    )
+  }
+
+  @Test func `the bytes of a damaged piece are synced and do not count`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    var bytes = [UInt8](repeating: 1, count: 30)
+    bytes[15] = 2
+    try transfer.file.write(bytes.span)
+    let checkpoint = try Checkpoint.attempt(transfer).get()
+    #expect(checkpoint.damaged?.ranges == ByteRanges([10..<20]))
+    #expect(checkpoint.synced == ByteRanges([0..<10, 20..<30]))
+    #expect(transfer.file.written == ByteRanges([0..<10, 20..<30]))
+  }
+
+  @Test func `a checkpoint reads no more pieces than it may`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    var bytes = [UInt8](repeating: 1, count: 30)
+    bytes[15] = 2
+    try transfer.file.write(bytes.span)
+    let first = try Checkpoint(syncing: transfer, checkingUpTo: 19)
+    #expect(first.damaged == nil)
+    let second = try Checkpoint(syncing: transfer, checkingUpTo: 19)
+    #expect(second.damaged?.ranges == ByteRanges([10..<20]))
+  }
+
+  @Test func `bytes that have changed on disk do not count`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    try transfer.file.write([UInt8](repeating: 1, count: 30).span)
+    var checkpoint = try Checkpoint.attempt(transfer).get()
+    checkpoint.discard(ByteRanges([10..<20]))
+    #expect(checkpoint.synced == ByteRanges([0..<10, 20..<30]))
+    #expect(checkpoint.damaged?.ranges == ByteRanges([10..<20]))
+  }
+
+  @Test func `a piece that an earlier transfer has stored is not due again`() throws {
+    let folder = try TemporaryFolder()
+    try folder.makeFile("part", String(repeating: "a", count: 10))
+    var record = DownloadRecord.sample()
+    record.expected = 30
+    let transfer = Transfer(
+      record: record,
+      offset: 10,
+      pieces: PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: record.id),
+      usesResumeData: false,
+      file: try PartialFile(path: folder.path("part"), offset: 10),
+      checkpointBytes: 1_000,
+      now: { Date(timeIntervalSince1970: 0) },
+      inbox: EngineInbox(),
+      rollBack: { _, _ in },
+      naming: .fromResponse,
+      rename: { _ in }
+    )
+    #expect(transfer.pieces?.table.due(in: ByteRanges(upTo: 30)) == [1, 2])
+  }
+
+  @Test func `pieces of an earlier version of the file are not stored`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    let (table, entity) = try #require(transfer.pieces)
+    #expect(transfer.replacePieces(with: table, ofEntity: entity))
+    #expect(!transfer.replacePieces(with: table, ofEntity: entity + 1))
   }
 
   @Test func `a checkpoint is due when the interval has passed since the last one`() {

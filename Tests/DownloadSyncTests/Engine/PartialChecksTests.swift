@@ -1,5 +1,6 @@
 import Foundation
 import SystemInterface
+import TestSupport
 import Testing
 
 @testable import DownloadStore
@@ -63,6 +64,38 @@ import Testing
     let next = checks.next()
     #expect(next?.key.url == "https://example.com/b")
     #expect(checks.urls == ["https://example.com/b"])
+  }
+
+  @Test func `a file that is added again while it waits is read once`() throws {
+    var checks = PartialChecks()
+    try add(["a"], to: &checks)
+    checks.remove("https://example.com/a")
+    try add(["a"], to: &checks)
+    let entry = try begin(&checks)
+    #expect(entry.key.url == "https://example.com/a")
+    let none = checks.next()
+    #expect(none?.key.url == nil)
+  }
+
+  @Test func `no byte counts of a file whose later part cannot be read`() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.makeFile("part", String(repeating: "a", count: 30))
+    var digests = try #require(
+      PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: "a")
+    )
+    var check = PieceCheck(ofFileAt: path, digests)
+    check.note(.success(try PieceReport(ofFileAt: path, digests)))
+    #expect(check.correct.isEmpty)
+    let file = try LockedFile(path, for: .writing)
+    for piece in 0..<3 {
+      let digest = try #require(try digests.digest(of: piece, inFile: file.descriptor))
+      digests.record(digest, of: piece)
+    }
+    check = PieceCheck(ofFileAt: path, digests)
+    check.note(.success(try PieceReport(ofFileAt: path, digests, in: 0..<2)))
+    #expect(check.correct == ByteRanges(upTo: 20))
+    check.note(.failure(FileReadError(code: EIO)))
+    #expect(check.correct.isEmpty && check.next == nil)
   }
 
   @Test func `what was read for a check that has ended is ignored`() throws {

@@ -28,6 +28,34 @@ private final class OneFailedSync: FaultInjector {
   func didPerform(_ effect: Effect) {}
 }
 
+/// Runs a closure during the first sync, and fails the syncs that begin in it.
+private final class DuringSync: FaultInjector {
+  private struct State {
+    var work: (@Sendable () -> Void)?
+    var isRunning = false
+  }
+
+  private let state = Mutex(State())
+
+  func next(_ work: @escaping @Sendable () -> Void) {
+    state.withLock { $0.work = work }
+  }
+
+  func refusal(of effect: Effect) -> Int32? {
+    guard case .synchronize = effect else { return nil }
+    if state.withLock({ $0.isRunning }) { return EIO }
+    let work = state.withLock { state in
+      state.isRunning = true
+      return state.work.take()
+    }
+    work?()
+    state.withLock { $0.isRunning = false }
+    return nil
+  }
+
+  func didPerform(_ effect: Effect) {}
+}
+
 @Suite struct PartialFileTests {
   let folder: TemporaryFolder
   let path: String
@@ -186,6 +214,37 @@ private final class OneFailedSync: FaultInjector {
     // Reopening at the last durable byte drops all later bytes.
     #expect(try PartialFile(path: path, offset: 0).synchronize() == ByteRanges(upTo: 0))
     #expect(try text() == "")
+  }
+
+  @Test func `a sync says nothing about bytes that were discarded while it ran`() throws {
+    let disk = DuringSync()
+    let file = try PartialFile(path: folder.path("synced"), offset: 0, faultInjector: disk)
+    try file.write(Array("abcdef".utf8).span)
+    disk.next {
+      file.discard(0..<3)
+      try? file.write(Array("xyz".utf8).span, at: 0)
+    }
+    #expect(try file.synchronize() == ByteRanges())
+    #expect(file.unsynced == 6)
+    #expect(try file.synchronize() == ByteRanges(upTo: 6))
+  }
+
+  @Test func `bytes that are written again count since the last sync`() throws {
+    let file = try PartialFile(path: folder.path("synced"), offset: 0)
+    try file.write(Array("abcdef".utf8).span)
+    _ = try file.synchronize()
+    file.discard(0..<3)
+    try file.write(Array("abc".utf8).span, at: 0)
+    #expect(file.writtenSinceSync == 3 && file.unsynced == 3)
+  }
+
+  @Test func `a sync fails if another one has failed since it began`() throws {
+    let disk = DuringSync()
+    let file = try PartialFile(path: folder.path("synced"), offset: 0, faultInjector: disk)
+    try file.write(Array("abc".utf8).span)
+    disk.next { _ = try? file.synchronize() }
+    #expect(throws: PartialFile.Failure.self) { try file.synchronize() }
+    #expect(file.unsynced == 3)
   }
 
   @Test func `bytes received again are written at their offset`() throws {

@@ -1,0 +1,54 @@
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadStore
+
+/// Repairs of finished files whose records have changed since the check.
+@Suite struct FileRepairTests {
+  private let fixture: StoreFixture
+  private let url = "https://example.com/a.bin"
+
+  init() throws {
+    fixture = try StoreFixture()
+    try fixture.add(url)
+  }
+
+  /// Returns the check of a finished file that was deleted.
+  private func check() throws -> FileCheck {
+    let record = try fixture.finish(url)
+    try FileManager.default.removeItem(atPath: fixture.layout(of: record).finalPath)
+    return try fixture.store.checkFile(of: record)
+  }
+
+  @Test func `a missing file is downloaded again`() throws {
+    let check = try check()
+    #expect(check.finding == .missing)
+    let record = try #require(try fixture.store.repairFile(check))
+    #expect(record.state == .waiting && record.generation == check.record.generation + 1)
+    #expect(try fixture.store.record(matching: url) == record)
+  }
+
+  @Test func `a download that was completed again since the check is left alone`() throws {
+    let check = try check()
+    let record = try fixture.change(url) { $0.generation += 1 }
+    #expect(try fixture.store.repairFile(check) == nil)
+    #expect(try fixture.store.record(matching: url) == record)
+  }
+
+  @Test func `another download of the URL is left alone`() throws {
+    let check = try check()
+    let record = try fixture.change(url) { $0.id = "0123456789abcdef" }
+    #expect(try fixture.store.repairFile(check) == nil)
+    #expect(try fixture.store.record(matching: url) == record)
+  }
+
+  @Test(arguments: [DownloadState.waiting, .running, .removed])
+  func `a download that is not complete is left alone`(state: DownloadState) throws {
+    let check = try check()
+    let record = try fixture.change(url) { $0.state = state }
+    #expect(try fixture.store.repairFile(check) == nil)
+    #expect(try fixture.store.record(matching: record.id) == record)
+  }
+}
