@@ -178,6 +178,20 @@ struct DeletionSyncTests {
     }
   }
 
+  @Test func `a run until idle does not wait for a deletion that is no longer wanted`() async throws
+  {
+    _ = try complete()
+    try fixture.store.apply(.remove(withFile: true), to: .all)
+    let folders = FailingFolders(0..<1, fixture.store)
+    let engine = try engine(folders.hook)
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the sync to fail") { !folders.states.isEmpty }
+    try fixture.add("a")
+    try await fixture.started(1)
+    fixture.transport.started[0].complete()
+    #expect(try await run.value.completed == 1)
+  }
+
   @Test func `a record whose folder was never created is deleted immediately`() async throws {
     #expect(!FileManager.default.fileExists(atPath: try fixture.layout("a").folderPath))
     try fixture.store.apply(.remove(withFile: false), to: .all)
