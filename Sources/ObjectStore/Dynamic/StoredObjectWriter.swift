@@ -22,6 +22,8 @@ struct StoredObjectWriter {
 
   let environment: Environment
   let conflict: Conflict
+  /// The ids of fields, by model, whose indexes reject equal values although they are not unique.
+  var uniqueFields: [String: Set<UInt32>] = [:]
   /// The version of the program's schema; a store with a later version is not written to.
   let schemaVersion: UInt32
   let historyLimit: HistoryLimit
@@ -65,7 +67,7 @@ struct StoredObjectWriter {
       let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
       guard epoch == schema.epoch else { continue }
       try schema.metadata.requireVersion(upTo: schemaVersion, in: transaction)
-      var session = Session(schema: schema, conflict: conflict)
+      var session = Session(schema: schema, conflict: conflict, uniqueFields: uniqueFields)
       var outcomes: [Outcome] = []
       outcomes.reserveCapacity(objects.count)
       for (number, object) in objects.enumerated() {
@@ -121,14 +123,16 @@ struct StoredObjectWriter {
   private struct Session {
     let schema: StoredSchema
     let conflict: Conflict
+    private let uniqueFields: [String: Set<UInt32>]
     private let writing: StoreSchema
     private var writers: [String: (layout: Int, writer: ModelWriter)] = [:]
     /// The changes of writers that are no longer used.
     private var changes: [(ModelTables, ChangeLog)] = []
 
-    init(schema: StoredSchema, conflict: Conflict) {
+    init(schema: StoredSchema, conflict: Conflict, uniqueFields: [String: Set<UInt32>]) {
       self.schema = schema
       self.conflict = conflict
+      self.uniqueFields = uniqueFields
       writing = schema.forWriting
     }
 
@@ -195,7 +199,7 @@ struct StoredObjectWriter {
       } else {
         // The new writer must see everything that the previous one has buffered.
         try retire(object.model, in: &transaction)
-        let tables = entry.tables(writing: layout)
+        let tables = entry.tables(writing: layout, unique: uniqueFields[object.model] ?? [])
         guard let current = tables.current else {
           throw StoreError(.damaged, "a layout of \(object.model) is missing")
         }
@@ -220,15 +224,23 @@ struct StoredObjectWriter {
 }
 
 extension StoredSchema.Entry {
-  /// The tables for a writer of the layout.
-  fileprivate func tables(writing layout: RecordLayout) -> ModelTables {
+  /// The tables for a writer of the layout, which treats the indexes of some fields as unique ones.
+  ///
+  /// A unique index has the same entries.
+  fileprivate func tables(writing layout: RecordLayout, unique: Set<UInt32>) -> ModelTables {
     ModelTables(
       tables.name,
       own: layout,
       records: tables.records,
       hot: tables.hot,
       keys: tables.keys,
-      indexes: tables.indexes.map { ($0.description, $0.database) },
+      indexes: tables.indexes.map { index in
+        var description = index.description
+        if description.parts.count == 1, unique.contains(description.parts[0].fieldID) {
+          description.isUnique = true
+        }
+        return (description, index.database)
+      },
       buildingIndexes: tables.buildingIndexes.map { ($0.description, $0.database) },
       columns: tables.columns.map { ($0.description, $0.database) },
       layouts: layouts,

@@ -269,6 +269,33 @@ import Testing
     while let line = try reader.next() { found.append(line.count) }
     #expect(found == lines.map(\.count))
   }
+
+  @Test func `a line that is longer than the limit is not read into memory`() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.makeFile("f", "ok\n\(String(repeating: "x", count: 11))\nmore\n")
+    let reader = try LineReader(path, longestLine: 10)
+    #expect(try reader.next()?.count == 2)
+    #expect(throws: LineReader.LineTooLong.self) { try reader.next() }
+    // A file without an end.
+    let zeros = try LineReader("/dev/zero", longestLine: 1 << 20)
+    let error = #expect(throws: LineReader.LineTooLong.self) { try zeros.next() }
+    #expect(error?.limit == 1 << 20)
+  }
+
+  @Test func `a line that is too long ends an import, which names it`() throws {
+    let folder = try TemporaryFolder()
+    let store = try Store(at: folder.path("store"), models: [NumberedNote.self])
+    var session = JSONLinesImport(
+      environment: store.environment,
+      options: ImportOptions(),
+      schemaVersion: store.schemaVersion,
+      historyLimit: store.historyLimit,
+      didCommit: { _, _ in }
+    )
+    let path = try folder.makeFile("f", "\n\(String(repeating: "x", count: 11))\n")
+    let lines = try LineReader(path, longestLine: 10)
+    #expect(cause { try session.add(lines) }?.line == 2)
+  }
 }
 
 /// A model with an integer field named `text`, which is a string in the other models.

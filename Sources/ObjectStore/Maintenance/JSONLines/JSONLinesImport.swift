@@ -11,6 +11,9 @@ struct JSONLinesImport {
   /// All fields of a model that is not listed are imported.
   private var knownFields: [String: Set<UInt32>] = [:]
   private var modelsLeftOut: Set<String> = []
+  private let review: (any ImportReview)?
+  /// Whether ``review`` applies to the objects; known once the schema is.
+  private var isReviewed = false
   private var objects: ObjectImport
 
   init(
@@ -19,17 +22,31 @@ struct JSONLinesImport {
     schemaVersion: UInt32,
     historyLimit: HistoryLimit,
     isCheck: Bool = false,
+    review: (any ImportReview)? = nil,
     didCommit: @escaping (UInt64, [HistoryEntry.ModelEntry]) -> Void
   ) {
     self.schemaVersion = schemaVersion
     self.isCheck = isCheck
+    self.review = review
+    review?.begin(isCheck: isCheck)
     objects = ObjectImport(
       environment: environment,
       options: options,
+      uniqueFields: review?.uniqueFields ?? [:],
       schemaVersion: schemaVersion,
       historyLimit: historyLimit,
       didCommit: didCommit
     )
+  }
+
+  /// Adds all lines that a reader has left.
+  mutating func add(_ lines: LineReader) throws {
+    do {
+      while let line = try lines.next() { try add(line) }
+    } catch let error as LineReader.LineTooLong {
+      objects.report.lines += 1
+      throw failure(error.reason)
+    }
   }
 
   /// Adds the next line of the file.
@@ -50,11 +67,24 @@ struct JSONLinesImport {
       let stored = try StoredSchema(objects.environment)
       try stored.requireConverted("an import")
       schema = JSONLinesSchema(stored, [])
+      isReviewed = review.map { stored.model($0.model) != nil } ?? false
     }
-    guard let object = try object(json) else { return }
+    guard let object = try reviewed(object(json)) else { return }
     let key = try key(of: object)
     guard !isCheck else { return }
     try objects.add(object, key: key, line: objects.report.lines)
+  }
+
+  /// Returns the object as it is to be written; `nil` if it is skipped.
+  private mutating func reviewed(_ object: StoredObject?) throws -> StoredObject? {
+    guard isReviewed, let review, let object else { return object }
+    do {
+      if let reviewed = try review.review(object) { return reviewed }
+      objects.report.skipped += 1
+      return nil
+    } catch let refusal as ImportRefusal {
+      throw failure(refusal.reason)
+    }
   }
 
   private func key(of object: StoredObject) throws -> UnresolvedReferences.Key {
@@ -138,6 +168,8 @@ extension JSONLinesImport {
       if !addition.isEmpty { additions.append(addition) }
     }
     self.schema = schema
+    isReviewed =
+      review.map { stored.model($0.model) != nil || schema.model($0.model) != nil } ?? false
     switch objects.options.unknown {
     case .add:
       knownFields = [:]

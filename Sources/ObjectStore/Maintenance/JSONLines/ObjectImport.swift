@@ -23,6 +23,7 @@ struct ObjectImport {
     environment: Environment,
     options: ImportOptions,
     unit: JSONLinesError.Unit = .line,
+    uniqueFields: [String: Set<UInt32>] = [:],
     schemaVersion: UInt32,
     historyLimit: HistoryLimit,
     didCommit: @escaping (UInt64, [HistoryEntry.ModelEntry]) -> Void
@@ -40,6 +41,7 @@ struct ObjectImport {
     writer = StoredObjectWriter(
       environment: environment,
       conflict: conflict,
+      uniqueFields: uniqueFields,
       schemaVersion: schemaVersion,
       historyLimit: historyLimit,
       didCommit: didCommit

@@ -43,15 +43,20 @@ extension Store {
     return try translating("importing \(path)") { try importLines(lines, options) }
   }
 
-  func importLines(_ lines: LineReader, _ options: ImportOptions) throws -> ImportReport {
+  func importLines(
+    _ lines: LineReader,
+    _ options: ImportOptions,
+    _ review: (any ImportReview)? = nil
+  ) throws -> ImportReport {
     var session = JSONLinesImport(
       environment: environment,
       options: options,
       schemaVersion: schemaVersion,
       historyLimit: historyLimit,
+      review: review,
       didCommit: { [feed] in feed.publish($0, $1) }
     )
-    while let line = try lines.next() { try session.add(line) }
+    try session.add(lines)
     let report = try session.finish()
     log?.didImport(report)
     return report
@@ -244,10 +249,26 @@ final class LineReader {
   private var start = 0
   private var isAtEnd = false
   private static let chunkSize = 1 << 18
+  private let longestLine: Int
+
+  /// The default maximum length of a line in bytes: 256 MiB.
+  ///
+  /// Without a limit, a file without line feeds would fill the memory. An export writes longer lines
+  /// only for objects of more than 192 MiB.
+  static let longestLine = 256 << 20
+
+  /// A line is longer than the limit.
+  struct LineTooLong: Error {
+    /// The limit in bytes.
+    var limit: Int
+
+    var reason: String { "the line is longer than \(limit) bytes: is the file an export?" }
+  }
 
   /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
-  init(_ path: String) throws {
+  init(_ path: String, longestLine: Int = longestLine) throws {
     self.path = path
+    self.longestLine = longestLine
     ownsDescriptor = true
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreError(errno: errno, path) }
@@ -257,6 +278,7 @@ final class LineReader {
   init(_ descriptor: Int32, named path: String) {
     self.path = path
     self.descriptor = descriptor
+    longestLine = Self.longestLine
     ownsDescriptor = false
   }
 
@@ -265,14 +287,18 @@ final class LineReader {
   }
 
   /// Returns the next line without its line feed, or `nil` at the end of the file.
+  ///
+  /// - Throws: ``LineTooLong``; ``StoreError`` if the file cannot be read.
   func next() throws -> [UInt8]? {
     var searched = start
     while true {
       if let end = buffer[searched...].firstIndex(of: 0x0A) {
+        guard end - start <= longestLine else { throw LineTooLong(limit: longestLine) }
         defer { start = end + 1 }
         return Array(buffer[start..<end])
       }
       searched = buffer.count
+      guard buffer.count - start <= longestLine else { throw LineTooLong(limit: longestLine) }
       if isAtEnd {
         guard start < buffer.count else { return nil }
         defer { start = buffer.count }

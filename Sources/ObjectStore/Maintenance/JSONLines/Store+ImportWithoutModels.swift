@@ -18,6 +18,7 @@ extension Store {
   ///   - name: The name of the file in errors.
   ///   - path: The folder of the store.
   ///   - options: Options of the import. A new store has no objects to conflict with.
+  ///   - review: Examines the objects before they are written; by default all are.
   /// - Returns: The number of objects, and how they were handled.
   /// - Throws: ``StoreError``, as ``Store/importJSONLines(from:options:)``; also `invalidInput` if
   ///   the store is missing and the file does not describe its models, and `schemaMismatch` if the
@@ -26,18 +27,19 @@ extension Store {
     from descriptor: Int32,
     named name: String,
     intoStoreAt path: String,
-    options: ImportOptions = ImportOptions()
+    options: ImportOptions = ImportOptions(),
+    review: (any ImportReview)? = nil
   ) throws -> ImportReport {
     guard exists(at: path) else {
       return try translating("creating a store in \(path)") {
-        try createStore(at: path, from: LineReader(descriptor, named: name), options)
+        try createStore(at: path, from: LineReader(descriptor, named: name), options, review)
       }
     }
     let store = try openWithoutModels(path)
     return try translating("importing \(name)") {
-      try store.check(LineReader(descriptor, named: name), options)
+      try store.check(LineReader(descriptor, named: name), options, review)
       guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw StoreError(errno: errno, name) }
-      return try store.importLines(LineReader(descriptor, named: name), options)
+      return try store.importLines(LineReader(descriptor, named: name), options, review)
     }
   }
 
@@ -59,16 +61,21 @@ extension Store {
   }
 
   /// Reads every line and compares it with the store's schema, without writing.
-  private func check(_ lines: LineReader, _ options: ImportOptions) throws {
+  private func check(
+    _ lines: LineReader,
+    _ options: ImportOptions,
+    _ review: (any ImportReview)?
+  ) throws {
     var session = JSONLinesImport(
       environment: environment,
       options: options,
       schemaVersion: schemaVersion,
       historyLimit: historyLimit,
       isCheck: true,
+      review: review,
       didCommit: { _, _ in }
     )
-    while let line = try lines.next() { try session.add(line) }
+    try session.add(lines)
     guard let version = session.schema?.schemaVersion, version != schemaVersion else { return }
     throw StoreError(
       .schemaMismatch,
@@ -82,19 +89,25 @@ extension Store {
   private static func createStore(
     at path: String,
     from lines: LineReader,
-    _ options: ImportOptions
+    _ options: ImportOptions,
+    _ review: (any ImportReview)?
   ) throws -> ImportReport {
-    guard let first = try lines.next(), let json = try? JSONParser.parse(first),
-      JSONLinesSchema.isHeader(json)
-    else {
-      throw StoreError(
+    func refusal(_ reason: String) -> StoreError {
+      StoreError(
         .invalidInput,
         "line 1 cannot be imported",
-        cause: JSONLinesError(
-          line: 1,
-          reason: "it does not describe the models, so the file cannot create a store"
-        )
+        cause: JSONLinesError(line: 1, reason: reason)
       )
+    }
+    let line: [UInt8]?
+    do {
+      line = try lines.next()
+    } catch let error as LineReader.LineTooLong {
+      throw refusal(error.reason)
+    }
+    guard let first = line, let json = try? JSONParser.parse(first), JSONLinesSchema.isHeader(json)
+    else {
+      throw refusal("it does not describe the models, so the file cannot create a store")
     }
     var status = stat()
     let isNewFolder = unsafe stat(path, &status) != 0
@@ -102,7 +115,8 @@ extension Store {
       try StoreFolder.prepare(path, access: .create)
       var report: ImportReport?
       let isComplete = try NewDataFile.createIfMissing(in: path) { folder in
-        report = try fill(folder, first, JSONLinesSchema(json: json).schemaVersion, lines, options)
+        let version = try JSONLinesSchema(json: json).schemaVersion
+        report = try fill(folder, first, version, lines, options, review)
       }
       guard isComplete, let report else {
         throw StoreError(
@@ -126,7 +140,8 @@ extension Store {
     _ first: [UInt8],
     _ schemaVersion: UInt32,
     _ lines: LineReader,
-    _ options: ImportOptions
+    _ options: ImportOptions,
+    _ review: (any ImportReview)?
   ) throws -> ImportReport {
     let environment = try Environment.open(folder, options: EnvironmentOptions())
     let storeOptions = StoreOptions(schemaVersion: schemaVersion)
@@ -136,10 +151,11 @@ extension Store {
       options: options,
       schemaVersion: schemaVersion,
       historyLimit: storeOptions.historyLimit,
+      review: review,
       didCommit: { _, _ in }
     )
     try session.add(first)
-    while let line = try lines.next() { try session.add(line) }
+    try session.add(lines)
     return try session.finish()
   }
 }
