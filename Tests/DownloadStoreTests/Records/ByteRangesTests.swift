@@ -131,4 +131,37 @@ import Testing
       #expect(changed.committed.isEmpty)
     }
   }
+
+  @Test func `sets of random ranges are those of their bytes`() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<500 {
+      let ranges = (0..<Int.random(in: 0...8, using: &random)).map { _ in
+        let start = Int64.random(in: 0..<20, using: &random)
+        return start..<start + Int64.random(in: 0..<6, using: &random)
+      }
+      let bytes = Set(ranges.flatMap { Array($0) })
+      let set = ByteRanges(ranges)
+      var inserted = ByteRanges()
+      for range in ranges { inserted.insert(range) }
+      #expect(set == inserted && Set(set.ranges.flatMap { Array($0) }) == bytes)
+      #expect(set.ranges.allSatisfy { !$0.isEmpty })
+      #expect(zip(set.ranges, set.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
+      let other = ByteRanges([3..<9, 12..<14])
+      #expect(set.union(other) == ByteRanges(set.ranges + other.ranges))
+      let gaps = Set(set.gaps(in: 2..<18).ranges.flatMap { Array($0) })
+      #expect(gaps == Set(2..<18).subtracting(bytes))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `many ranges take no quadratic time`() {
+    // With quadratic time these would take minutes.
+    let ranges = (0..<300_000).map { Int64($0) * 4..<Int64($0) * 4 + 2 }
+    let set = ByteRanges(ranges.reversed())
+    #expect(set.ranges.count == ranges.count)
+    #expect(set.gaps(in: 0..<1_200_000).ranges.count == ranges.count)
+    #expect(
+      set.union(ByteRanges(ranges.map { $0.lowerBound + 2..<$0.upperBound + 1 })).ranges.count
+        == ranges.count
+    )
+  }
 }
