@@ -209,6 +209,24 @@ struct RequestFileTests {
     #expect(try file.digest(of: name)?.text == expected)
   }
 
+  @Test func `the path of the URL decides between files of one name`() throws {
+    let (one, other) = (Self.sha256, String(repeating: "b", count: 64))
+    let file = ChecksumFile(
+      "\(one)  win-x64/node.exe\n\(other)  ./win-arm64/node.exe",
+      named: "SUMS"
+    )
+    func found(_ folders: String...) throws -> String? {
+      try file.digest(of: "node.exe", in: folders)?.hexadecimal
+    }
+    #expect(try found("dist", "v20", "win-x64") == one)
+    #expect(try found("dist", "v20", "win-arm64") == other)
+    #expect(throws: ChecksumFile.Ambiguous(name: "node.exe")) { try found("dist", "v20") }
+    #expect(throws: ChecksumFile.Ambiguous(name: "node.exe")) { try found("win-x64", "v20") }
+    let nested = ChecksumFile("\(one)  x\n\(other)  a/x", named: "SUMS")
+    #expect(try nested.digest(of: "x", in: ["a"])?.hexadecimal == other)
+    #expect(throws: ChecksumFile.Ambiguous(name: "x")) { try nested.digest(of: "x", in: ["b"]) }
+  }
+
   @Test func `different checksums of one name are ambiguous, equal ones are not`() throws {
     let other = String(repeating: "e", count: 64)
     var file = ChecksumFile("\(Self.sha256)  a/x\n\(Self.sha256)  b/x", named: "SUMS")

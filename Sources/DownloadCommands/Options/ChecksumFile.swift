@@ -10,13 +10,21 @@ internal import Foundation
 /// - `SHA256 (NAME) = HEX`, as BSD, `sha256sum --tag` and OpenSSL write it.
 /// - `HEX` alone, for the file that the checksum file is named after: `FILE.sha256` for `FILE`.
 ///
-/// The number of digits determines the algorithm. A name may be a path; its last component counts.
+/// The number of digits determines the algorithm. A name may be a path; its last component counts, and
+/// if several paths end with it, the one that the path of the URL ends with.
 struct ChecksumFile: Sendable, Equatable {
-  /// The checksums of one file name.
-  private var digests: [String: Set<Digest>] = [:]
+  /// A checksum with the path of its file.
+  private struct Entry: Sendable, Hashable {
+    /// The folders of the path, the last one first.
+    var folders: [String]
+    var digest: Digest
+  }
+
+  /// The checksums of each file name, the last component of its path.
+  private var entries: [String: Set<Entry>] = [:]
 
   /// Whether the file contains no checksum.
-  var isEmpty: Bool { digests.isEmpty }
+  var isEmpty: Bool { entries.isEmpty }
 
   /// Creates an empty value, to merge files.
   init() {}
@@ -29,16 +37,16 @@ struct ChecksumFile: Sendable, Equatable {
   init(_ text: String, named name: String) {
     let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
     for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
-      guard let entry = Self.tagged(line) ?? Self.plain(line, in: name),
-        let file = entry.name.split(separator: "/").last
-      else { continue }
-      digests[String(file), default: []].insert(entry.digest)
+      guard let entry = Self.tagged(line) ?? Self.plain(line, in: name) else { continue }
+      var folders = entry.name.split(separator: "/").filter { $0 != "." }.map { String($0) }
+      guard let file = folders.popLast() else { continue }
+      entries[file, default: []].insert(Entry(folders: folders.reversed(), digest: entry.digest))
     }
   }
 
   /// Adds the checksums of another file.
   mutating func merge(_ other: ChecksumFile) {
-    digests.merge(other.digests) { $0.union($1) }
+    entries.merge(other.entries) { $0.union($1) }
   }
 
   /// A name with different checksums of the same algorithm.
@@ -48,14 +56,35 @@ struct ChecksumFile: Sendable, Equatable {
 
   /// Returns the checksum of a file name with the strongest algorithm; `nil` if there is none.
   ///
+  /// - Parameters:
+  ///   - name: The file name.
+  ///   - folders: The folders of the URL's path, in order. They decide between files of the same name
+  ///     in different folders.
+  /// - Returns: The checksum.
   /// - Throws: ``Ambiguous`` if there are different checksums of this algorithm.
-  func digest(of name: String) throws(Ambiguous) -> Digest? {
+  func digest(of name: String, in folders: [String] = []) throws(Ambiguous) -> Digest? {
     let strength: [Digest.Algorithm] = [.md5, .sha1, .sha256, .sha512]
-    let found = digests[name] ?? []
+    let found = entries[name] ?? []
     for algorithm in strength.reversed() {
-      let candidates = found.filter { $0.algorithm == algorithm }
-      guard candidates.count < 2 else { throw Ambiguous(name: name) }
-      if let digest = candidates.first { return digest }
+      var candidates = found.filter { $0.digest.algorithm == algorithm }
+      if Set(candidates.map(\.digest)).count > 1 {
+        let own = Array(folders.reversed())
+        let lengths = candidates.map { entry in
+          zip(entry.folders, own).prefix { $0 == $1 }.count
+        }
+        let longest = lengths.max() ?? 0
+        // Without a common folder the path decides nothing.
+        guard longest > 0 else { throw Ambiguous(name: name) }
+        candidates = candidates.filter { entry in
+          zip(entry.folders, own).prefix { $0 == $1 }.count == longest
+        }
+        // A path that the URL ends with as a whole decides against one that it ends with in part.
+        let whole = candidates.filter { $0.folders.count == longest }
+        if !whole.isEmpty { candidates = whole }
+      }
+      let digests = Set(candidates.map(\.digest))
+      guard digests.count < 2 else { throw Ambiguous(name: name) }
+      if let digest = digests.first { return digest }
     }
     return nil
   }

@@ -240,6 +240,7 @@ struct RequestCompletion: Sendable {
 
   private func digest(of request: DownloadRequest, in checksums: ChecksumFile) throws -> Digest {
     let path = URL(string: request.url)?.path(percentEncoded: true) ?? ""
+    let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     let names = [
       last.removingPercentEncoding ?? last, SafeFilename.suggested(byURL: request.url),
@@ -247,7 +248,8 @@ struct RequestCompletion: Sendable {
     ]
     do {
       for name in names.compactMap({ $0 }) {
-        if let digest = try checksums.digest(of: name) { return digest }
+        let digest = try checksums.digest(of: name, in: Array(parts.dropLast()))
+        if let digest { return digest }
       }
     } catch {
       throw CommandFailure(
