@@ -181,7 +181,7 @@ let package = Package(
     ),
     .target(
       name: "StoreFuzzing",
-      dependencies: ["FuzzSupport", "ObjectStore", "TestSupport"],
+      dependencies: ["DownloadStore", "FuzzSupport", "ObjectStore", "TestSupport"],
       path: "Tests/Support/StoreFuzzing"
     ),
     .executableTarget(
@@ -194,6 +194,11 @@ let package = Package(
       dependencies: ["FuzzSupport", "StoreFuzzing"],
       path: "Tests/Support/data-file-fuzz"
     ),
+    .executableTarget(
+      name: "record-import-fuzz",
+      dependencies: ["FuzzSupport", "StoreFuzzing"],
+      path: "Tests/Support/record-import-fuzz"
+    ),
     .target(
       name: "RowFuzzing",
       dependencies: ["DownloadCommands", "FuzzSupport", "ObjectStore", "TestSupport"],
@@ -204,14 +209,15 @@ let package = Package(
       dependencies: ["FuzzSupport", "RowFuzzing"],
       path: "Tests/Support/rows-fuzz"
     ),
-    // A short fuzz run of damaged data files, JSON lines and rows, and a replay of their corpora.
+    // A short fuzz run of damaged data files, JSON lines, records and rows, and a replay of their
+    // corpora.
     .testTarget(
       name: "StoreFuzzTests",
       dependencies: [
         "FuzzSupport", "RowFuzzing", "StoreFuzzing", "TestSupport", "data-file-fuzz",
-        "json-lines-fuzz", "rows-fuzz",
+        "json-lines-fuzz", "record-import-fuzz", "rows-fuzz",
       ],
-      exclude: ["DataFileCorpus", "JSONLinesCorpus", "RowsCorpus"]
+      exclude: ["DataFileCorpus", "JSONLinesCorpus", "RecordImportCorpus", "RowsCorpus"]
     ),
     .target(
       name: "FaultServer",
@@ -262,7 +268,8 @@ let package = Package(
       name: "DownloadStoreTests",
       dependencies: [
         "DownloadStore", "ObjectStore", "SystemInterface", "TestSupport", "TestTraits",
-      ]
+      ],
+      exclude: ["Arithmetic.txt"]
     ),
     // The parts of the engine: reconciliation, scheduling, retries, responses, partial files.
     .testTarget(
@@ -308,7 +315,7 @@ let package = Package(
       dependencies: [
         "DownloadCommands", "DownloadMetalink", "DownloadStore", "DownloadSync", "FaultServer",
         "LMDB", "NginxServer",
-        "ObjectStore", "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
+        "ObjectStore", "ResumeData", "StoreFuzzing", "SystemInterface", "TestSupport", "TestTraits",
         "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),

@@ -73,7 +73,7 @@ public struct Metalink: Sendable, Hashable {
   /// - Throws: ``MetalinkError``.
   public init(_ document: Data) throws(MetalinkError) {
     guard document.count <= Self.longest else {
-      throw MetalinkError(.tooLong, "the document is longer than \(Self.longest >> 20) MiB")
+      throw MetalinkError(.tooLong, "the document is longer than \(Self.longest / 1_000_000) MB")
     }
     // Foundation's parser on Linux crashes at names that are not UTF-8, and it decodes what it is
     // told to: both are decided before it sees the document.
@@ -95,8 +95,10 @@ public struct Metalink: Sendable, Hashable {
     self.skipped = skipped
   }
 
-  /// The length of the longest document that is read, in bytes: 64 MiB.
-  public static let longest = 64 << 20
+  /// The length of the longest document that is read, in bytes: 10 MB.
+  ///
+  /// The XML parser of Foundation reads no more in one document.
+  public static let longest = 10_000_000
 }
 
 /// A document that is not a Metalink document.
@@ -140,6 +142,9 @@ extension DownloadRequest {
   /// digests of the pieces are required if the document has the size of the file. Without any digest,
   /// the size is required.
   ///
+  /// A known download keeps its digest. It gets the mirrors and the digests of the pieces only if the
+  /// document states the digest that it has.
+  ///
   /// - Parameters:
   ///   - file: A file of a document.
   ///   - locations: Countries, in lower case; sources there come first.
@@ -149,6 +154,7 @@ extension DownloadRequest {
     }
     let urls = (file.sources.filter(isNear) + file.sources.filter { !isNear($0) }).map(\.url)
     self.init(url: urls[0])
+    isFromDocument = true
     mirrors = Array(urls.dropFirst())
     filename = file.name
     folder = file.folder

@@ -29,7 +29,9 @@ struct MetalinkFileBuilder {
   }
 
   mutating func addSize(_ text: String) {
-    guard let count = Int64(text), count >= 0 else { return note("'\(text)' is not a size") }
+    guard let count = Int64(text), RecordLimits.isSize(count) else {
+      return note("'\(text)' is not a size")
+    }
     byteCount = count
   }
 
@@ -43,16 +45,17 @@ struct MetalinkFileBuilder {
     guard let type, let algorithm = Digest.Algorithm(named: type) else {
       return pieces.append(nil)
     }
-    guard let count = length.flatMap({ Int64($0) }), count > 0 else {
+    guard let count = length.flatMap({ Int64($0) }), count > 0, RecordLimits.isSize(count) else {
       return note("'\(length ?? "")' is not the length of a piece")
     }
     pieces.append(OpenPieces(algorithm: algorithm, pieces: .init(byteCount: count, digests: [])))
   }
 
   mutating func addPieceDigest(_ text: String) {
-    guard let open = pieces.last.flatMap({ $0 }), let digest = digest(text, open.algorithm) else {
-      return
-    }
+    // Only the algorithm is read: a copy of the list would copy its digests for each one.
+    guard let algorithm = pieces.last.flatMap({ $0?.algorithm }),
+      let digest = digest(text, algorithm)
+    else { return }
     pieces[pieces.count - 1]?.pieces.digests.append(digest)
   }
 
@@ -106,7 +109,11 @@ struct MetalinkFileBuilder {
     }
     var parts = path.unicodeScalars.split(separator: "/").map { String($0) }
     let last = parts.removeLast()
-    return (parts.joined(separator: "/"), last)
+    let folder = parts.joined(separator: "/")
+    guard !FileLayout.isHidden(folder) else {
+      throw unusable("'\(name)' is in a hidden folder")
+    }
+    return (folder, last)
   }
 
   private mutating func digest(_ text: String, _ algorithm: Digest.Algorithm) -> Digest? {

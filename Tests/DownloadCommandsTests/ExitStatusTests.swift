@@ -27,7 +27,8 @@ struct ExitStatusTests {
   @Test(
     arguments: [
       (RecordStoreError.Code.invalidURL, 64), (.invalidName, 64), (.invalidDigest, 64),
-      (.unknownRecord, 1), (.ambiguousID, 1), (.missingRoot, 65),
+      (.unknownRecord, 1), (.ambiguousID, 1), (.missingRoot, 65), (.invalidHeader, 64),
+      (.invalidRecord, 65),
     ] as [(RecordStoreError.Code, Int32)]
   )
   func `each download store error maps to an exit status`(

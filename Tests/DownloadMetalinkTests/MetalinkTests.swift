@@ -254,4 +254,33 @@ import Testing
     }
     #expect(readCount > 100)
   }
+
+  @Test(.timeLimit(.minutes(10))) func `the digests of many pieces take no quadratic time`() throws
+  {
+    // With quadratic time these would take hours.
+    let hash = "<hash>\(String(repeating: "0", count: 40))</hash>"
+    let hashes = Array(repeating: hash, count: 150_000).joined()
+    let metalink = try Metalink(
+      file("<size>150000</size><pieces length=\"1\" type=\"sha-1\">\(hashes)</pieces>")
+    )
+    #expect(metalink.files.first?.pieces?.digests.count == 150_000)
+  }
+
+  @Test func `a document up to the limit is read, and a longer one is too long`() throws {
+    let start = "<!--"
+    let frame = document("<file name=\"a\"><url>http://h/a</url></file>").count
+    func padded(to length: Int) -> Data {
+      // Lines, as no text of a document may be longer than the parser's own limit.
+      let line = String(repeating: "x", count: 99) + "\n"
+      var padding = String(repeating: "\(start)\(line)-->", count: (length - frame) / 107)
+      padding += String(repeating: " ", count: length - frame - padding.utf8.count)
+      return document("\(padding)<file name=\"a\"><url>http://h/a</url></file>")
+    }
+    #expect(padded(to: Metalink.longest).count == Metalink.longest)
+    #expect(try Metalink(padded(to: Metalink.longest)).files.count == 1)
+    let error = #expect(throws: MetalinkError.self) {
+      try Metalink(padded(to: Metalink.longest + 1))
+    }
+    #expect(error?.code == .tooLong && error?.message.contains("10 MB") == true)
+  }
 }

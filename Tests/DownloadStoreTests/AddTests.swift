@@ -190,11 +190,14 @@ import Testing
     #expect(try fixture.add(url).record == done)
   }
 
-  @Test func `adding a URL whose finished file was modified changes nothing`() throws {
+  @Test func `adding a URL whose finished file was modified downloads it again`() throws {
     try fixture.add(url)
     let done = try fixture.finish(url)
-    try fixture.write("theirs", to: fixture.layout(of: done).finalPath)
-    #expect(try fixture.add(url).record == done)
+    let path = try fixture.layout(of: done).finalPath
+    try fixture.write("theirs", to: path)
+    let added = try fixture.add(url)
+    #expect(added.record.state == .waiting && added.note == .fileDiffers)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
   }
 
   @Test func `adding a URL whose finished file is missing downloads it again`() throws {

@@ -72,6 +72,7 @@ struct AddCommand: AsyncParsableCommand {
       // threads would need a third more memory.
       let added = try store.addNow(requests)
       try Output.current.report(added.map(\.line).joined())
+      for message in added.compactMap(\.message) { Output.current.say(message) }
       change.objectCount += added.count
     }
     return change

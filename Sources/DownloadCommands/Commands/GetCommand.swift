@@ -104,8 +104,9 @@ struct GetCommand: EngineCommand {
       requests[index].isPaused = false
     }
     let roots = try store.roots()
-    for added in try store.addNow(requests) where added.record.state == .completed {
-      guard !display.quiet else { continue }
+    for added in try store.addNow(requests) where !display.quiet {
+      if let message = added.message { Output.current.say(message) }
+      guard added.record.state == .completed else { continue }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
       Output.current.say("already complete: \(place)")
     }

@@ -28,7 +28,8 @@ struct ImportCommand: ParsableCommand {
     discussion: """
       'jsonl' reads an export, of downloads or of any ObjectStore folder. A missing store is created \
       from the file alone, completely or not at all. If the store exists, the whole file is checked \
-      before anything is written. 'aria2' reads a session of 'aria2c --save-session' or an input \
+      before anything is written. A record is imported only if 'add' would accept it; one whose id or \
+      file name is taken gets another one. 'aria2' reads a session of 'aria2c --save-session' or an input \
       file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
       skipped, and the exit code is then 1.
 
@@ -58,6 +59,11 @@ struct ImportCommand: ParsableCommand {
   )
   var ifKnown: KnownObjects?
 
+  @Flag(
+    help: "With jsonl and aria2, accept folders that the file names and that begin with a dot."
+  )
+  var hiddenFolders = false
+
   @OptionGroup var rows: RowOptions
 
   @Argument(
@@ -72,6 +78,9 @@ struct ImportCommand: ParsableCommand {
     }
     guard format == .csv || rows.delimiter == nil else {
       throw ValidationError("--delimiter requires --format csv.")
+    }
+    guard format == .jsonl || format == .aria2 || !hiddenFolders else {
+      throw ValidationError("--hidden-folders requires --format jsonl or aria2.")
     }
     switch format {
     case .json, .csv:
@@ -125,13 +134,19 @@ struct ImportCommand: ParsableCommand {
     let path = location.resolved()
     let source = try ImportSource(file, mustBeSeekable: Store.exists(at: path))
     let lock = try lockEngine()
+    let review = DownloadImport(
+      intoStoreAt: lock == nil ? nil : path,
+      known: ifKnown == .replace ? .replace : ifKnown == .fail ? .fail : .keep,
+      acceptsHiddenFolders: hiddenFolders
+    )
     let report: ImportReport
     do {
       report = try Store.importJSONLines(
         from: source.descriptor,
         named: source.name,
         intoStoreAt: path,
-        options: options
+        options: options,
+        review: review
       )
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(
@@ -140,6 +155,15 @@ struct ImportCommand: ParsableCommand {
       )
     }
     withExtendedLifetime(lock) {}
+    for root in review.newRoots {
+      Output.current.say("the root '\(root.name)' of the file is the folder \(root.path)")
+    }
+    if review.changedRecordCount > 0 {
+      Output.current.say(
+        "records with another id or file name, because theirs was taken: "
+          + "\(review.changedRecordCount)"
+      )
+    }
     return try self.report(report)
   }
 
@@ -205,9 +229,16 @@ struct ImportCommand: ParsableCommand {
     }
     let store = try RecordStore(at: location.resolved())
     var requests: [DownloadRequest] = []
+    /// The absolute folder of each request.
+    var folders: [String?] = []
+    var known = RootFolders(try store.roots())
     for entry in list.entries {
       do {
-        requests.append(try request(entry, store))
+        let request = try DownloadRequest(entry, acceptsHiddenFolder: hiddenFolders)
+        let folder = entry.absoluteFolder.map { Folder.absolutePath($0) }
+        if let folder { try validate(folder, &known) }
+        requests.append(request)
+        folders.append(folder)
       } catch let error as RecordStoreError {
         isComplete = false
         Output.current.say("\(file):\(entry.line): \(error.message)")
@@ -216,37 +247,55 @@ struct ImportCommand: ParsableCommand {
         Output.current.say("\(file):\(entry.line): \(error.message ?? "invalid")")
       }
     }
+    let roots = RootFolders(try store.makeRoots(at: known.new))
+    for (index, folder) in folders.enumerated() {
+      guard let folder, let place = roots.place(of: folder) else { continue }
+      let parts = [place.folder, requests[index].folder].filter { !$0.isEmpty }
+      requests[index].root = place.root
+      requests[index].folder = try FileLayout.validatedFolder(parts.joined(separator: "/"))
+    }
     let added = try store.addNow(requests)
     try Output.current.report(added.map(\.line).joined())
+    for message in added.compactMap(\.message) { Output.current.say(message) }
     return (BulkChange(objectCount: added.count), isComplete)
   }
 
-  private func request(_ entry: InputFile.Entry, _ store: RecordStore) throws -> DownloadRequest {
-    var request = try DownloadRequest(entry)
-    guard let path = entry.absoluteFolder.map({ Folder.absolutePath($0) }) else { return request }
-    if let place = try store.roots().location(ofFolder: path) {
-      request.root = place.root
-      request.folder = try FileLayout.validatedFolder(
-        [place.folder, request.folder].filter { !$0.isEmpty }.joined(separator: "/")
+  /// Throws if a download must not be in a folder; notes the folder if it is in no root.
+  ///
+  /// - Throws: ``RecordStoreError``; ``CommandFailure`` for a hidden folder.
+  private func validate(_ folder: String, _ known: inout RootFolders) throws {
+    let place = known.place(of: folder)
+    guard hiddenFolders || !FileLayout.isHidden(place?.folder ?? folder) else {
+      throw CommandFailure(
+        .failed,
+        "skipped: the folder '\(folder)' is hidden; pass --hidden-folders to accept it"
       )
-    } else {
-      request.root = try store.root(at: path)
     }
-    return request
+    if let place {
+      _ = try FileLayout.validatedFolder(place.folder)
+    } else {
+      try known.add(folder)
+    }
   }
 }
 
 extension DownloadRequest {
   /// Creates the request of an entry without its absolute folder.
   ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - acceptsHiddenFolder: Whether the entry may name a hidden folder.
   /// - Throws: ``RecordStoreError``; ``CommandFailure`` for an invalid header field.
-  init(_ entry: InputFile.Entry) throws {
+  init(_ entry: InputFile.Entry, acceptsHiddenFolder: Bool = false) throws {
     try RecordIdentity.validate(entry.url)
     for mirror in entry.mirrors { try RecordIdentity.validate(mirror) }
     self.init(url: entry.url)
     mirrors = entry.mirrors
     filename = entry.filename
     folder = try FileLayout.validatedFolder(entry.folder ?? "")
+    guard acceptsHiddenFolder || !FileLayout.isHidden(folder) else {
+      throw CommandFailure(.failed, "skipped: the folder '\(folder)' is hidden")
+    }
     digest = try entry.checksum.map(Digest.init)
     headers = try entry.headers.map { try HeaderField(line: $0) }
     id = entry.gid

@@ -34,11 +34,12 @@ struct Aria2ControlFile: Sendable, Hashable {
     _ = try reader.number(8)
     let pieces = try reader.bytes(try reader.number(4))
     guard pieceLength > 0, byteCount > 0 else { throw Invalid(reason: "it has no size") }
+    guard RecordLimits.isSize(byteCount) else { throw Invalid(reason: "a size is too large") }
     let count = (byteCount - 1) / pieceLength + 1
     guard Int64(pieces.count) == count / 8 + (count % 8 == 0 ? 0 : 1) else {
       throw Invalid(reason: "it has not a bit for each of \(count) pieces")
     }
-    var ranges = ByteRanges()
+    var ranges: [Range<Int64>] = []
     Self.insert(pieces, of: pieceLength, from: 0, to: byteCount, into: &ranges)
     for _ in 0..<(try reader.number(4)) {
       let index = try reader.number(4)
@@ -50,7 +51,7 @@ struct Aria2ControlFile: Sendable, Hashable {
       Self.insert(blocks, of: Self.blockLength, from: start, to: end, into: &ranges)
     }
     self.byteCount = byteCount
-    self.ranges = ranges
+    self.ranges = ByteRanges(ranges)
   }
 
   /// Adds the ranges whose bits are set; the highest bit of a byte is the first.
@@ -59,14 +60,20 @@ struct Aria2ControlFile: Sendable, Hashable {
     of length: Int64,
     from start: Int64,
     to end: Int64,
-    into ranges: inout ByteRanges
+    into ranges: inout [Range<Int64>]
   ) {
     var lower = start
     for byte in bits {
       for shift in stride(from: 7, through: 0, by: -1) {
         guard lower < end else { return }
         let upper = min(end, lower + length)
-        if byte >> UInt8(shift) & 1 == 1 { ranges.insert(lower..<upper) }
+        if byte >> UInt8(shift) & 1 == 1 {
+          if let last = ranges.last, last.upperBound == lower {
+            ranges[ranges.count - 1] = last.lowerBound..<upper
+          } else {
+            ranges.append(lower..<upper)
+          }
+        }
         lower = upper
       }
     }
@@ -95,13 +102,18 @@ struct Aria2ControlFile: Sendable, Hashable {
 }
 
 extension ForeignPartial {
+  /// The length of the longest control file that is read, in bytes: 4 MiB.
+  ///
+  /// With pieces of one MiB, aria2's default, that is a file of 32 TiB.
+  private static let longest = 4 << 20
+
   /// Reads the control file of a file that aria2 has begun.
   ///
   /// - Throws: ``CommandFailure``.
   init(ofAria2 path: String) throws {
     let control = path + ".aria2"
     do {
-      let file = try Aria2ControlFile(try ResumeDataFile.read(control, upTo: 64 << 20))
+      let file = try Aria2ControlFile(try ResumeDataFile.read(control, upTo: Self.longest))
       guard let identity = FileIdentity(ofFileAt: path), identity.size >= file.ranges.end else {
         throw CommandFailure(.damaged, "\(path) is shorter than \(control) says")
       }

@@ -38,7 +38,7 @@ enum DocumentFetch {
     let document = await sink.document()
     withExtendedLifetime(transport) {}
     guard !document.isTooLong else {
-      throw CommandFailure(.damaged, "\(shown) is longer than \(limit >> 20) MiB")
+      throw CommandFailure(.damaged, "\(shown) is longer than \(limit / 1_000_000) MB")
     }
     switch document.outcome {
     case .completed where document.status == 200:

@@ -181,42 +181,29 @@ enum FileName {
 }
 
 extension HeaderField {
-  /// Header fields that the transport sets.
-  private static let reserved: Set = [
-    "range", "if-range", "accept-encoding", "host", "connection", "content-length",
-    "transfer-encoding",
-  ]
-
   /// Parses `Name: value` (RFC 9110, 5.1 and 5.5).
   ///
   /// A `Referer` loses its user info and its fragment.
   ///
   /// - Throws: ``CommandFailure`` with `usage`.
   init(line: String) throws {
-    let tokens = Set("!#$%&'*+-.^_`|~".utf8)
     // The value may be a secret, so no message repeats it.
     guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
       throw CommandFailure(.usage, "a header field must have the form 'Name: value'")
     }
-    let name = String(line[..<colon])
-    let isName = name.utf8.allSatisfy { byte in
-      tokens.contains(byte) || (0x30...0x39).contains(byte)
-        || (0x41...0x5A).contains(byte & 0xDF)
+    let value = String(line[line.index(after: colon)...].trimmingBlanks)
+    self.init(name: String(line[..<colon]), value: value)
+    do {
+      try validate()
+    } catch {
+      throw CommandFailure(.usage, error.message)
     }
-    guard isName else {
-      throw CommandFailure(
-        .usage,
-        "the name of a header field consists of letters, digits and hyphens, without blanks"
-      )
+    guard !value.isEmpty else {
+      throw CommandFailure(.usage, "the value of the header field '\(name)' is empty")
     }
-    let value = line[line.index(after: colon)...].trimmingBlanks
-    guard !value.isEmpty, value.utf8.allSatisfy({ $0 == 9 || ($0 >= 0x20 && $0 != 0x7F) }) else {
-      throw CommandFailure(.usage, "the value of the header field '\(name)' is empty or invalid")
-    }
-    guard !Self.reserved.contains(name.lowercased()) else {
+    guard !isReserved else {
       throw CommandFailure(.usage, "the header field '\(name)' is set by dlstore")
     }
-    let isReferer = name.lowercased() == "referer"
-    self.init(name: name, value: isReferer ? RefererText.sent(String(value)) : String(value))
+    if name.lowercased() == "referer" { self.value = RefererText.sent(value) }
   }
 }

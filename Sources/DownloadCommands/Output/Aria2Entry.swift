@@ -15,7 +15,15 @@ struct Aria2Entry: Sendable, Equatable {
   ///   - headers: The header fields that were given for it.
   ///   - folder: The path of the folder of its file.
   init(_ record: DownloadRecord, headers: [HeaderField], folder: String) {
-    text = ([record.url] + record.mirrors).joined(separator: "\t") + "\n"
+    // A control character in a URL would begin another line or URL.
+    let mirrors = record.mirrors.filter { !$0.hasControlCharacters }
+    guard !record.url.hasControlCharacters else {
+      text = ""
+      omitted = ["url"]
+      return
+    }
+    if mirrors.count < record.mirrors.count { omitted.append("mirrors") }
+    text = ([record.url] + mirrors).joined(separator: "\t") + "\n"
     add("gid", record.id)
     add("dir", folder)
     // Without `out`, aria2 names the file as the server or the URL does.

@@ -31,6 +31,20 @@ struct CommandReport {
 }
 
 extension RecordStore.Added {
+  /// The message of ``note`` for standard error; `nil` if there is none.
+  var message: String? {
+    let name = TerminalText.safe(record.filename)
+    return switch note {
+    case .documentIgnored:
+      "\(record.id): '\(name)' is known: its checksum and its mirrors are kept, because the document "
+        + "does not state the same checksum"
+    case .fileDiffers:
+      "\(record.id): the finished file '\(name)' was changed or has another checksum: it is "
+        + "downloaded again"
+    case nil: nil
+    }
+  }
+
   /// The line of `add` and `import`: the id, `new` or `known`, and the file name.
   var line: String {
     "\(record.id)  \(isNew ? "new  " : "known")  \(TerminalText.safe(record.filename))\n"

@@ -85,10 +85,10 @@ extension ExitStatus {
   /// The status for an error of the download store.
   init(_ code: RecordStoreError.Code) {
     switch code {
-    case .invalidURL, .invalidName, .invalidDigest: self = .usage
+    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader: self = .usage
     case .unknownRecord, .ambiguousID, .nameTaken, .urlTaken, .busy: self = .failed
     case .fileSystem: self = .inputOutput
-    case .missingRoot: self = .damaged
+    case .missingRoot, .invalidRecord: self = .damaged
     default: self = .failed
     }
   }

@@ -44,8 +44,8 @@ package struct FileLayout: Sendable, Hashable {
 
   /// Returns a normalized relative folder that does not lead out of the root.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidName` for an absolute path, for `..`, and for
-  ///   control characters.
+  /// - Throws: ``RecordStoreError`` with `invalidName` for an absolute path, for `..`, for control
+  ///   characters, and for a path that is too long.
   package static func validatedFolder(_ folder: String) throws(RecordStoreError) -> String {
     guard !folder.isEmpty else { return folder }
     // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
@@ -54,14 +54,25 @@ package struct FileLayout: Sendable, Hashable {
     let parts = scalars.split(separator: "/").map { String($0) }
     guard scalars.first != "/", !parts.contains(".."),
       !scalars.contains(where: { $0.properties.generalCategory == .control }),
-      parts.allSatisfy({ $0.utf8.count <= SafeFilename.longest })
+      parts.allSatisfy({ $0.utf8.count <= SafeFilename.longest }),
+      folder.utf8.count <= RecordLimits.folderLength
     else {
       throw RecordStoreError(
         .invalidName,
-        "'\(folder)' is not a folder below the root: it must be relative"
+        folder.utf8.count <= RecordLimits.folderLength
+          ? "'\(folder)' is not a folder below the root: it must be relative"
+          : "a folder is longer than \(RecordLimits.folderLength) bytes"
       )
     }
     return parts.filter { $0 != "." }.joined(separator: "/")
+  }
+
+  /// Whether a folder in a path is hidden, because its name begins with a dot.
+  ///
+  /// The user may name such a folder. A document that comes from elsewhere may not: `.ssh` and
+  /// `.config` have files that other programs obey.
+  package static func isHidden(_ path: String) -> Bool {
+    path.unicodeScalars.split(separator: "/").contains { $0.first == "." }
   }
 }
 

@@ -16,6 +16,10 @@ package struct FileProblem: Sendable, Hashable {
     case partialLong
     /// The store has no root of the name in the record.
     case missingRoot
+    /// Another record has the same id, and so the same partial file.
+    case duplicateID
+    /// Another record has the same destination.
+    case duplicateDestination
     /// A partial file of this store has no record.
     case orphan
   }
@@ -70,6 +74,19 @@ extension FileProblem.Kind {
 }
 
 extension FileProblem {
+  /// The problem of a record that has the id or the destination of another one.
+  init(_ kind: Kind, of record: DownloadRecord, in roots: Roots) {
+    self.init(
+      kind: kind,
+      recordID: record.id,
+      url: record.url,
+      path: try? roots.finalPath(of: record),
+      message: kind == .duplicateID
+        ? "another download has the id: remove one of them by its URL, and add it again"
+        : "another download has the file name: give one of them another name"
+    )
+  }
+
   /// Examines the files of a record; `nil` if they agree with it.
   init?(of record: DownloadRecord, in roots: Roots) {
     guard let layout = try? roots.layout(of: record) else {
@@ -113,7 +130,7 @@ extension FileProblem {
       "the partial file has \(files.partialSize) bytes; \(record.received) are committed"
     case .partialLong:
       "the partial file has \(files.partialSize) bytes; the whole file has \(record.expected ?? 0)"
-    case .missingRoot, .orphan: ""
+    case .missingRoot, .duplicateID, .duplicateDestination, .orphan: ""
     }
   }
 }

@@ -28,9 +28,10 @@ package struct FileCheck: Sendable {
 
 extension RecordStore {
   /// Reads the finished file of a completed download, and compares it with the digests of its
-  /// pieces, or else with the digest of the whole file.
+  /// pieces, and with the digest of the whole file if there are none, or if it was required after the
+  /// pieces were recorded.
   ///
-  /// Costs one read of the file.
+  /// Costs one read of the file, or two.
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`, or with `fileSystem` if the file cannot be
   ///   read; `StoreError`.
@@ -58,10 +59,14 @@ extension RecordStore {
       // Bytes beyond the end are damage, too, but there is nothing to fetch for them.
       let isCorrect = report.damaged.isEmpty && identity.size == pieces.byteCount
       guard isCorrect else { return check(.damaged, kept: kept, damaged: report.damaged) }
-      return check(report.unknown.isEmpty ? .correct : .unknown, kept: kept)
+      // The pieces say what the downloaded file was. A digest that was required later decides.
+      let isDecided = record.expectedDigest == nil || record.expectedDigest == record.verifiedDigest
+      if isDecided || record.expectedDigest.flatMap({ try? Digest($0) }) == nil {
+        return check(report.unknown.isEmpty ? .correct : .unknown, kept: kept)
+      }
     }
     let whole = ByteRanges(upTo: record.expected ?? identity.size)
-    guard let text = record.verifiedDigest ?? record.expectedDigest, let digest = try? Digest(text)
+    guard let text = record.expectedDigest ?? record.verifiedDigest, let digest = try? Digest(text)
     else { return check(.unknown, kept: whole) }
     guard try Digest.ofFile(at: path, digest.algorithm) == digest else {
       return check(.damaged, damaged: whole)

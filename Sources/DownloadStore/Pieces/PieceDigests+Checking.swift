@@ -45,7 +45,7 @@ extension PieceDigests {
     inPiecesFrom shortest: Int64 = recordedLength,
     recordID: String
   ) {
-    guard byteCount > shortest else { return nil }
+    guard shortest > 0, byteCount > shortest, byteCount <= RecordLimits.fileSize else { return nil }
     var pieceLength = shortest
     while (byteCount - 1) / pieceLength + 1 > Self.recordedLimit { pieceLength *= 2 }
     let count = Int((byteCount - 1) / pieceLength + 1)
@@ -74,7 +74,8 @@ extension PieceDigests {
       return
     }
     guard let algorithm = pieces.digests.first?.algorithm, pieces.pieceLength > 0,
-      pieces.byteCount > 0,
+      pieces.byteCount > 0, RecordLimits.isSize(pieces.byteCount),
+      RecordLimits.isSize(pieces.pieceLength),
       Int64(pieces.digests.count) == (pieces.byteCount - 1) / pieces.pieceLength + 1,
       pieces.digests.allSatisfy({ $0.algorithm == algorithm })
     else { return nil }
@@ -98,8 +99,9 @@ extension PieceDigests {
   /// The number of pieces; zero if the stored value contradicts itself.
   package var count: Int {
     guard byteCount > 0, pieceLength > 0, let length = digestLength else { return 0 }
-    let count = (byteCount - 1) / pieceLength + 1
-    return Int64(digests.count) == count * Int64(length) ? Int(count) : 0
+    let count = Int(clamping: (byteCount - 1) / pieceLength)
+    // Without a product, which could overflow.
+    return digests.count % length == 0 && digests.count / length - 1 == count ? count + 1 : 0
   }
 
   /// The length of a digest in bytes; `nil` if the algorithm is unknown.
@@ -110,14 +112,15 @@ extension PieceDigests {
   /// The bytes of a piece.
   package func range(of piece: Int) -> Range<Int64> {
     let start = Int64(piece) * pieceLength
-    return start..<min(byteCount, start + pieceLength)
+    return start..<start + min(pieceLength, byteCount - start)
   }
 
   /// The pieces that are completely in some ranges, in ascending order.
   package func pieces(in ranges: ByteRanges) -> [Int] {
     guard count > 0 else { return [] }
     return ranges.ranges.flatMap { range in
-      let first = (range.lowerBound + pieceLength - 1) / pieceLength
+      let (quotient, rest) = range.lowerBound.quotientAndRemainder(dividingBy: pieceLength)
+      let first = quotient + (rest == 0 ? 0 : 1)
       let isAtEnd = range.upperBound >= byteCount
       let after = isAtEnd ? Int64(count) : range.upperBound / pieceLength
       return first < after ? Array(Int(first)..<Int(after)) : []

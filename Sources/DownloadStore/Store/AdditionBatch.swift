@@ -1,4 +1,5 @@
 internal import ObjectStore
+internal import SystemInterface
 
 /// A valid request with the properties that a new record of its URL would have.
 struct Addition: Sendable {
@@ -12,10 +13,11 @@ struct Addition: Sendable {
 
   /// Validates a request.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidURL` or `invalidName`.
+  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidName` or `invalidHeader`.
   init(_ request: DownloadRequest) throws {
     try RecordIdentity.validate(request.url)
     for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
+    for field in request.headers { try field.validate() }
     folder = try FileLayout.validatedFolder(request.folder)
     guard request.filename?.isEmpty != true, request.type?.isEmpty != true else {
       throw RecordStoreError(
@@ -50,8 +52,13 @@ struct AdditionBatch {
     var isChanged = false
   }
 
+  private typealias Note = RecordStore.Added.Note
+
   private let store: RecordStore
   private let roots: Roots
+  private let files: FinishedFileDigests
+  /// The files that must be read before the batch can be decided.
+  private var missingFiles: [FinishedFileDigests.File] = []
   private var entries: [Entry] = []
   private var headers: [RequestHeaders] = []
   private var pieces: [PieceDigests] = []
@@ -66,35 +73,38 @@ struct AdditionBatch {
   /// The last number that was given to each wanted destination.
   private var numbers: [StoredText: Int] = [:]
 
-  init(_ store: RecordStore, _ roots: Roots) {
+  init(_ store: RecordStore, _ roots: Roots, _ files: FinishedFileDigests) {
     self.store = store
     self.roots = roots
+    self.files = files
   }
 
   /// Applies the requests in the given order.
   ///
   /// - Precondition: The transaction has no changes.
+  /// - Throws: ``FinishedFileDigests/Missing`` if files must be read first.
   mutating func run(
     _ additions: [Addition],
     in tx: inout StoreTransaction
   ) throws -> [RecordStore.Added] {
     try lookUp(additions, in: tx)
-    let places = try additions.map { addition in
+    let places = try additions.map { addition -> (Int, isNew: Bool, note: Note?) in
       if let position = positions[StoredText(addition.request.url)] {
         let known = entries[position].record
-        let record = try proceed(with: known, addition.request)
+        let (record, note) = try proceed(with: known, addition.request)
         if record != known {
           entries[position].record = record
           entries[position].isChanged = true
         }
-        return (position, isNew: false)
+        return (position, isNew: false, note: note)
       }
       let record = try create(addition, in: tx)
       append(Entry(record: record, isStored: false))
-      return (entries.count - 1, isNew: true)
+      return (entries.count - 1, isNew: true, note: nil)
     }
+    guard missingFiles.isEmpty else { throw FinishedFileDigests.Missing(files: missingFiles) }
     try write(in: &tx)
-    return places.map { RecordStore.Added(record: entries[$0].record, isNew: $1) }
+    return places.map { RecordStore.Added(record: entries[$0].record, isNew: $1, note: $2) }
   }
 
   /// Finds the records of known URLs, and the wanted ids and destinations that are taken.
@@ -176,7 +186,7 @@ struct AdditionBatch {
       entityTag: nil,
       lastModified: nil,
       resumeData: nil,
-      mirrors: request.mirrors,
+      mirrors: Array(request.mirrors.prefix(RecordLimits.mirrors)),
       expectedDigest: request.digest?.text,
       verifiedDigest: nil,
       nextRetryAt: nil,
@@ -209,14 +219,21 @@ struct AdditionBatch {
   ) throws {
     let wanted = StoredText(record.destination)
     let number = numbers[wanted]
-    if number == nil, try isFree(record, in: tx) { return }
-    guard request.collision != .number else {
+    let isNumbered = request.collision == .number
+    if number == nil, try isFree(record, treatingUnknownAsFree: isNumbered, in: tx) { return }
+    guard !isNumbered else {
       numbers[wanted] = try store.number(&record, after: number ?? 1) { [self] in
-        try isFree($0, in: tx)
+        try isFree($0, treatingUnknownAsFree: true, in: tx)
       }
       return
     }
     let path = try roots.finalPath(of: record)
+    if case .failed = PathExamination(path) {
+      throw RecordStoreError(
+        .fileSystem,
+        "'\(path)' cannot be examined: \(systemErrorText())"
+      )
+    }
     guard request.collision != .fail, let fileIdentity = FileIdentity(ofFileAt: path),
       try !isReserved(record, in: tx)
     else {
@@ -239,11 +256,21 @@ struct AdditionBatch {
   }
 
   /// Whether no file, no record of the store and no entry has the record's destination.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - unknown: Whether a path that cannot be examined counts as free.
+  ///   - tx: The transaction of the batch.
+  /// - Returns: Whether the destination is free.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``.
   private func isFree(
     _ record: DownloadRecord,
+    treatingUnknownAsFree unknown: Bool,
     in tx: borrowing StoreTransaction
   ) throws -> Bool {
-    try store.isFileMissing(of: record, roots) && !isReserved(record, in: tx)
+    let isFree =
+      unknown ? try !store.isOccupied(record, roots) : try store.isFileMissing(of: record, roots)
+    return try isFree && !isReserved(record, in: tx)
   }
 
   private func isReserved(
@@ -297,26 +324,102 @@ struct AdditionBatch {
   /// Applies a request to the record of its URL.
   private mutating func proceed(
     with known: DownloadRecord,
-    _ request: DownloadRequest
-  ) throws -> DownloadRecord {
+    _ given: DownloadRequest
+  ) throws -> (DownloadRecord, Note?) {
     var record = known
+    var (request, note) = Self.trusted(given, for: known)
     record.tags.formUnion(request.tags)
-    record.mirrors += request.mirrors.filter { !known.mirrors.contains($0) }
+    let mirrors = Set(known.mirrors.map(StoredText.init))
+    record.mirrors += request.mirrors
+      .filter { !mirrors.contains(StoredText($0)) }
+      .prefix(max(0, RecordLimits.mirrors - known.mirrors.count))
     if !request.headers.isEmpty {
       record.hasHeaders = true
       addHeaders(of: request, to: record)
     }
-    if let digest = request.digest { record.expectedDigest = digest.text }
     try addPieces(of: request, to: &record)
     if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections = request.connections { record.connections = connections }
     if let notBefore = request.notBefore { record.postpone(until: notBefore) }
-    if !request.isPaused {
-      let isFileMissing =
-        try record.state == .completed && store.isFileMissing(of: record, roots)
-      record.addAgain(isFileMissing: isFileMissing)
+    if record.state == .completed {
+      if !request.isPaused { note = try proceed(withCompleted: &record, request.digest) ?? note }
+    } else {
+      if let digest = request.digest {
+        guard record.state != .finalizing || record.verifiedDigest == digest.text else {
+          throw RecordStoreError(
+            .busy,
+            "'\(record.filename)' is being renamed: try again in a moment"
+          )
+        }
+        record.expectedDigest = digest.text
+      }
+      if !request.isPaused { record.addAgain() }
     }
     if record != known { record.updatedAt = store.now() }
-    return record
+    return (record, note)
+  }
+
+  /// The request without what a document must not change: it comes from elsewhere, and the user may
+  /// have given the digest of the known download.
+  private static func trusted(
+    _ given: DownloadRequest,
+    for known: DownloadRecord
+  ) -> (DownloadRequest, Note?) {
+    let digest = given.digest?.text
+    guard given.isFromDocument, digest == nil || digest != known.expectedDigest else {
+      return (given, nil)
+    }
+    var request = given
+    request.mirrors = []
+    request.digest = nil
+    request.pieces = nil
+    let mirrors = Set(known.mirrors.map(StoredText.init))
+    let isSame = digest == nil && given.mirrors.allSatisfy { mirrors.contains(StoredText($0)) }
+    return (request, isSame ? nil : .documentIgnored)
+  }
+
+  /// Applies a request to a completed download, whose file may have been deleted or changed, or not be
+  /// the one with the requested digest.
+  private mutating func proceed(
+    withCompleted record: inout DownloadRecord,
+    _ digest: Digest?
+  ) throws -> Note? {
+    let path = try roots.finalPath(of: record)
+    let identity: FileIdentity
+    switch PathExamination(path) {
+    case .file(let found): identity = found
+    // It may exist: nothing is known that would be a reason to download it again.
+    case .failed: return nil
+    case .missing, .other:
+      record.restartCompleted(requiring: digest)
+      return nil
+    }
+    let isOurs =
+      record.fileIdentity.map { $0 == identity } ?? (identity.size == record.received)
+    if isOurs, digest == nil || digest?.text == record.verifiedDigest {
+      if let digest { record.expectedDigest = digest.text }
+      return nil
+    }
+    let last = (record.verifiedDigest ?? record.expectedDigest).flatMap { try? Digest($0) }
+    guard let required = digest ?? last else {
+      record.restartCompleted(requiring: nil)
+      return .fileDiffers
+    }
+    let file = FinishedFileDigests.File(
+      path: path,
+      identity: identity,
+      algorithm: required.algorithm
+    )
+    guard let found = files[file] else {
+      missingFiles.append(file)
+      return nil
+    }
+    guard found == required else {
+      record.restartCompleted(requiring: digest)
+      return .fileDiffers
+    }
+    if let digest { record.expectedDigest = digest.text }
+    record.confirmFile(identity, required)
+    return nil
   }
 }

@@ -34,7 +34,7 @@ public struct DownloadRequest: Sendable, Hashable {
   public var tags: Set<String> = []
   /// The priority; higher starts first.
   public var priority: Int32 = 0
-  /// Other URLs of the same file.
+  /// Other URLs of the same file, of which a download has at most the first 100.
   ///
   /// After a failure they are tried in order. A file that is downloaded over several connections
   /// also uses them at the same time, if a digest is required. URLs at the scheme, host and port of
@@ -74,6 +74,11 @@ public struct DownloadRequest: Sendable, Hashable {
   public var notBefore: Date?
   /// Whether to add the download paused.
   public var isPaused = false
+  /// Whether a document lists the download, such as a Metalink document.
+  ///
+  /// A document does not change the digest of a known download. It adds mirrors only if it states the
+  /// digest that the download has.
+  package var isFromDocument = false
 
   /// The id of a new record, if no other record has it; by default an id derived from the URL.
   ///

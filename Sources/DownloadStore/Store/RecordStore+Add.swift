@@ -19,13 +19,25 @@ extension RecordStore {
     public var record: DownloadRecord
     /// Whether the URL was new.
     public var isNew: Bool
+    /// What the request did not do, or did besides.
+    package var note: Note?
+
+    /// A remark about a known download.
+    package enum Note: Sendable, Hashable {
+      /// The digest and the mirrors of a document were ignored.
+      case documentIgnored
+      /// The finished file is not the one that the request requires, or was changed, and is
+      /// downloaded again.
+      case fileDiffers
+    }
   }
 
   /// Adds downloads, all of them or none.
   ///
   /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
-  /// cancelled download restarts. A completed download is unchanged while its file exists, and
-  /// restarts if the file is missing. A new record reserves its file name in the same transaction.
+  /// cancelled download restarts. A completed download is unchanged while its file exists. It restarts
+  /// if the file is missing, was changed, or does not have the requested digest; to find that out, the
+  /// file is read if the digest was not computed before, or if the file was changed. A new record reserves its file name in the same transaction.
   /// If another record or a file has the name, ``DownloadRequest/collision`` decides.
   ///
   /// Works with and without an engine; the running one, in this or another process, starts the
@@ -38,7 +50,8 @@ extension RecordStore {
   ///
   /// - Parameter requests: The requests.
   /// - Returns: The records, in the order of the requests.
-  /// - Throws: ``RecordStoreError`` with `invalidURL`; with `invalidName` for a folder that leads
+  /// - Throws: ``RecordStoreError`` with `invalidURL` or `invalidHeader`; with `busy` for a digest
+  ///   while the finished file is being renamed; with `fileSystem` if a file cannot be read; with `invalidName` for a folder that leads
   ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,
   ///   depending on ``DownloadRequest/collision``; ``StoreError``.
   /// - Complexity: O(k log n) for k requests and n records. Uses memory for the requests and their
@@ -53,9 +66,17 @@ extension RecordStore {
   package func addNow(_ requests: [DownloadRequest]) throws -> [Added] {
     let additions = try requests.map { try Addition($0) }
     let roots = try roots()
-    return try objects.write { tx in
-      var batch = AdditionBatch(self, roots)
-      return try batch.run(additions, in: &tx)
+    var files = FinishedFileDigests()
+    while true {
+      do {
+        return try objects.write { [files] tx in
+          var batch = AdditionBatch(self, roots, files)
+          return try batch.run(additions, in: &tx)
+        }
+      } catch let missing as FinishedFileDigests.Missing {
+        // Outside of the transaction, because a large file takes minutes.
+        for file in missing.files { try files.read(file) }
+      }
     }
   }
 }

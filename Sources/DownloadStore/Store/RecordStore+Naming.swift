@@ -21,36 +21,21 @@ extension RecordStore {
 
   /// Numbers the record's name with the next free number, and returns it.
   ///
-  /// Thousands of URLs may suggest the same name: the number is found by doubling, then by bisection
-  /// of the run of taken numbers.
-  ///
   /// - Parameters:
   ///   - record: A record with the wanted name.
   ///   - number: A taken number, at least 1, which stands for the name without a number.
   ///   - isFree: Whether the record can have its name.
   /// - Returns: The number.
-  /// - Throws: The error of `isFree`.
+  /// - Throws: ``RecordStoreError`` with `nameTaken` if no number is free; the error of `isFree`.
   func number(
     _ record: inout DownloadRecord,
     after number: Int,
     isFree: (DownloadRecord) throws -> Bool
   ) throws -> Int {
     let wanted = record.filename
-    func take(_ number: Int) throws -> Bool {
+    let free = try FreeNumber.find(after: number) { number in
       record.setFilename(SafeFilename.numbered(wanted, number))
       return try isFree(record)
-    }
-    var taken = number
-    var free = number + 1
-    var step = 1
-    while try !take(free) {
-      taken = free
-      step *= 2
-      free += step
-    }
-    while free - taken > 1 {
-      let middle = (taken + free) / 2
-      if try take(middle) { free = middle } else { taken = middle }
     }
     record.setFilename(SafeFilename.numbered(wanted, free))
     return free
@@ -73,7 +58,18 @@ extension RecordStore {
     _ roots: Roots,
     in tx: borrowing StoreTransaction
   ) throws -> Bool {
-    try isFileMissing(of: record, roots) && !isReserved(record, in: tx)
+    try !isOccupied(record, roots) && !isReserved(record, in: tx)
+  }
+
+  /// Whether something exists at the record's final path.
+  ///
+  /// A path that cannot be examined, in a folder without permission or on a volume that is away, does
+  /// not count: no number would help, and the rename at the end of the download replaces nothing.
+  func isOccupied(_ record: DownloadRecord, _ roots: Roots) throws -> Bool {
+    switch PathExamination(try roots.finalPath(of: record)) {
+    case .file, .other: true
+    case .missing, .failed: false
+    }
   }
 
   /// Whether nothing exists at the record's final path.

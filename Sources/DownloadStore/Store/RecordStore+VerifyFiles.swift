@@ -22,9 +22,11 @@ extension RecordStore {
     var token: PageToken?
     repeat {
       // A snapshot per page, so that the pages freed by an engine are reused.
-      let page = try objects.read { tx in
-        try tx.page(DownloadRecord.all, size: 1_000, after: token)
+      let (page, doubles) = try objects.read { tx in
+        let page = try tx.page(DownloadRecord.all, size: 1_000, after: token)
+        return (page, try tx.doubles(among: page.objects, in: roots))
       }
+      for problem in doubles { report.add(problem, limit: limit) }
       for record in page.objects {
         report.recordCount += 1
         if let problem = try lastingProblem(of: record, in: roots) {
@@ -63,5 +65,23 @@ extension RecordStore {
       record = current
     }
     return nil
+  }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  /// Returns a problem for each record that has the id or the destination of another one.
+  fileprivate func doubles(
+    among records: [DownloadRecord],
+    in roots: Roots
+  ) throws -> [FileProblem] {
+    try records.flatMap { record in
+      let (url, id, destination) = (record.url, record.id, record.destination)
+      let hasSameID = try exists(DownloadRecord.where { $0.id == id && $0.url != url })
+      let hasSameDestination = try exists(
+        DownloadRecord.where { $0.destination == destination && $0.url != url }
+      )
+      return (hasSameID ? [FileProblem(.duplicateID, of: record, in: roots)] : [])
+        + (hasSameDestination ? [FileProblem(.duplicateDestination, of: record, in: roots)] : [])
+    }
   }
 }

@@ -144,9 +144,10 @@ public final class RecordStore: Sendable {
   /// - Parameters:
   ///   - path: An absolute path.
   ///   - name: The root's name.
-  /// - Throws: ``RecordStoreError`` with `invalidName` for a relative path; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `invalidName` for a path that is relative, has `..`, or is
+  ///   longer than 1,536 bytes; ``StoreError``.
   public func setRoot(_ path: String, named name: String = RootName.standard) throws {
-    let path = try Self.validatedRoot(path)
+    let path = try Root.validatedPath(path)
     try objects.write { tx in _ = try tx.upsert(Root(name: name, path: path)) }
   }
 
@@ -160,29 +161,35 @@ public final class RecordStore: Sendable {
   /// try await store.add([request])
   /// ```
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidName` for a relative path; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `invalidName` for a path that is relative, has `..`, or is
+  ///   longer than 1,536 bytes; ``StoreError``.
   public func root(at path: String) throws -> String {
-    let path = try Self.validatedRoot(path)
+    let path = try Root.validatedPath(path)
     let roots = try roots()
     if roots.path(of: RootName.standard) == path { return RootName.standard }
     if let known = roots.name(of: path) { return known }
-    return try objects.write { tx in
-      if let known = try tx.fetch(Root.all).first(where: { $0.path == path }) { return known.name }
-      var name = "root-\(RecordIdentity.id(forURL: path))"
-      // A root that was created for this path may have been moved, with its records.
-      while try tx.find(Root.self, key: name) != nil { name += "-" }
-      try tx.insert(Root(name: name, path: path))
-      return name
-    }
+    let made = try makeRoots(at: [path])
+    // Made, or found, in the transaction before.
+    return made.name(of: path) ?? RootName.standard
   }
 
-  /// Returns an absolute path without a trailing slash.
-  private static func validatedRoot(_ path: String) throws(RecordStoreError) -> String {
-    guard path.utf8.first == UInt8(ascii: "/") else {
-      throw RecordStoreError(.invalidName, "'\(path)' cannot be a root: it is not absolute")
+  /// Creates the roots with some paths that no root has, in one transaction.
+  ///
+  /// - Parameter paths: Valid paths; see ``Root/validatedPath(_:)``.
+  /// - Returns: All roots.
+  /// - Throws: ``StoreError``.
+  package func makeRoots(at paths: [String]) throws -> Roots {
+    guard !paths.isEmpty else { return try roots() }
+    try objects.write { tx in
+      var known = Set(try tx.fetch(Root.all).map(\.path))
+      for path in paths where known.insert(path).inserted {
+        var name = "root-\(RecordIdentity.id(forURL: path))"
+        // A root that was created for this path may have been moved, with its records.
+        while try tx.find(Root.self, key: name) != nil { name += "-" }
+        try tx.insert(Root(name: name, path: path))
+      }
     }
-    let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
-    return end.map { String(path[...$0]) } ?? "/"
+    return try roots()
   }
 }
 
@@ -208,15 +215,7 @@ package struct Roots: Sendable, Hashable {
   /// - Returns: The root that contains the folder, the deepest if several do, and the folder's path
   ///   below it; `nil` if none does.
   package func location(ofFolder path: String) -> (root: String, folder: String)? {
-    let candidates = paths.merging([RootName.standard: standardPath]) { stored, _ in stored }
-      .filter { path == $0.value || path.hasPrefix($0.value == "/" ? "/" : $0.value + "/") }
-    let deepest = candidates.max { left, right in
-      (left.value.utf8.count, right.key) < (right.value.utf8.count, left.key)
-    }
-    return deepest.map { root in
-      let rest = path.dropFirst(root.value.count)
-      return (root.key, String(rest.drop { $0 == "/" }))
-    }
+    RootFolders(self).place(of: path)
   }
 
   /// The name and the path of each root: the default one first, then the others by name.

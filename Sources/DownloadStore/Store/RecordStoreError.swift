@@ -12,7 +12,7 @@ public struct RecordStoreError: Error, Sendable {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, invalidName, invalidDigest, unknownRecord, ambiguousID, missingRoot
-      case nameTaken, urlTaken, busy, fileSystem
+      case nameTaken, urlTaken, busy, fileSystem, invalidHeader, invalidRecord
     }
 
     private let value: Value
@@ -23,6 +23,10 @@ public struct RecordStoreError: Error, Sendable {
     public static let invalidName = Self(value: .invalidName)
     /// A digest is not `sha256:` and its hexadecimal digits.
     public static let invalidDigest = Self(value: .invalidDigest)
+    /// A header field has a name or a value that cannot be sent.
+    public static let invalidHeader = Self(value: .invalidHeader)
+    /// A record of a file contradicts itself, or has a number that is out of range.
+    public static let invalidRecord = Self(value: .invalidRecord)
     /// No record has that URL or id.
     public static let unknownRecord = Self(value: .unknownRecord)
     /// Several records have an id with this prefix.

@@ -11,8 +11,9 @@ struct BlockHashes: Sendable, Hashable {
 
     /// Creates the division that the digests of a file's pieces have.
     init(_ digests: PieceDigests) {
-      pieceLength = max(1, digests.pieceLength)
-      byteCount = digests.byteCount
+      // Bounded: the digests may come from a file, and ends of blocks are sums.
+      pieceLength = min(max(1, digests.pieceLength), RecordLimits.fileSize)
+      byteCount = min(digests.byteCount, RecordLimits.fileSize)
     }
 
     /// The block that contains the byte at an offset.

@@ -34,7 +34,7 @@ struct ConnectionSources: Sendable, Hashable {
   /// Creates the sources of a record whose first connection uses a URL.
   init(first url: String, of record: DownloadRecord) {
     all = [Source(url)]
-    add([record.url] + record.mirrors, upTo: .max)
+    add([record.url] + record.mirrors.prefix(RecordLimits.mirrors), upTo: .max)
   }
 
   /// Whether there is another URL than that of the first connection.

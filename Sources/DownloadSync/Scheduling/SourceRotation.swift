@@ -15,7 +15,7 @@ struct SourceRotation: Sendable {
   private let last: Int?
 
   init(of record: DownloadRecord) {
-    let sources = [record.url] + record.mirrors
+    let sources = [record.url] + record.mirrors.prefix(RecordLimits.mirrors)
     var failures: [Int: DownloadFailure.Code] = [:]
     var last: Int?
     // A full disk is listed among the attempts, but is no failure of the source, and is not counted.

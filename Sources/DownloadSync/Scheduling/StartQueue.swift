@@ -390,7 +390,7 @@ extension Scheduler.Candidate {
       runsAlone: record.unresolvedStarts > 1,
       startsImmediately: record.startsImmediately,
       volume: volume,
-      missingBytes: record.expected.map { max(0, $0 - record.received) }
+      missingBytes: record.expected.map { max(0, $0) - min(max(0, $0), max(0, record.received)) }
     )
   }
 }

@@ -32,7 +32,7 @@ extension DownloadRecord {
       dropBytes()
       resumeData = nil
     }
-    failedAttempts += 1
+    failedAttempts = failedAttempts.successor
     let wait = wait(self)
     if wait == nil {
       state = .failedPermanent
@@ -100,8 +100,7 @@ extension DownloadRecord {
     at moment: Date
   ) {
     let hasCrashed = self.state == .running && crash != .none
-    // A stored count may be any number.
-    if hasCrashed, unresolvedStarts < .max { unresolvedStarts += 1 }
+    if hasCrashed { unresolvedStarts = unresolvedStarts.successor }
     self.state = state
     let isAlone = hasCrashed && crash == .alone
     guard unresolvedStarts / (isAlone ? 1 : Self.crashLimitBesideOthers) >= maximumCrashes else {
@@ -145,4 +144,9 @@ extension DownloadRecord {
     if attempts.count > Attempt.limit { attempts.removeFirst(attempts.count - Attempt.limit) }
     updatedAt = moment
   }
+}
+
+extension Int32 {
+  /// The next number, up to the largest one: a count in a record may come from a file.
+  var successor: Int32 { self < .max ? self + 1 : .max }
 }

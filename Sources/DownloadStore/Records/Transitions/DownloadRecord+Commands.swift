@@ -113,6 +113,13 @@ extension DownloadRecord {
       && unresolvedStarts == 0
   }
 
+  /// Distinguishes what follows from the earlier transfers of the download.
+  ///
+  /// The number may come from a file, so it wraps around instead of trapping.
+  mutating func beginGeneration() {
+    generation &+= 1
+  }
+
   mutating func clearSchedule() {
     isHeld = false
     startsImmediately = false
@@ -135,7 +142,7 @@ extension DownloadRecord {
   /// until the new one replaces it.
   private mutating func restartFromFirstByte() {
     requeue()
-    generation += 1
+    beginGeneration()
     count(ByteRanges())
     resolvedBytes = 0
     expected = nil
@@ -151,11 +158,10 @@ extension DownloadRecord {
 
   /// Applies a request for a URL that the store already knows.
   ///
-  /// - Parameter isFileMissing: Whether the finished file of a completed download is gone.
-  package mutating func addAgain(isFileMissing: Bool) {
+  /// A completed download stays as it is; see ``restartCompleted(requiring:)``.
+  package mutating func addAgain() {
     switch state {
-    case .completed:
-      if isFileMissing { restartFromFirstByte() }
+    case .completed: break
     case .cancelled, .removed:
       restartFromFirstByte()
     case .paused, .failedPermanent, .failedRetryable:
@@ -167,13 +173,22 @@ extension DownloadRecord {
     }
   }
 
+  /// Queues a completed download again from the first byte, because its finished file is missing, was
+  /// changed, or is not the one that is required.
+  ///
+  /// - Parameter digest: The digest that is required from now on; `nil` for the one before.
+  package mutating func restartCompleted(requiring digest: Digest?) {
+    if let digest { expectedDigest = digest.text }
+    restartFromFirstByte()
+  }
+
   /// Replaces the URL; the download continues from the bytes on disk, under a new generation.
   package mutating func move(to url: String) {
     self.url = url
     mirrors.removeAll { $0.utf8.elementsEqual(url.utf8) }
     // Resume data contains the old URL.
     resumeData = nil
-    generation += 1
+    beginGeneration()
     switch state {
     case .running: state = .waiting
     case .failedRetryable, .failedPermanent: if !isGivenUp { requeue() }

@@ -46,6 +46,15 @@ extension DownloadRecord {
     clearSchedule()
   }
 
+  /// Notes that the file with the name of the finished one was read and has a digest, although its
+  /// metadata may have changed.
+  package mutating func confirmFile(_ identity: FileIdentity, _ digest: Digest) {
+    fileIdentity = identity
+    count(ByteRanges(upTo: identity.size))
+    expected = identity.size
+    verifiedDigest = digest.text
+  }
+
   /// Adopts an existing file as the finished one, unread.
   package mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
     fileIdentity = identity
@@ -90,7 +99,7 @@ extension DownloadRecord {
     at moment: Date
   ) {
     requeue()
-    generation += 1
+    beginGeneration()
     count(kept)
     if !kept.isEmpty { partialWrittenAt = writtenAt }
     resolvedBytes = received

@@ -16,7 +16,7 @@ extension DownloadRecord {
     if !keepingBytes { dropBytes() }
     noteWriting(from: moment)
     state = .running
-    generation += 1
+    beginGeneration()
     nextRetryAt = nil
     startsImmediately = false
     updatedAt = moment

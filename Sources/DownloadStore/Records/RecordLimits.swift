@@ -1,0 +1,36 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The bounds of numbers and texts that come from a document, an import or a caller.
+///
+/// Each is checked where the value enters, so that arithmetic on stored values cannot overflow: the
+/// sum or the difference of several of them, and a product with a small factor, fit into the type.
+package enum RecordLimits {
+  /// The largest size of a file, and of a piece, in bytes: 1 EiB.
+  package static let fileSize: Int64 = 1 << 60
+  /// The largest generation: 2⁶².
+  package static let generation: Int64 = 1 << 62
+  /// The largest number of failed attempts, and of unresolved starts: 2³⁰.
+  package static let count: Int32 = 1 << 30
+  /// The largest number of mirrors of a download.
+  ///
+  /// Every commit of a record writes its mirrors, so a long list would slow down the transfer.
+  package static let mirrors = 100
+  /// The maximum length of a folder below its root in bytes.
+  ///
+  /// With the path of a root and a file name it fits into the 4,096 bytes of a path.
+  package static let folderLength = 2_048
+  /// The maximum length of the path of a root in bytes.
+  package static let rootLength = 1_536
+
+  /// Whether a value is the size of a file, or an offset in one.
+  package static func isSize(_ value: Int64) -> Bool { (0...fileSize).contains(value) }
+
+  /// Whether a date is in the years 1 to 9999.
+  static func isDate(_ date: Date) -> Bool {
+    (-62_135_769_600...253_402_300_799).contains(date.timeIntervalSince1970)
+  }
+}

@@ -1,0 +1,257 @@
+package import ObjectStore
+
+/// Reviews the records of a file before they are imported, with the rules of ``RecordStore/add(_:)``.
+///
+/// A record that no command would store is refused. Ids and destinations stay unique: a record whose
+/// id or file name is taken, by another record of the store or of the file, gets another one.
+package final class DownloadImport: ImportReview {
+  /// The handling of records whose URLs are in the store.
+  package enum KnownRecords: Sendable, Hashable {
+    /// The store's record is kept.
+    case keep
+    /// The store's record is replaced; it keeps its id.
+    case replace
+    /// The import fails.
+    case fail
+  }
+
+  /// The decision about a record, which is the same each time the file is read.
+  private struct Place {
+    var id: String
+    var filename: String
+    /// Whether the store's record is kept.
+    var isKept = false
+    /// Whether header fields and digests with the id belong to an earlier record of the file.
+    var hasNoDetails = false
+  }
+
+  /// The path of the existing store.
+  private let path: String?
+  private var openedStore: RecordStore?
+  private let known: KnownRecords
+  private let acceptsHiddenFolders: Bool
+  private let records = StoredObjectCoder<DownloadRecord>()
+  private let headers = StoredObjectCoder<RequestHeaders>()
+  private let pieces = StoredObjectCoder<PieceDigests>()
+  private let roots = StoredObjectCoder<Root>()
+
+  /// The decisions that differ from the record, by its number in the file.
+  private var places: [Int: Place] = [:]
+  private var isPlanned = false
+  private var recordCount = 0
+  /// The ids of the file's records so far, and those of them whose records are not imported.
+  private var claimedIDs: Set<UInt64> = []
+  private var skippedIDs: Set<UInt64> = []
+  /// The new ids, by the id in the file.
+  private var newIDs: [UInt64: String] = [:]
+  /// The ids, and the hashes of the destinations, that the file's records get.
+  ///
+  /// An equal hash of another destination only leads to a number that the name would not need.
+  private var ids: Set<UInt64> = []
+  private var destinations: Set<Int> = []
+  /// The last number that was given to each wanted destination.
+  private var numbers: [StoredText: Int] = [:]
+
+  /// The roots of the file that the store does not have, with their paths.
+  package private(set) var newRoots: [(name: String, path: String)] = []
+  /// The number of records that got another id or file name.
+  package private(set) var changedRecordCount = 0
+
+  /// Creates a review.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the store of downloads; `nil` if the import creates it.
+  ///   - known: The handling of records whose URLs are in the store.
+  ///   - acceptsHiddenFolders: Whether records and roots may be in hidden folders.
+  package init(intoStoreAt path: String?, known: KnownRecords, acceptsHiddenFolders: Bool) {
+    self.path = path
+    self.known = known
+    self.acceptsHiddenFolders = acceptsHiddenFolders
+  }
+
+  package let model = DownloadRecord.schema.name
+
+  package var uniqueFields: [String: Set<UInt32>] {
+    let names: Set = ["id", "destination"]
+    return [model: Set(DownloadRecord.schema.fields.filter { names.contains($0.name) }.map(\.id))]
+  }
+
+  /// The existing store; `nil` if the import creates it.
+  ///
+  /// Opened when it is needed: the import has opened it for writing then, so that this process has it
+  /// open once.
+  private func store() throws -> RecordStore? {
+    guard let path else { return nil }
+    let store = try openedStore ?? RecordStore(at: path, access: .readOnly)
+    openedStore = store
+    return store
+  }
+
+  package func begin(isCheck: Bool) {
+    if recordCount > 0 { isPlanned = true }
+    recordCount = 0
+    newRoots = []
+  }
+
+  package func review(_ object: StoredObject) throws -> StoredObject? {
+    do {
+      switch object.model {
+      case DownloadRecord.schema.name: return try reviewRecord(object)
+      case RequestHeaders.schema.name:
+        var value = try headers.decode(object)
+        try value.validate()
+        guard let id = owner(of: value.recordID) else { return nil }
+        guard id != value.recordID else { return object }
+        value.recordID = id
+        return try headers.object(value, replacing: object)
+      case PieceDigests.schema.name:
+        var value = try pieces.decode(object)
+        try value.validate()
+        guard let id = owner(of: value.recordID) else { return nil }
+        guard id != value.recordID else { return object }
+        value.recordID = id
+        return try pieces.object(value, replacing: object)
+      case Root.schema.name: return try reviewRoot(object)
+      default: return object
+      }
+    } catch let error as RecordStoreError {
+      throw ImportRefusal(error.message)
+    } catch let error as RecordError {
+      throw ImportRefusal("\(error)")
+    }
+  }
+
+  // MARK: Records
+
+  private func reviewRecord(_ object: StoredObject) throws -> StoredObject? {
+    let record = try records.decode(object)
+    try record.validate(acceptsHiddenFolder: acceptsHiddenFolders)
+    let number = recordCount
+    recordCount += 1
+    if !isPlanned { try plan(record, number) }
+    let place = places[number]
+    guard place?.isKept != true else { return nil }
+    var result = record
+    if let place {
+      result.id = place.id
+      result.filename = place.filename
+      result.destination = FileLayout.destination(
+        root: record.root,
+        folder: record.folder,
+        filename: place.filename
+      )
+      if place.hasNoDetails {
+        result.hasHeaders = false
+        result.hasPieceDigests = false
+      }
+    }
+    result.settleImport(keepingBytes: try countsStoredBytes(result))
+    return result == record ? object : try records.object(result, replacing: object)
+  }
+
+  /// Whether the bytes of a record are those of its partial file in the store.
+  ///
+  /// The partial files of another store have other names. In a new store no bytes are on disk yet.
+  private func countsStoredBytes(_ record: DownloadRecord) throws -> Bool {
+    guard let store = try store() else { return true }
+    let stored = try store.objects.read { tx in try tx.find(DownloadRecord.self, key: record.url) }
+    return stored.map { $0.countsSameBytes(as: record) } ?? false
+  }
+
+  private func plan(_ record: DownloadRecord, _ number: Int) throws {
+    let fileID = Self.number(ofID: record.id)
+    let isClaimed = !claimedIDs.insert(fileID).inserted
+    let stored = try store()?.objects.read { tx in
+      try tx.find(DownloadRecord.self, key: record.url)
+    }
+    var place = Place(id: record.id, filename: record.filename, hasNoDetails: isClaimed)
+    if stored != nil, known == .keep {
+      place.isKept = true
+      places[number] = place
+      if !isClaimed { skippedIDs.insert(fileID) }
+      return
+    }
+    if let stored {
+      place.id = stored.id
+    } else {
+      var round = 2
+      while try isTaken(id: place.id) {
+        place.id = RecordIdentity.id(forURL: record.url, round: round)
+        round += 1
+      }
+    }
+    ids.insert(Self.number(ofID: place.id))
+    if !isClaimed, place.id != record.id { newIDs[fileID] = place.id }
+    place.filename = try freeName(for: record)
+    destinations.insert(Self.hash(of: destination(of: record, named: place.filename)))
+    let isSame =
+      place.id == record.id && place.filename == record.filename && !place.hasNoDetails
+    guard !isSame else { return }
+    places[number] = place
+    changedRecordCount += 1
+  }
+
+  private func isTaken(id: String) throws -> Bool {
+    if ids.contains(Self.number(ofID: id)) { return true }
+    return try store()?.objects.read { tx in
+      try tx.exists(DownloadRecord.where { $0.id == id })
+    } ?? false
+  }
+
+  /// The file name of the record, numbered if another record has its destination.
+  private func freeName(for record: DownloadRecord) throws -> String {
+    let wanted = StoredText(record.destination)
+    guard try numbers[wanted] != nil || isTaken(record.destination, byOtherThan: record.url) else {
+      return record.filename
+    }
+    let number = try FreeNumber.find(after: numbers[wanted] ?? 1) { number in
+      let name = SafeFilename.numbered(record.filename, number)
+      return try !isTaken(destination(of: record, named: name), byOtherThan: record.url)
+    }
+    numbers[wanted] = number
+    return SafeFilename.numbered(record.filename, number)
+  }
+
+  private func isTaken(_ destination: String, byOtherThan url: String) throws -> Bool {
+    if destinations.contains(Self.hash(of: destination)) { return true }
+    return try store()?.objects.read { tx in
+      try tx.exists(DownloadRecord.where { $0.destination == destination && $0.url != url })
+    } ?? false
+  }
+
+  private func destination(of record: DownloadRecord, named filename: String) -> String {
+    FileLayout.destination(root: record.root, folder: record.folder, filename: filename)
+  }
+
+  private static func hash(of destination: String) -> Int { StoredText(destination).hashValue }
+
+  /// The number that a valid id writes in hexadecimal digits.
+  private static func number(ofID id: String) -> UInt64 { UInt64(id, radix: 16) ?? 0 }
+
+  // MARK: Details and roots
+
+  /// The id under which header fields or digests are stored; `nil` if their record is not imported.
+  private func owner(of id: String) -> String? {
+    // In a file that is read once, they may come before their record.
+    guard path != nil, isPlanned else { return id }
+    let number = Self.number(ofID: id)
+    guard claimedIDs.contains(number), !skippedIDs.contains(number) else { return nil }
+    return newIDs[number] ?? id
+  }
+
+  private func reviewRoot(_ object: StoredObject) throws -> StoredObject? {
+    let root = try roots.decode(object)
+    try root.validate()
+    let stored = try store()?.roots().path(of: root.name)
+    if let stored {
+      // The standard root has a path without being stored.
+      if known == .keep { return nil }
+      if stored == root.path { return object }
+    }
+    guard acceptsHiddenFolders || !FileLayout.isHidden(root.path) else {
+      throw RecordStoreError(.invalidName, "the root '\(root.path)' is a hidden folder")
+    }
+    newRoots.append((root.name, root.path))
+    return object
+  }
+}

@@ -1,0 +1,186 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// `get` and `add` of a URL that the store knows, with a checksum or a changed file.
+@Suite(.timeLimit(.minutes(10)))
+struct KnownDownloadTests: StoreSuite {
+  private static let body = Body.generated(byteCount: 50_000, seed: 9)
+
+  private let folder: TemporaryFolder
+  let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+    server.route("/a", Resource(Self.body))
+  }
+
+  private var url: String { server.url("/a") }
+  private var file: String { folder.path("files/a") }
+
+  @discardableResult
+  private func get(_ options: String...) async -> CommandResult {
+    await dlstore(
+      ["--store", store, "get", url, "--output-folder", folder.path("files")] + options
+    )
+  }
+
+  private func record() throws -> DownloadRecord {
+    try RecordStore(at: store, access: .readOnly).record(matching: url)
+  }
+
+  private static func digest(_ algorithm: Digest.Algorithm) -> Digest {
+    var hasher = DigestHasher(algorithm)
+    hasher.update(body.bytes(at: 0, count: 50_000).span)
+    return hasher.digest
+  }
+
+  private static let wrong = "sha256:" + String(repeating: "0", count: 64)
+
+  @Test func `a finished file with the required checksum is complete`() async throws {
+    #expect(await get().status == .done)
+    for algorithm in [Digest.Algorithm.md5, .sha256] {
+      let digest = Self.digest(algorithm).text
+      let result = await get("--checksum", digest)
+      #expect(result.status == .done)
+      #expect(result.messages.contains("already complete"))
+      #expect(try record().verifiedDigest == digest && record().expectedDigest == digest)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a finished file with another checksum than the required one is not complete`()
+    async throws
+  {
+    #expect(await get("--checksum", Self.digest(.sha256).text).status == .done)
+    let result = await get("--checksum", Self.wrong, "--max-attempts", "1")
+    #expect(result.status == .failed, "\(result.messages)")
+    #expect(!result.messages.contains("already complete"))
+    #expect(result.messages.contains("another checksum"))
+    #expect(server.requests.count > 1)
+    // The finished file stays until a correct one replaces it.
+    #expect(Self.body.matches(file: file))
+  }
+
+  @Test(arguments: [true, false])
+  func `a finished file that was replaced is downloaded again`(hasChecksum: Bool) async throws {
+    let options = hasChecksum ? ["--checksum", Self.digest(.sha256).text] : []
+    let arguments =
+      ["--store", store, "get", url, "--output-folder", folder.path("files")] + options
+    #expect(await dlstore(arguments).status == .done)
+    try FileManager.default.removeItem(atPath: file)
+    // Of the same size.
+    try Data(repeating: 1, count: 50_000).write(to: URL(filePath: file))
+    let result = await dlstore(arguments)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(!result.messages.contains("already complete"))
+    #expect(server.requests.count == 2)
+    let path = try #require(
+      try RecordStore(at: store, access: .readOnly).localPath(of: record())
+    )
+    #expect(Self.body.matches(file: path))
+    // The user's file is not overwritten.
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data(repeating: 1, count: 50_000))
+  }
+
+  @Test func `a file with another time and the known contents is complete`() async throws {
+    #expect(await get("--checksum", Self.digest(.sha256).text).status == .done)
+    let past = Date(timeIntervalSince1970: 1_000_000_000)
+    try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: file)
+    let result = await get()
+    #expect(result.status == .done && result.messages.contains("already complete"))
+    #expect(server.requests.count == 1)
+    #expect(await dlstore("--store", store, "verify").status == .done)
+  }
+
+  @Test func `a finished file that was deleted is downloaded again`() async throws {
+    #expect(await get().status == .done)
+    try FileManager.default.removeItem(atPath: file)
+    #expect(await get("--checksum", Self.digest(.md5).text).status == .done)
+    #expect(Self.body.matches(file: file))
+    #expect(server.requests.count == 2)
+  }
+
+  @Test func `verify-file compares with the required checksum`() async throws {
+    #expect(await get("--checksum", Self.digest(.sha256).text).status == .done)
+    let required = Self.wrong
+    try change(url) { $0.expectedDigest = required }
+    let result = await dlstore("--store", store, "verify-file", url)
+    #expect(result.status == .damaged, "\(result.output)")
+  }
+
+  // MARK: Documents
+
+  private func add(document text: String) async throws -> CommandResult {
+    let path = try folder.makeFile("\(UUID().uuidString).meta4", text)
+    return await dlstore("--store", store, "add", "--metalink", path)
+  }
+
+  private func document(_ digest: String?, mirror: String) -> String {
+    let hash = digest.map { "<hash type=\"sha-256\">\($0)</hash>" } ?? ""
+    return """
+      <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a">\(hash)
+      <url priority="1">\(url)</url><url priority="2">\(mirror)</url></file></metalink>
+      """
+  }
+
+  @Test(arguments: [String(repeating: "0", count: 64), nil])
+  func `a document changes neither the checksum nor the mirrors of a known download`(
+    digest: String?
+  ) async throws {
+    let own = Self.digest(.sha256)
+    for known in [own.text, nil] {
+      let path = folder.path("store-\(known == nil ? 1 : 2)")
+      let options = known.map { ["--checksum", $0] } ?? []
+      _ = await dlstore(["--store", path, "add", url] + options)
+      let file = try folder.makeFile(
+        "\(UUID().uuidString).meta4",
+        document(digest, mirror: "http://evil/a")
+      )
+      let result = await dlstore("--store", path, "add", "--metalink", file)
+      #expect(result.status == .done)
+      #expect(result.messages.contains("is known"))
+      let record = try RecordStore(at: path, access: .readOnly).record(matching: url)
+      #expect(record.expectedDigest == known && record.mirrors == [])
+    }
+  }
+
+  @Test func `a document with the checksum of a known download adds its mirrors`() async throws {
+    let own = Self.digest(.sha256)
+    _ = await dlstore("--store", store, "add", url, "--checksum", own.text)
+    let result = try await add(document: document(own.hexadecimal, mirror: "http://m/a"))
+    #expect(result.status == .done && result.messages.isEmpty)
+    #expect(try record().mirrors == ["http://m/a"])
+  }
+
+  @Test(arguments: ["file name=\".ssh/authorized_keys\"", "file name=\"a/.config/b\""])
+  func `a document may not name a hidden folder`(element: String) async throws {
+    let result = try await add(
+      document: """
+        <metalink xmlns="urn:ietf:params:xml:ns:metalink"><\(element)>
+        <url>\(url)</url></file></metalink>
+        """
+    )
+    #expect(result.status == .failed && result.messages.contains("hidden folder"))
+  }
+
+  @Test func `a download has at most 100 mirrors`() async throws {
+    let mirrors = (1...40_000).map { "<url priority=\"\($0 + 1)\">http://m\($0)/a</url>" }.joined()
+    let result = try await add(
+      document: """
+        <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a">
+        <url priority="1">\(url)</url>\(mirrors)</file></metalink>
+        """
+    )
+    #expect(result.status == .done)
+    #expect(try record().mirrors == (1...100).map { "http://m\($0)/a" })
+  }
+}

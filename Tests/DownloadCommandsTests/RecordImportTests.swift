@@ -1,0 +1,387 @@
+import DownloadStore
+import DownloadSync
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadCommands
+
+/// `import` of records that other stores, or other programs, have written.
+struct RecordImportTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+  }
+
+  private let url = "http://h/a.bin"
+
+  /// Exports a store with some records, after changes of its lines.
+  ///
+  /// - Parameters:
+  ///   - requests: The records; by default one.
+  ///   - change: Changes a line: its model and its fields.
+  /// - Returns: The path of the file.
+  /// - Throws: An error of the store or of the file.
+  private func export(
+    _ requests: [DownloadRequest]? = nil,
+    _ change: (String, inout [String: Any]) -> Void = { _, _ in }
+  ) async throws -> String {
+    let source = folder.path("source-\(UUID().uuidString)")
+    try await RecordStore(at: source).add(requests ?? [DownloadRequest(url: url)])
+    let exported = await dlstore("--store", source, "export")
+    let lines = try exported.lines.enumerated().map { number, line in
+      guard number > 0 else { return line }
+      let json = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      var object = try #require(json as? [String: Any])
+      var fields = try #require(object["fields"] as? [String: Any])
+      change(object["model"] as? String ?? "", &fields)
+      object["fields"] = fields
+      return String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
+    }
+    let name = "\(UUID().uuidString).jsonl"
+    return try folder.makeFile(name, lines.joined(separator: "\n") + "\n")
+  }
+
+  /// Exports one record with changed fields.
+  private func export(setting values: [String: Any]) async throws -> String {
+    try await export { model, fields in
+      if model == "DownloadRecord" { fields.merge(values) { $1 } }
+    }
+  }
+
+  private func importing(_ file: String, _ options: String...) async -> CommandResult {
+    await dlstore(["--store", store, "import"] + options + [file])
+  }
+
+  private func records() throws -> [DownloadRecord] { try RecordStore(at: store).records() }
+
+  private func storedHeaders() throws -> [RequestHeaders] {
+    try RecordStore(at: store).objects.read { tx in try tx.fetch(RequestHeaders.all) }
+  }
+
+  private func record(_ url: String) throws -> DownloadRecord {
+    try RecordStore(at: store).record(matching: url)
+  }
+
+  // MARK: Ids and destinations
+
+  @Test func `a record whose id another download has gets another one, and no bytes`()
+    async throws
+  {
+    // The id of a record is that of the URL with which it was added.
+    let other = "http://h/b.bin"
+    let own = try await RecordStore(at: store).add([DownloadRequest(url: url)])[0].record
+    try RecordStore(at: store).replaceURLNow(matching: url, with: other)
+    let file = try await export(setting: [
+      "received": 150_000, "expected": 400_000, "entityTag": "\"1\"",
+    ])
+    let result = await importing(file)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try record(other).id == own.id)
+    let imported = try record(url)
+    #expect(imported.id != own.id && RecordIdentity.isID(imported.id))
+    #expect(imported.received == 0 && imported.entityTag == nil)
+    let verified = await dlstore("--store", store, "verify")
+    #expect(verified.status == .done, "\(verified.output)")
+  }
+
+  @Test func `two records of a file with one id get two ids`() async throws {
+    let requests = ["http://h/a", "http://h/b"].map { DownloadRequest(url: $0) }
+    let file = try await export(requests) { model, fields in
+      if model == "DownloadRecord" { fields["id"] = "0123456789abcdef" }
+    }
+    for path in [store, folder.path("copy")] {
+      if path == store { _ = try RecordStore(at: path) }
+      let result = await dlstore("--store", path, "import", file)
+      #expect(result.status == .done, "\(result.messages)")
+      let ids = try RecordStore(at: path).records().map(\.id)
+      #expect(Set(ids).count == 2 && ids.contains("0123456789abcdef"))
+    }
+  }
+
+  @Test func `a record whose file name another download has gets a number`() async throws {
+    try await RecordStore(at: store).add([DownloadRequest(url: "http://other/a.bin")])
+    let result = await importing(try await export())
+    #expect(result.status == .done, "\(result.messages)")
+    let imported = try record(url)
+    #expect(imported.filename == "a (2).bin")
+    #expect(imported.destination == "default/a (2).bin")
+  }
+
+  @Test func `many records of a file with one name get successive numbers`() async throws {
+    let requests = (1...20).map { DownloadRequest(url: "http://h/\($0)/a.bin") }
+    let file = try await export(requests) { model, fields in
+      guard model == "DownloadRecord" else { return }
+      fields["filename"] = "a.bin"
+      fields["destination"] = "default/a.bin"
+    }
+    #expect(await importing(file).status == .done)
+    #expect(Set(try records().map(\.filename)) == Set(["a.bin"] + (2...20).map { "a (\($0)).bin" }))
+  }
+
+  @Test func `header fields follow their record to its new id`() async throws {
+    let other = "http://h/b.bin"
+    try await RecordStore(at: store).add([DownloadRequest(url: url)])
+    try RecordStore(at: store).replaceURLNow(matching: url, with: other)
+    var request = DownloadRequest(url: url)
+    request.headers = [HeaderField(name: "X-Key", value: "1")]
+    #expect(await importing(try await export([request])).status == .done)
+    let target = try RecordStore(at: store)
+    #expect(try target.headers(of: record(url)) == request.headers)
+    #expect(try target.headers(of: record(other)) == [])
+  }
+
+  @Test func `the header fields of a record that is kept are not imported`() async throws {
+    try await RecordStore(at: store).add([DownloadRequest(url: url)])
+    var request = DownloadRequest(url: url)
+    request.headers = [HeaderField(name: "X-Key", value: "1")]
+    let result = await importing(try await export([request]))
+    #expect(result.output == "objects: 0 added, 2 already in the store and kept\n")
+    #expect(try storedHeaders().isEmpty)
+  }
+
+  @Test func `a replaced record keeps its id, and counts no bytes of another store`() async throws {
+    try await RecordStore(at: store).add([DownloadRequest(url: url)])
+    try change(url) { record in
+      record.received = 50
+      record.expected = 100
+      record.entityTag = "\"1\""
+    }
+    let own = try record(url)
+    let file = try await export(setting: [
+      "id": "0123456789abcdef", "received": 70, "expected": 100, "entityTag": "\"2\"",
+      "priority": 7,
+    ])
+    #expect(await importing(file, "--if-known", "replace").status == .done)
+    let replaced = try record(url)
+    #expect(replaced.id == own.id && replaced.priority == 7)
+    #expect(replaced.received == 0 && replaced.entityTag == nil)
+  }
+
+  @Test func `a store replaced by its own export counts the same bytes`() async throws {
+    try await RecordStore(at: store).add([DownloadRequest(url: url)])
+    try change(url) { record in
+      record.received = 50
+      record.expected = 100
+      record.entityTag = "\"1\""
+    }
+    let before = try record(url)
+    let exported = await dlstore("--store", store, "export")
+    let file = try folder.makeFile("own.jsonl", exported.output)
+    #expect(await importing(file, "--if-known", "replace").status == .done)
+    #expect(try record(url) == before)
+  }
+
+  @Test func `verify reports two downloads with one id or one file name`() async throws {
+    let opened = try RecordStore(at: store)
+    let added = try await opened.add(
+      ["http://h/a", "http://h/b"].map { DownloadRequest(url: $0) }
+    )
+    let first = added[0].record
+    try change(added[1].record.url) { record in
+      record.id = first.id
+      record.destination = first.destination
+    }
+    let result = await dlstore("--store", store, "verify")
+    #expect(result.status == .damaged)
+    #expect(result.output.contains("duplicateID 2"))
+    #expect(result.output.contains("duplicateDestination 2"))
+  }
+
+  // MARK: Values that no command stores
+
+  private static let refused: [(field: String, value: String)] = [
+    ("url", "ftp://h/a.bin"), ("url", "http://h/a\n gid=1"), ("url", "http:///a"),
+    ("mirrors", "[\"http://h/\\u000ab\"]"), ("mirrors", "[\"file:///etc/passwd\"]"),
+    ("folder", "../x"), ("folder", "/etc"), ("folder", "a/../../b"), ("folder", ".ssh"),
+    ("folder", "a/.config/b"), ("folder", "a//b"), ("folder", "a\u{0}b"),
+    ("filename", "../x"), ("filename", "a/b"), ("filename", ".bashrc"), ("filename", ".."),
+    ("filename", ""), ("filename", "0123456789abcdef.dlstore-part"), ("filename", "a\nb"),
+    ("id", "../../etc/passwd"), ("id", "0123456789ABCDEF"), ("id", ""),
+    ("destination", "default/other.bin"), ("root", ""),
+    ("received", "-1"), ("received", "9223372036854775807"),
+    ("expected", "-1"), ("expected", "9223372036854775807"),
+    ("resolvedBytes", "-9223372036854775808"), ("generation", "9223372036854775807"),
+    ("generation", "-1"), ("failedAttempts", "-1"), ("failedAttempts", "2147483647"),
+    ("unresolvedStarts", "2147483647"), ("bytesPerSecond", "0"), ("bytesPerSecond", "-5"),
+    ("connections", "0"), ("notBefore", "\"inf\""), ("nextRetryAt", "1e300"),
+    ("createdAt", "\"nan:7ff8000000000000\""), ("expectedDigest", "sha256:aa"),
+    ("expectedDigest", "MD5:9E107D9D372BB6826BD81D3542A419D6"), ("verifiedDigest", "x"),
+    ("entityTag", "\"1\"\r\nX-Evil: 1"), ("lastModified", "a\nb"), ("ranges", "AQI="),
+  ]
+
+  @Test(arguments: refused) func `a record that no command stores is refused`(
+    field: String,
+    value: String
+  ) async throws {
+    let text: Any
+    let json = try? JSONSerialization.jsonObject(with: Data(value.utf8), options: .fragmentsAllowed)
+    switch json {
+    case let number as NSNumber where !value.hasPrefix("\""): text = number
+    case let list as [String]: text = list
+    case let string as String where field == "notBefore" || field == "createdAt": text = string
+    default: text = value
+    }
+    var changes = [field: text]
+    // Its destination fits, so that only the field is wrong.
+    if field == "filename" { changes["destination"] = "default/\(value)" }
+    if field == "folder" { changes["destination"] = "default/\(value)/a.bin" }
+    if field == "root" { changes["destination"] = "\(value)/a.bin" }
+    let file = try await export(setting: changes)
+    let created = await importing(file)
+    #expect(created.status == .damaged, "\(created.messages)")
+    #expect(created.messages.contains("line 2"))
+    #expect(!FileManager.default.fileExists(atPath: store))
+    _ = try RecordStore(at: store)
+    #expect(await importing(file).status == .damaged)
+    #expect(try records().isEmpty)
+  }
+
+  @Test func `a record that only an engine can have is as that engine would leave it`()
+    async throws
+  {
+    let file = try await export(setting: [
+      "state": "running", "received": 777, "unresolvedStarts": 1, "pendingHooks": ["complete"],
+      "removesFile": true, "resumeData": "AAAA",
+    ])
+    #expect(await importing(file).status == .done)
+    let imported = try record(url)
+    #expect(imported.state == .waiting && imported.received == 0 && imported.unresolvedStarts == 0)
+    #expect(imported.pendingHooks == [] && !imported.removesFile && imported.resumeData == nil)
+  }
+
+  @Test(arguments: ["finalizing", "running"]) func `a paused transfer stays paused`(
+    state: String
+  ) async throws {
+    let file = try await export(setting: ["state": state, "intent": "hold", "received": 5])
+    #expect(await importing(file).status == .done)
+    #expect(try record(url).state == .paused)
+  }
+
+  @Test func `a complete record that contradicts its file is refused`() async throws {
+    let identity = Data([5, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 1, count: 16))
+    let file = try await export(setting: [
+      "state": "completed", "received": 6, "expected": 5,
+      "fileIdentity": identity.base64EncodedString(),
+    ])
+    #expect(await importing(file).status == .damaged)
+  }
+
+  @Test(arguments: [
+    ("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("Range", "bytes=5-"), ("X-A", "\u{0}"),
+  ])
+  func `a header field that cannot be sent is refused`(name: String, value: String) async throws {
+    var request = DownloadRequest(url: url)
+    request.headers = [HeaderField(name: "X-Old", value: "old")]
+    func sized(_ text: String) -> [UInt8] {
+      let count = text.utf8.count
+      return [UInt8(count & 0xFF), UInt8(count >> 8), 0, 0] + Array(text.utf8)
+    }
+    let field = Data(sized(name) + sized(value)).base64EncodedString()
+    let file = try await export([request]) { model, fields in
+      if model == "RequestHeaders" { fields["fields"] = [field] }
+    }
+    let result = await importing(file)
+    #expect(result.status == .damaged, "\(result.messages)")
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  // MARK: Roots
+
+  /// Exports a record in a root with another path.
+  private func export(root path: String) async throws -> String {
+    var request = DownloadRequest(url: url)
+    let source = folder.path("rooted")
+    request.root = try RecordStore(at: source).root(at: "/mnt/disk")
+    try await RecordStore(at: source).add([request])
+    let text = await dlstore("--store", source, "export").output
+    return try folder.makeFile(
+      "rooted.jsonl",
+      text.replacing("\"path\":\"/mnt/disk\"", with: "\"path\":\"\(path)\"")
+    )
+  }
+
+  @Test(arguments: ["relative", "/a/../etc", "/a/", "/a\\u000ab", "/home/me/.ssh", "/.config/x"])
+  func `a root that no command makes, or in a hidden folder, is refused`(
+    path: String
+  )
+    async throws
+  {
+    let result = await importing(try await export(root: path))
+    #expect(result.status == .damaged, "\(result.messages)")
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `a root of the file is named, and a hidden one needs the user's consent`()
+    async throws
+  {
+    let result = await importing(try await export(root: "/home/me/.x"), "--hidden-folders")
+    #expect(result.status == .done)
+    #expect(result.messages.contains("/home/me/.x"))
+  }
+
+  @Test func `the standard root of a file does not move that of the store`() async throws {
+    let source = folder.path("moved")
+    try RecordStore(at: source).setRoot("/mnt/elsewhere")
+    try await RecordStore(at: source).add([DownloadRequest(url: url)])
+    let exported = await dlstore("--store", source, "export").output
+    let file = try folder.makeFile("moved.jsonl", exported)
+    let before = try RecordStore(at: store).roots().path(of: RootName.standard)
+    #expect(await importing(file).status == .done)
+    #expect(try RecordStore(at: store).roots().path(of: RootName.standard) == before)
+  }
+
+  // MARK: aria2
+
+  @Test(arguments: ["dir=.ssh", "dir=/nowhere/.ssh", "out=.config/x"])
+  func `a hidden folder in an aria2 file needs the user's consent`(option: String) async throws {
+    let file = try folder.makeFile("list.txt", "\(url)\n  \(option)\n")
+    let refused = await importing(file, "--format", "aria2")
+    #expect(refused.status == .failed && refused.messages.contains("hidden"))
+    #expect(try records().isEmpty)
+    let added = await dlstore("--store", store, "add", "--input-file", file)
+    if option != "dir=/nowhere/.ssh" { #expect(added.status == .failed) }
+    let accepted = await importing(file, "--format", "aria2", "--hidden-folders")
+    #expect(accepted.status == .done, "\(accepted.messages)")
+  }
+
+  @Test func `one folder that is too long does not stop an import`() async throws {
+    let long = Array(repeating: String(repeating: "x", count: 200), count: 25).joined(
+      separator: "/"
+    )
+    let file = try folder.makeFile(
+      "list.txt",
+      "http://h/1\n dir=\(long)\nhttp://h/2\n dir=/\(long)\nhttp://h/3\n"
+    )
+    let result = await importing(file, "--format", "aria2")
+    #expect(result.status == .failed)
+    #expect(try records().map(\.url) == ["http://h/3"])
+  }
+
+  @Test func `a line feed in a stored URL does not become an option in aria2's format`()
+    async throws
+  {
+    // An earlier version imported such URLs.
+    let evil = "http://h/x\n on-download-complete=/bin/evil"
+    try await RecordStore(at: store).add([DownloadRequest(url: url)])
+    let opened = try RecordStore(at: store)
+    try await opened.objects.write { tx in
+      guard var record = try tx.find(DownloadRecord.self, key: url) else { return }
+      record.mirrors = [evil, "http://h/y"]
+      try tx.upsert(record)
+      record.url = evil
+      record.id = "0123456789abcdef"
+      record.destination = "default/x"
+      try tx.insert(record)
+    }
+    let exported = await dlstore("--store", store, "export", "--format", "aria2")
+    #expect(exported.status == .done)
+    #expect(!exported.output.contains("evil"))
+    #expect(exported.output.contains("\(url)\thttp://h/y\n"))
+    #expect(exported.messages.contains("url") && exported.messages.contains("mirrors"))
+  }
+}

@@ -1,0 +1,5 @@
+import Foundation
+import FuzzSupport
+import StoreFuzzing
+
+exit(await FuzzCommand.run(RecordImportFuzzer.self))
