@@ -34,7 +34,7 @@ import Testing
     let found = try Reconciliation(of: record, in: try store.roots(), now: Date())
     let recount = RecordChange(
       found,
-      taskHasEnded: false,
+      after: .none,
       resumeData: nil,
       counted: ByteRanges(upTo: 5),
       EngineOptions()
