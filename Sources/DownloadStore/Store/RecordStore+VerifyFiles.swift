@@ -56,7 +56,11 @@ extension RecordStore {
     in roots: Roots
   ) throws -> FileProblem? {
     var record = record
-    while let problem = FileProblem(of: record, in: roots) {
+    var last: FileProblem?
+    // Bounded: a record with a date that is not a number never equals itself.
+    for _ in 0..<16 {
+      guard let problem = FileProblem(of: record, in: roots) else { return nil }
+      last = problem
       let current = try objects.read { tx in
         try tx.first(DownloadRecord.where { $0.id == record.id })
       }
@@ -64,7 +68,7 @@ extension RecordStore {
       if current == record { return problem }
       record = current
     }
-    return nil
+    return last
   }
 }
 
