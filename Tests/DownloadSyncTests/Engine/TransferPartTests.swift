@@ -232,8 +232,11 @@ import Testing
 
   @Test func `a content coding is refused`() throws {
     let coding = HeaderField(name: "Content-Encoding", value: "gzip")
-    let part = try part()
-    #expect(part.receive(head(206, [coding])) == .cancel)
+    do {
+      // A partial file can be open once.
+      let part = try part()
+      #expect(part.receive(head(206, [coding])) == .cancel)
+    }
     // The bytes of the coded form have the required digest.
     let known = try self.part(digest: "sha256:" + String(repeating: "0", count: 64))
     #expect(known.receive(head(206, [coding])) == .proceed)
