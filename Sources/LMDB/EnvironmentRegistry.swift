@@ -153,8 +153,8 @@ enum EnvironmentRegistry {
       unsafe environmentClose(handle)
       ReplacementStep.begin(.unshareDataFile)
       dataLock?.release()
-      // An environment under exclusive access has no entry, and no lock.
-      if dataLock != nil { state.entries[identity] = nil }
+      // An environment in memory or under exclusive access has none.
+      state.entries[identity] = nil
     }
   }
 
