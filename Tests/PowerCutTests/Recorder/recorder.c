@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -342,7 +343,24 @@ NAMED(link, LINK, old, new, (const char *old, const char *new), old, new)
 NAMED(unlink, UNLINK, path, NULL, (const char *path), path)
 NAMED(rmdir, UNLINK, path, NULL, (const char *path), path)
 NAMED(mkdir, MAKE_FOLDER, path, NULL, (const char *path, mode_t mode), path, mode)
-NAMED(unlinkat, UNLINK, path, NULL, (int folder, const char *path, int flags), folder, path, flags)
+
+// The path may be relative to an open folder.
+int unlinkat(int folder, const char *name, int flags) {
+  char path[2 * PATH_MAX + 2];
+  if (name[0] == '/' || folder < 0) {
+    snprintf(path, sizeof path, "%s", name);
+  } else {
+    path_of(folder, path);
+    size_t size = strlen(path);
+    snprintf(path + size, sizeof path - size, "/%s", name);
+  }
+  if (!is_tracked_path(path)) return REAL(unlinkat)(folder, name, flags);
+  lock();
+  int code = named(REAL(unlinkat)(folder, name, flags), UNLINK, path, NULL);
+  unlock();
+  return code;
+}
+
 NAMED(mkdirat, MAKE_FOLDER, path, NULL, (int folder, const char *path, mode_t mode), folder, path,
       mode)
 NAMED(renameat, RENAME, old, new, (int a, const char *old, int b, const char *new), a, old, b, new)
