@@ -72,12 +72,14 @@ struct PartClaim: Sendable, Hashable {
       hasEnded = true
       return .end
     }
+    // Bytes after the declared end are excess, although the claim may have their offsets.
+    let count = min(Int64(count), responseEnd - position)
     guard position >= current.lowerBound else {
-      let skipped = min(Int64(count), current.lowerBound - position)
+      let skipped = min(count, current.lowerBound - position)
       position += skipped
       return .skip(Int(skipped))
     }
-    let end = position + min(Int64(count), current.upperBound - position)
+    let end = position + min(count, current.upperBound - position)
     reserved = position..<end
     position = end
     if end < current.upperBound {

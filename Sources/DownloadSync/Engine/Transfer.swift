@@ -225,7 +225,9 @@ final class Transfer: TaskSink {
         // The other gaps of a file belong to other connections, if these get an answer.
         let last = state.isSplit ? end ?? total ?? .max : .max
         let bytes = written.gaps(in: offset..<max(offset, last))
-        state.claims.open(0, PartClaim(bytes, from: start, to: end))
+        // A response without a declared end may not be longer than the file, either.
+        let responseEnd = [end, total].compactMap(\.self).min()
+        state.claims.open(0, PartClaim(bytes, from: start, to: responseEnd))
       }
       return prepare(head, total: total)
     case .startOver(let total):

@@ -144,6 +144,19 @@ import Testing
     #expect(claims.next(0, 5) == .excess)
   }
 
+  /// As in a download with one connection, whose claim has every byte after the response, too.
+  @Test func `nothing after the declared end is written, even if it arrives with the end`() {
+    var claims = ConnectionClaims()
+    claims.open(0, PartClaim(ByteRanges(CollectionOfOne(10..<Int64.max)), from: 10, to: 20))
+    #expect(claims.next(0, 15) == .write(10..<20))
+    let ends = claims.noteWritten(0)
+    #expect(!ends)
+    #expect(claims.next(0, 5) == .excess)
+    claims.open(0, PartClaim(ByteRanges(CollectionOfOne(30..<Int64.max)), from: 10, to: 20))
+    #expect(claims.next(0, 15) == .skip(10))
+    #expect(claims.next(0, 5) == .excess)
+  }
+
   /// A server whose responses may be late, refused or cut off, in any order.
   @Test(arguments: 0..<200 as Range<UInt64>)
   func `each byte is written once, and the first response always has the rest`(seed: UInt64) {

@@ -47,19 +47,23 @@ struct TransferTests {
 
   private func transfer(
     offset: Int64 = 0,
+    expected: Int64? = nil,
+    proof: RangeProof? = nil,
     bytesPerSecond: Int64? = nil,
     faultInjector: (any FaultInjector)? = nil,
     rename: @escaping Transfer.Rename = { _ in }
   ) throws -> Transfer {
     var record = DownloadRecord.sample()
     record.bytesPerSecond = bytesPerSecond
+    record.expected = expected
     return Transfer(
       record: record,
       offset: offset,
+      proof: proof,
       usesResumeData: false,
       file: try PartialFile(
         path: folder.path("a.dlstore-part"),
-        offset: 0,
+        offset: expected == nil ? 0 : offset,
         faultInjector: faultInjector
       ),
       checkpointBytes: 10,
@@ -157,5 +161,40 @@ struct TransferTests {
     transfer.report(held: held, of: total)
     #expect(transfer.received == received)
     #expect(transfer.entity.total == expected)
+  }
+
+  /// Responses to a request for all bytes, or for those from 10 on, of a file of 20 bytes.
+  @Test(arguments: [
+    (0 as Int64, 200, [("Content-Length", "20")], 21),
+    (0, 200, [("Content-Range", "bytes 0-19/20")], 25),
+    // Nothing but the known size tells the end of these bodies.
+    (10, 200, [("ETag", "\"1\"")], 21),
+    (10, 206, [("ETag", "\"1\""), ("Content-Range", "bytes 10-24/*")], 15),
+  ])
+  func `a body that is longer than the file is not stored, in however few pieces it arrives`(
+    offset: Int64,
+    status: Int,
+    fields: [(String, String)],
+    byteCount: Int
+  ) async throws {
+    try Data(count: Int(offset)).write(to: URL(filePath: folder.path("a.dlstore-part")))
+    let transfer = try transfer(
+      offset: offset,
+      expected: offset > 0 ? 20 : nil,
+      proof: offset > 0 ? .stated("\"1\"") : nil
+    )
+    let head = ResponseHead(
+      status: status,
+      fields: fields.map { HeaderField(name: $0.0, value: $0.1) }
+    )
+    #expect(transfer.receive(head) == .proceed)
+    #expect(transfer.receive(Array(repeating: 1, count: byteCount).span) == .cancel)
+    #expect(transfer.file.written.end == 20)
+    transfer.finish(.completed)
+    let codes = await inbox.next().compactMap { input -> DownloadFailure.Code? in
+      guard case .taskEnded(_, .startOver(let failure)) = input else { return nil }
+      return failure.code
+    }
+    #expect(codes == [.wrongLength])
   }
 }
