@@ -117,6 +117,45 @@ struct ConnectionEndTests {
     }
   }
 
+  @Test func `a response with fewer bytes than requested leaves the others to the first one`()
+    async throws
+  {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-59/100")) == .proceed)
+      #expect(first.sink.receive(bytes(45).span) == .proceed)
+      #expect(second.sink.receive(bytes(5).span) == .proceed)
+      second.sink.finish(.completed)
+      try await fixture.settle()
+      #expect(first.sink.receive(bytes(45).span) == .proceed)
+      first.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+      #expect(transport.started.count == 2)
+    }
+    #expect(try fixture.record("a").attempts.isEmpty)
+  }
+
+  @Test func `a connection that is lost after the first one has ended costs no byte`() async throws
+  {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+      #expect(first.sink.receive(bytes(45).span) == .cancel)
+      first.sink.finish(.cancelled)
+      #expect(second.sink.receive(bytes(5).span) == .proceed)
+      try await fixture.settle()
+      second.sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
+      try await fixture.started(3)
+      let third = transport.started[2]
+      #expect(third.request.offset == 60 && third.request.validator == "\"1\"")
+      #expect(third.sink.receive(head(206, range: "bytes 60-99/100")) == .proceed)
+      #expect(third.sink.receive(bytes(40).span) == .proceed)
+      third.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+    }
+    #expect(try fixture.record("a").attempts.map(\.failure.code) == [.connectionLost])
+  }
+
   @Test func `the gaps of a file wait for the first response`() async throws {
     try fixture.change("a", partial: 60) {
       $0.checkpoint(

@@ -44,6 +44,9 @@ struct ConnectionClaims: Sendable, Hashable {
 
   /// Gives the requested range to a connection, because its response has arrived.
   ///
+  /// A response may have fewer bytes than were requested (RFC 9110, 15.3.7). The others stay where
+  /// they are.
+  ///
   /// - Parameters:
   ///   - number: The connection.
   ///   - position: The offset of the first byte of the response.
@@ -56,7 +59,8 @@ struct ConnectionClaims: Sendable, Hashable {
     to responseEnd: Int64,
     written: ByteRanges
   ) -> Bool {
-    guard let range = requested.removeValue(forKey: number) else { return false }
+    guard let wanted = requested.removeValue(forKey: number) else { return false }
+    let range = wanted.clamped(to: position..<max(position, responseEnd))
     var bytes = written.gaps(in: range)
     if heirs.remove(number) != nil {
       bytes = ByteRanges()

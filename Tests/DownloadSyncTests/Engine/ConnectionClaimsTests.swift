@@ -73,6 +73,19 @@ import Testing
     #expect(!hasBytes)
   }
 
+  @Test func `a response with fewer bytes than requested takes only these`() {
+    var claims = first()
+    claims.request(40..<100, for: 1)
+    let hasBytes = claims.accept(1, from: 40, to: 50, written: ByteRanges())
+    #expect(hasBytes && claims[1]?.rest == ByteRanges([40..<50]))
+    #expect(claims[0]?.rest == ByteRanges([0..<40, 50..<100]))
+    #expect(claims.next(0, 40) == .write(0..<40))
+    let ends = claims.noteWritten(0)
+    #expect(!ends)
+    #expect(write(10, of: 1, in: &claims) == .write(40..<50))
+    #expect(claims.left(1, ofSize: 100).isEmpty)
+  }
+
   @Test func `the bytes that a connection leaves go to the response that reaches them next`() {
     var claims = first()
     claims.request(50..<100, for: 1)
@@ -157,7 +170,7 @@ import Testing
     #expect(claims.next(0, 5) == .excess)
   }
 
-  /// A server whose responses may be late, refused or cut off, in any order.
+  /// A server whose responses may be late, refused, short or cut off, in any order.
   @Test(arguments: 0..<200 as Range<UInt64>)
   func `each byte is written once, and the first response always has the rest`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
@@ -194,8 +207,13 @@ import Testing
             .randomElement(using: &random)
         else { continue }
         asked[answered] = nil
+        let isShort = !range.isEmpty && Int.random(in: 0..<4, using: &random) == 0
+        let end =
+          isShort
+          ? Int64.random(in: range.lowerBound + 1...range.upperBound, using: &random)
+          : range.upperBound
         if Bool.random(using: &random),
-          claims.accept(answered, from: range.lowerBound, to: range.upperBound, written: written)
+          claims.accept(answered, from: range.lowerBound, to: end, written: written)
         {
           open.insert(answered)
         } else {
@@ -222,6 +240,10 @@ import Testing
           open.remove(moved)
           claims.close(moved)
         }
+      }
+      for owner in open {
+        guard let claim = claims[owner] else { continue }
+        #expect(claim.rest.end <= claim.responseEnd || claim.rest.isEmpty)
       }
       // While the first response lasts, every byte after its position has an owner.
       guard let position = claims[0]?.position else { continue }
