@@ -132,14 +132,46 @@ struct PieceTests {
       after: 500_000,
       pieceLength: Self.length
     ) { $0.pieces = Self.required() }
-    // A piece that was correct in the earlier version is damaged in this one.
+    // A piece that was correct in the earlier version is damaged in this one, which the server sends
+    // as a whole.
     var changed = Resource(Self.body, faults: .damage(at: 155_555))
     changed.etag = "\"2\""
+    changed.honoursRange = false
     fixture.server.route("/a", changed)
     try fixture.add("/a")
     try await run()
     try expectComplete()
-    #expect(fixture.ranges("/a").last == "bytes=100000-199999")
+    #expect(fixture.ranges("/a") == [nil, "bytes=500000-", "bytes=100000-199999"])
+    let attempts = try fixture.record("/a").attempts
+    #expect(attempts.last?.failure.code == .pieceMismatch)
+  }
+
+  @Test(arguments: [nil, 755_555] as [Int64?])
+  func `a version with another entity tag continues a file whose pieces have digests`(
+    damaged: Int64?
+  ) async throws {
+    _ = try await fixture.breakOff(
+      "/a",
+      Self.body,
+      after: 500_000,
+      pieceLength: Self.length
+    ) { $0.pieces = Self.required() }
+    var changed = Resource(Self.body)
+    if let damaged { changed.faults = [.damage(at: damaged)] }
+    changed.etag = "\"2\""
+    fixture.server.route("/a", changed)
+    try fixture.add("/a")
+    let events = try await run()
+    try expectComplete()
+    let ranges = fixture.ranges("/a")
+    #expect(ranges.prefix(2) == [nil, "bytes=500000-"])
+    if damaged == nil {
+      #expect(ranges.count == 2)
+    } else {
+      // The server that sent the damaged piece is asked for it again, and for no other intact one.
+      #expect(ranges.count { $0 == "bytes=700000-799999" } == 1)
+    }
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
   /// Interrupts the download after some bytes, and returns the path of the partial file.
