@@ -323,7 +323,7 @@ let package = Package(
     ),
     .target(
       name: "NginxServer",
-      dependencies: ["FaultServer"],
+      dependencies: ["FaultServer", "TestSupport"],
       path: "Tests/Support/NginxServer"
     ),
     // The built tool, killed at any moment, with damaged files, on full disks, and after crashes.

@@ -40,7 +40,7 @@ struct AdoptFromAria2Tests {
       server.url("/a.bin"),
     ]
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     defer {
       if process.isRunning { kill(process.processIdentifier, SIGKILL) }
       process.waitUntilExit()

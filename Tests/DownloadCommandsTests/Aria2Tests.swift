@@ -122,7 +122,7 @@ struct Aria2Tests: StoreSuite {
     process.arguments = options + arguments
     process.currentDirectoryURL = URL(filePath: folder.path)
     process.standardInput = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
     return process.terminationStatus
   }

@@ -75,7 +75,7 @@ final class DLStoreProcess: Sendable {
       process.standardOutput = terminal
       process.standardError = terminal
     }
-    try process.run()
+    try process.start()
   }
 
   /// Kills the rest of its process group, whose leader Foundation makes it.

@@ -159,7 +159,7 @@ enum TrustingCurl {
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["cc", "-shared", "-fPIC", "-o", library, "\(library).c", "-ldl"]
-    try compiler.run()
+    try compiler.start()
     compiler.waitUntilExit()
     try #require(compiler.terminationStatus == 0, "cc failed to build the library")
     return library

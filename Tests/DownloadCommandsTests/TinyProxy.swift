@@ -45,7 +45,7 @@ final class TinyProxy: Sendable {
       process.arguments = ["-d", "-c", try folder.makeFile("conf-\(port)", configuration)]
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
-      try process.run()
+      try process.start()
       let deadline = ContinuousClock.now.advanced(by: .seconds(300))
       while process.isRunning, ContinuousClock.now < deadline {
         let log = try? String(contentsOfFile: folder.path("log"), encoding: .utf8)

@@ -130,7 +130,7 @@
       let output = try FileHandle(forWritingTo: URL(filePath: path))
       process.standardOutput = output
       process.standardError = output
-      try process.run()
+      try process.start()
       process.waitUntilExit()
       let text = try String(contentsOfFile: path, encoding: .utf8)
       try FileManager.default.removeItem(atPath: path)

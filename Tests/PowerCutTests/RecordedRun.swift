@@ -95,7 +95,7 @@ import TestSupport
       process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
-      try process.run()
+      try process.start()
       return process
     }
 

@@ -128,7 +128,7 @@ import TestSupport
       shell.executableURL = URL(filePath: "/bin/sh")
       shell.arguments = ["-c", damage]
       shell.environment = ProcessInfo.processInfo.environment.merging(recorder) { $1 }
-      try shell.run()
+      try shell.start()
       shell.waitUntilExit()
       let start = logSize
       try run(
@@ -252,7 +252,7 @@ import TestSupport
         "clang", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", library, source,
         "-ldl", "-lpthread",
       ]
-      try process.run()
+      try process.start()
       process.waitUntilExit()
       guard process.terminationStatus == 0 else {
         throw RecordedRun.Failure(description: "clang cannot compile \(source)")

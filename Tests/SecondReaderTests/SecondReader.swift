@@ -37,7 +37,7 @@ enum SecondReader {
     // Redirects to files, because a pipe would block once its buffer is full.
     process.standardOutput = try handle("\(folder.path)/lines")
     process.standardError = try handle("\(folder.path)/problems")
-    try process.run()
+    try process.start()
     process.waitUntilExit()
     let output = try Data(contentsOf: URL(filePath: "\(folder.path)/lines"))
     return Report(

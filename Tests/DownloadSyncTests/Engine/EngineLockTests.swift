@@ -144,7 +144,7 @@ import Testing
       process.arguments = [
         "python3", "-c", program, folder.path + "/engine.lock", folder.path + "/holding",
       ]
-      try process.run()
+      try process.start()
       waitForFile(folder.path + "/holding")
       _ = try EngineLock(storePath: folder.path)
       process.waitUntilExit()

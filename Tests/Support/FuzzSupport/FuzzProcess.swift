@@ -30,7 +30,7 @@ public enum FuzzProcess {
         }
       }
       do {
-        try process.run()
+        try process.start()
       } catch {
         continuation.resume(throwing: error)
       }

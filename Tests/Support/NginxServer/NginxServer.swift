@@ -1,5 +1,6 @@
 public import FaultServer
 internal import Foundation
+internal import TestSupport
 
 /// nginx on 127.0.0.1: an independent implementation of HTTP/2 and TLS, with a certificate made for
 /// it.
@@ -101,7 +102,7 @@ public final class NginxServer: Sendable {
     process.executableURL = URL(filePath: programs.nginx)
     process.arguments = ["-p", folder, "-c", "\(folder)/nginx.conf", "-e", "\(folder)/error.log"]
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     // nginx writes its process id file once it listens.
     while process.isRunning {
       if let text = try? String(contentsOfFile: "\(folder)/nginx.pid", encoding: .utf8),

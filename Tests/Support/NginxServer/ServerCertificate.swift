@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 /// A valid or invalid certificate of a server at `localhost`.
 public enum ServerCertificate: String, Sendable, CaseIterable {
@@ -25,7 +26,7 @@ public enum ServerCertificate: String, Sendable, CaseIterable {
     process.currentDirectoryURL = URL(filePath: folder)
     process.standardError = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw NginxServer.Failure(

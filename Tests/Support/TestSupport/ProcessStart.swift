@@ -1,0 +1,30 @@
+public import Foundation
+internal import SystemInterface
+
+extension Process {
+  /// Starts the program; like `run()`, also in a process with many open files.
+  ///
+  /// On Linux, `run()` looks for the largest descriptor in `/proc/self/fd`, and reads 256 bytes for
+  /// each name there, however short it is. From about 1,360 descriptors on, the entries fill the
+  /// buffer of `opendir`, and it reads beyond that: a segmentation fault if the heap ends there.
+  /// Suites whose tests run at once hold several descriptors for each open store.
+  ///
+  /// - Throws: The error of `run()`.
+  public func start() throws {
+    _ = Self.separateLargeBuffers
+    try run()
+  }
+
+  /// Lets `malloc` map the buffer of `opendir`, 32 KiB and a header, separately.
+  ///
+  /// The rest of its last page, most of 4 KiB, follows the buffer then.
+  private static let separateLargeBuffers: Void = {
+    #if os(Linux)
+      typealias SetOption = @convention(c) (Int32, Int32) -> Int32
+      // Not in Swift's module of the C library, and not in every C library.
+      guard let symbol = unsafe dlsym(nil, "mallopt") else { return }
+      // M_MMAP_THRESHOLD
+      _ = unsafe unsafeBitCast(symbol, to: SetOption.self)(-3, 32 << 10)
+    #endif
+  }()
+}
