@@ -181,8 +181,9 @@ struct ProcessTests {
   }
 
   @Test func `slow servers do not hold all slots`() async throws {
-    for name in ["/1", "/2"] {
-      server.route(name, Resource(.text("slow"), faults: .stallAfter(bytes: 2), then: .repeatLast))
+    for (name, seed) in [("/1", 1), ("/2", 2)] as [(String, UInt64)] {
+      let body = Body.generated(byteCount: 100_000, seed: seed)
+      server.route(name, Resource(body, faults: .stallAfter(bytes: 2), then: .repeatLast))
     }
     server.route("/a", Resource(.text("a")))
     let process = try start(
@@ -200,7 +201,9 @@ struct ProcessTests {
     #expect(try await process.status() == 130)
     for name in ["/1", "/2"] {
       let record = try record(server.url(name))
-      #expect(record.state == .waiting && record.attempts.isEmpty && record.received == 2)
+      // Both may have continued after the other download, which brings two bytes more each time.
+      #expect(record.state == .waiting && record.attempts.isEmpty)
+      #expect((2..<100_000).contains(record.received))
     }
   }
 
