@@ -1,4 +1,4 @@
-package import SystemInterface
+internal import SystemInterface
 
 /// Small files that this program keeps in a store's folder, such as locks.
 ///
