@@ -124,7 +124,7 @@ extension Simulation {
       try disk.put(bytes, at: path, modified: time)
     }
     trace.note("interfere", "\(record.id) \(way)")
-    uncertain.insert(record.id)
+    interfered.insert(record.id)
     return true
   }
 

@@ -58,7 +58,10 @@ extension Simulation {
     for record in records {
       let layout = try roots.layout(of: record)
       // A checkpoint may still follow while the download is being cancelled.
-      if record.received == 0, record.intent != .cancel { uncertain.remove(record.id) }
+      if record.received == 0, record.intent != .cancel {
+        uncertain.remove(record.id)
+        if record.state != .running { interfered.remove(record.id) }
+      }
       switch record.state {
       case .completed: try checkComplete(record, layout)
       case .waiting, .running, .paused, .failedRetryable, .failedPermanent:
@@ -102,9 +105,9 @@ extension Simulation {
 
   private func checkReceived(_ record: DownloadRecord, _ layout: FileLayout) throws {
     // A file with an identity was about to be renamed when that failed, and may have either name.
-    guard record.received > 0, record.fileIdentity == nil, !uncertain.contains(record.id) else {
-      return
-    }
+    guard record.received > 0, record.fileIdentity == nil, !uncertain.contains(record.id),
+      !interfered.contains(record.id)
+    else { return }
     guard let bytes = disk.lasting(layout.partialPath) else {
       throw failure(
         .receivedIsOnDisk,

@@ -71,6 +71,11 @@ public final class Simulation {
   /// The records whose partial files were changed, or deleted by the engine: they count bytes that
   /// are missing until it looks again.
   var uncertain: Set<String> = []
+  /// The ids of records whose partial file another program has changed while a task wrote it.
+  ///
+  /// A checkpoint that was synced before may still be committed, so a count of 0 does not end this
+  /// while the download runs.
+  var interfered: Set<String> = []
   /// The records that were deleted without the engine: a kill may leave their partial files.
   var purged: Set<String> = []
   /// The last generation of each record, by id.
