@@ -92,11 +92,11 @@ package enum FolderFile {
 /// The permissions of downloaded files.
 package enum FileMode {
   /// Those of an incomplete file: another user who could open it could lock it.
-  package static let partial: mode_t = 0o600
+  static let partial: mode_t = 0o600
   /// Those of a finished file: 0666 without the bits of the process's umask.
   ///
   /// Read once; the program does not change its umask.
-  package static let finished: mode_t = 0o666 & ~processUmask
+  static let finished: mode_t = 0o666 & ~processUmask
 
   /// Gives a complete file the permissions of a finished one; a symbolic link is not followed.
   ///

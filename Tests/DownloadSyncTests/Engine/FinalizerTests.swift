@@ -1,9 +1,9 @@
-import DownloadStore
 import Foundation
 import SystemInterface
 import TestSupport
 import Testing
 
+@testable import DownloadStore
 @testable import DownloadSync
 
 /// Notes whether a file exists before each effect.

@@ -1,9 +1,9 @@
-import DownloadStore
 import Foundation
 import SystemInterface
 import TestSupport
 import Testing
 
+@testable import DownloadStore
 @testable import DownloadSync
 
 /// Fails the first sync, and counts syncs.
