@@ -251,6 +251,22 @@ import Testing
     #expect(kind(200, ["Content-Length": "0", "ETag": "\"y\""], .digest) == "fail: badResponse")
   }
 
+  @Test func `without a condition in the request, status 416 must state the same entity tag`() {
+    func kind(_ tag: String?, _ proof: RangeProof) -> String {
+      var fields = [HeaderField(name: "Content-Range", value: "bytes */4")]
+      if let tag { fields.append(HeaderField(name: "ETag", value: tag)) }
+      let head = ResponseHead(status: 416, fields: fields)
+      return self.kind(
+        ResponseVerdict(head, offset: 4, expected: nil, proof: proof, now: Date())
+      )
+    }
+    #expect(kind("\"x\"", .stated("\"x\"")) == "complete")
+    #expect(kind("\"y\"", .stated("\"x\"")) == "again: entityChanged")
+    // Another version of the file may be exactly as long as the bytes on disk.
+    #expect(kind(nil, .stated("\"x\"")) == "again: entityChanged")
+    #expect(kind(nil, .digest) == "complete")
+  }
+
   @Test func `a part with a content coding is rejected`() {
     let fields = ["Content-Range": "bytes 4-9/10", "Content-Encoding": "gzip"]
     #expect(kind(verdict(206, fields, offset: 4)) == "fail: unexpectedCoding")

@@ -41,6 +41,15 @@ package enum RangeProof: Sendable, Hashable {
     }
   }
 
+  /// Whether a response with status 416 may be about another file than that of the bytes on disk.
+  ///
+  /// If the request had a condition, the server has evaluated it first (RFC 9110, 14.2). Without
+  /// one, the response must state the tag.
+  func rejectsEnd(_ head: ResponseHead) -> Bool {
+    if case .stated = self { return rejects(head) }
+    return isContradicted(by: head)
+  }
+
   /// Whether a response states the strong entity tag of the bytes on disk.
   func hasSameTag(_ head: ResponseHead) -> Bool {
     switch self {

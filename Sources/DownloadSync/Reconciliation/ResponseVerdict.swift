@@ -216,7 +216,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       )
     }
     // Another version of the file may be exactly as long as the bytes on disk.
-    if total == offset, expected ?? offset == offset, !proof.isContradicted(by: head) {
+    if total == offset, expected ?? offset == offset, !proof.rejectsEnd(head) {
       return .alreadyComplete
     }
     return .askAgainFromZero(

@@ -87,6 +87,8 @@ struct ImportWithoutModelsTests {
   @Test(arguments: [
     "", "{}\n", "not JSON\n", #"{"model":"Note","fields":{"id":1}}"#,
     #"{"format":"ObjectStore JSON lines","version":1,"models":[]}"# + "\n{\"model\":\"X\"}\n",
+    #"{"format":"ObjectStore JSON lines","version":2,"models":[]}"#,
+    #"{"format":"ObjectStore JSON lines","version":1,"models":[{"name":"X","fields":[]}]}"#,
   ])
   func `a failed import creates no store`(text: String) throws {
     let folder = try TemporaryFolder()

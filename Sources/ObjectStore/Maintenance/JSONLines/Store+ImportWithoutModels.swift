@@ -109,13 +109,18 @@ extension Store {
     else {
       throw refusal("it does not describe the models, so the file cannot create a store")
     }
+    let version: UInt32
+    do {
+      version = try JSONLinesSchema(json: json).schemaVersion
+    } catch let error as JSONLinesError {
+      throw refusal(error.reason)
+    }
     var status = stat()
     let isNewFolder = unsafe stat(path, &status) != 0
     do {
       try StoreFolder.prepare(path, access: .create)
       var report: ImportReport?
       let isComplete = try NewDataFile.createIfMissing(in: path) { folder in
-        let version = try JSONLinesSchema(json: json).schemaVersion
         report = try fill(folder, first, version, lines, options, review)
       }
       guard isComplete, let report else {
