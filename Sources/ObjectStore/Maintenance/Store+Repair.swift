@@ -9,8 +9,8 @@ extension Store {
   /// ids, and the numbers of commits continue. Primary keys and indexes are rebuilt from the records.
   /// The history of the new store is empty. The report lists what could not be saved.
   ///
-  /// Afterwards, ``verify(at:limit:progress:)`` should report no problem in the new store except
-  /// references to lost objects.
+  /// Afterwards, ``verify(at:immutable:limit:progress:)`` should report no problem in the new store
+  /// except references to lost objects.
   ///
   /// - Parameters:
   ///   - path: The folder of the damaged store.
