@@ -44,22 +44,23 @@ extension DownloadEngine {
       return
     }
     if let part = check.next { return read(part, of: entry) }
-    guard let failure = check.temporaryFailure else {
-      return try await finish(entry, counting: check.correct)
-    }
-    checks.remove(url)
-    guard let record = try await current(url), entry.key.matches(record) else { return }
-    try await commitFailure(record, failure, retryAfter: nil)
+    try await finish(entry, counting: check.correct, check.temporaryFailure)
   }
 
-  /// Commits which bytes of a file count, and returns its download to the queue.
+  /// Commits which bytes of a file count, or that it could not be read for now, and returns its
+  /// download to the queue.
   ///
   /// Has no effect on a record that was changed by a command in the meantime, or whose file was
   /// changed again: it is reconciled, and read once more before it continues.
-  private func finish(_ entry: PartialChecks.Entry, counting correct: ByteRanges) async throws {
+  private func finish(
+    _ entry: PartialChecks.Entry,
+    counting correct: ByteRanges,
+    _ failure: DownloadFailure? = nil
+  ) async throws {
     checks.remove(entry.key.url)
     // The engine offers a record of another generation to the queue when it reads the change.
     guard let record = try await current(entry.key.url), entry.key.matches(record) else { return }
+    if let failure { return try await commitFailure(record, failure, retryAfter: nil) }
     let found = try Reconciliation(
       of: record,
       in: locations.roots,
