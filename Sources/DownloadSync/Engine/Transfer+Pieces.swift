@@ -42,9 +42,25 @@ extension Transfer {
       guard let digest = try file.digest(of: piece, table.digests, known: known) else { continue }
       if checked.note(digest, of: piece) { damaged.insert(table.digests.range(of: piece)) }
     }
+    return note(checked, damaged: damaged, ofEntity: entity)
+  }
+
+  /// Takes note of checked pieces, and discards the bytes of the damaged ones.
+  ///
+  /// - Parameters:
+  ///   - table: The digests after the check.
+  ///   - damaged: The bytes of the damaged pieces.
+  ///   - entity: The number of the entity to which the pieces belong.
+  /// - Returns: The digests to commit, if they have changed, and the damaged pieces; nothing if the
+  ///   server has sent another version of the file in the meantime.
+  func note(
+    _ table: PieceTable,
+    damaged: ByteRanges,
+    ofEntity entity: Int
+  ) -> (digests: PieceDigests?, damaged: DamagedPieces?) {
+    var checked = table
     let digests = checked.hasChanged ? checked.digests : nil
     checked.noteStored()
-    // The server may have sent another version of the file in the meantime.
     guard replacePieces(with: checked, ofEntity: entity) else { return (nil, nil) }
     guard !damaged.isEmpty else { return (digests, nil) }
     let pieces = DamagedPieces(ranges: damaged)

@@ -104,6 +104,20 @@ import Testing
     #expect(!transfer.replacePieces(with: table, ofEntity: entity + 1))
   }
 
+  @Test func `a damaged piece of an earlier version costs no byte of the new one`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    try transfer.file.write([UInt8](repeating: 1, count: 30).span)
+    let (table, entity) = try #require(transfer.pieces)
+    let damaged = ByteRanges([10..<20])
+    let late = transfer.note(table, damaged: damaged, ofEntity: entity - 1)
+    #expect(late.damaged == nil && transfer.damage == nil)
+    #expect(transfer.file.written == ByteRanges(upTo: 30))
+    let current = transfer.note(table, damaged: damaged, ofEntity: entity)
+    #expect(current.damaged?.ranges == damaged && transfer.damage != nil)
+    #expect(transfer.file.written == ByteRanges([0..<10, 20..<30]))
+  }
+
   @Test func `a checkpoint is due when the interval has passed since the last one`() {
     let now = ContinuousClock.now
     var schedule = CheckpointSchedule(interval: .seconds(1), last: now)
