@@ -45,7 +45,8 @@ final class PartialFile: Sendable, ProcessLock {
   // Only held to access the fields: some threads write while another reads the progress.
   private let state: Mutex<State>
 
-  private var descriptor: Int32 { file.descriptor }
+  /// The open file; not private, so that a test can let the system refuse a sync.
+  var descriptor: Int32 { file.descriptor }
 
   /// Opens the file and truncates it after the last of some ranges, which are synced.
   ///

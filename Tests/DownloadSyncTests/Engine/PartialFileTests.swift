@@ -216,6 +216,22 @@ private final class DuringSync: FaultInjector {
     #expect(try text() == "")
   }
 
+  @Test func `bytes that the system refuses to sync do not count`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("abc".utf8).span)
+    // A pipe accepts no sync.
+    var ends: [Int32] = [0, 0]
+    #expect(unsafe pipe(&ends) == 0)
+    let original = dup(file.descriptor)
+    dup2(ends[1], file.descriptor)
+    #expect(throws: PartialFile.Failure.self) { try file.synchronize() }
+    dup2(original, file.descriptor)
+    for descriptor in ends + [original] { close(descriptor) }
+    // The system accepts the next one, which says nothing about these bytes.
+    #expect(throws: PartialFile.Failure.self) { try file.synchronize() }
+    #expect(file.unsynced == 3)
+  }
+
   @Test func `a sync says nothing about bytes that were discarded while it ran`() throws {
     let disk = DuringSync()
     let file = try PartialFile(path: folder.path("synced"), offset: 0, faultInjector: disk)
