@@ -55,6 +55,19 @@ import Testing
     #expect(!self.backlog(at: nil).willRead(record(-9), isNew: true))
   }
 
+  @Test func `the frontier has passed new downloads when it is among those with a start`() throws {
+    let folder = try TemporaryFolder()
+    let store = try RecordStore(at: folder.path("store"))
+    try store.addNow(["a", "b"].map { DownloadRequest(url: "https://example.com/\($0)") })
+    let lane = QueueLane(record(0))
+    let page = try store.objects.read { tx in try tx.page(lane.query, size: 1) }
+    let token = try #require(page.next)
+    for isTimed in [true, false] {
+      let backlog = backlog(at: QueuePosition(lane, after: token, isTimed: isTimed))
+      #expect(backlog.willRead(record(0), isNew: true) == !isTimed)
+    }
+  }
+
   @Test func `a host is read on from the earliest position that was left`() {
     var backlog = backlog(at: nil)
     let host = HostQueueKey(origin: "h", volume: 1)
@@ -81,6 +94,7 @@ import Testing
     var backlog = backlog(at: nil)
     backlog.leave(until: now.advanced(by: .seconds(2)), areManyDelayed: false)
     backlog.leave(until: now.advanced(by: .seconds(1)), areManyDelayed: false)
+    backlog.leave(until: now.advanced(by: .seconds(3)), areManyDelayed: false)
     backlog.advance(to: now, areFewDelayed: true)
     #expect(backlog.frontier == nil && !backlog.isEmpty)
     backlog.advance(to: now.advanced(by: .seconds(1)), areFewDelayed: false)

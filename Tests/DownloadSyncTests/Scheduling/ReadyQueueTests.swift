@@ -61,6 +61,17 @@ import Testing
     #expect(drain(&queue) == ["a", "b"])
   }
 
+  @Test func `a host queue offers one download at a time`() throws {
+    var queue = ReadyQueue()
+    queue.insert(candidate("later", order: 2))
+    queue.insert(candidate("earlier", order: 1))
+    let (first, second) = (queue.popHead(), queue.popHead())
+    let head = try #require(first)
+    #expect(queue[head]?.url == "earlier" && second == nil)
+    queue.putBack([head])
+    #expect(drain(&queue) == ["earlier", "later"])
+  }
+
   @Test(.requirements("ZY59"))
   func `inserting a queued download again moves it to its new position`() {
     var queue = ReadyQueue()
@@ -105,6 +116,35 @@ import Testing
     #expect(!queue.waitsOnlyForDiskSpace)
     #expect(drain(&queue) == ["6", "1", "5"])
     #expect(!queue.waitsOnlyForDiskSpace)
+  }
+
+  @Test func `a crash suspect does not start on a full volume`() {
+    var queue = ReadyQueue()
+    queue.insert(candidate("suspect", volume: 1, isSuspect: true))
+    queue.block(volume: 1)
+    #expect(queue.firstSuspect { _ in true } == nil)
+    queue.unblock(volume: 1)
+    #expect(queue.firstSuspect { _ in true }?.url == "suspect")
+  }
+
+  @Test func `the downloads that wait for a time are counted until it has come`() {
+    var queue = ReadyQueue()
+    for name in ["a", "b"] { queue.insert(candidate(name), notBefore: retry(after: 1)) }
+    #expect(queue.delayedCount == 2)
+    queue.remove("a")
+    #expect(queue.delayedCount == 1)
+    queue.advance(to: start + .seconds(1))
+    #expect(queue.delayedCount == 0 && queue.count == 1)
+  }
+
+  @Test func `the downloads of a host are counted while they wait`() {
+    var queue = ReadyQueue()
+    let host = candidate("a").host
+    for name in ["a", "b", "b"] { queue.insert(candidate(name)) }
+    #expect(queue.count(of: host) == 2)
+    queue.remove("a")
+    #expect(queue.count(of: host) == 1)
+    #expect(drain(&queue) == ["b"] && queue.count(of: host) == 0)
   }
 
   @Test func `a deferred download returns when its volume is released`() {

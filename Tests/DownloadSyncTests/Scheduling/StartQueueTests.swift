@@ -194,6 +194,9 @@ import Testing
     #expect(queue.urls == ["https://example.com/b"])
     // The next check finds that a download is deferred, and lets it try again.
     queue.checkDiskSpace(at: later.advanced(by: .seconds(5)), interval: .seconds(5)) { _ in .max }
+    // The volume stays monitored while a download waits for it.
+    #expect(starts(&queue, available: 5 << 20) == ("", ""))
+    queue.checkDiskSpace(at: later.advanced(by: .seconds(10)), interval: .seconds(5)) { _ in .max }
     #expect(starts(&queue, available: 15 << 20) == ("b", ""))
   }
 
@@ -216,18 +219,104 @@ import Testing
     queue.takeStarts(beside: ActiveTransfers(), at: moment ?? now) { _ in available }.need
   }
 
+  /// Inserts a download whose next attempt is due after some seconds.
+  private func insertAgain(_ name: String, _ seconds: Int, in queue: inout StartQueue) {
+    queue.insertAgain(.sample(url: "https://example.com/\(name)"), volume: 1) { _ in
+      RetryDeadline(date: .now, instant: now.advanced(by: .seconds(seconds)))
+    }
+  }
+
+  @Test func `a retry that is in memory gets its new time, although many others wait`() {
+    var queue = shortQueue()
+    insertAgain("a", 9, in: &queue)
+    insertAgain("a", 3, in: &queue)
+    let later = now.advanced(by: .seconds(3))
+    let starts = queue.takeStarts(beside: ActiveTransfers(), at: later) { _ in nil }
+    #expect(starts.starting.map(\.url) == ["https://example.com/a"])
+    #expect(queue.isEmpty)
+  }
+
   @Test func `a retry that is left in the store is read when its time has come`() {
     var queue = shortQueue()
-    func insertAgain(_ name: String, _ seconds: Int) {
-      queue.insertAgain(.sample(url: "https://example.com/\(name)"), volume: 1) { _ in
-        RetryDeadline(date: .now, instant: now.advanced(by: .seconds(seconds)))
-      }
-    }
-    insertAgain("a", 9)
-    insertAgain("b", 5)
+    insertAgain("a", 9, in: &queue)
+    insertAgain("b", 5, in: &queue)
     #expect(queue.count == 1 && !queue.isEmpty)
     #expect(need(&queue, at: now.advanced(by: .seconds(4))) == nil)
     #expect(need(&queue, at: now.advanced(by: .seconds(5))) == .frontier(.start))
+  }
+
+  /// Offers a new download that may start now.
+  private func offer(
+    _ name: String,
+    to queue: inout StartQueue,
+    change: (inout DownloadRecord) -> Void = { _ in }
+  ) {
+    var record = DownloadRecord.sample(url: "https://example.com/\(name)")
+    change(&record)
+    queue.offer(record, isNew: true, volume: 1) { _ in nil }
+  }
+
+  @Test func `a new download does not overtake those that are still in the store`() {
+    var queue = StartQueue(limits: ConcurrencyLimits(maximumRunning: 9, maximumPerHost: 9))
+    queue.readStore()
+    offer("b", to: &queue)
+    #expect(queue.count == 0)
+    let stored = ["a", "b"].map { name in
+      StartQueue.Stored(record: .sample(url: "https://example.com/\(name)"), volume: 1)
+    }
+    queue.insert(stored, of: QueuePage(start: .start), for: .frontier(.start))
+    #expect(starts(&queue) == ("ab", ""))
+  }
+
+  @Test func `a download in memory keeps its time when a page of the store has it`() {
+    var queue = shortQueue()
+    insertAgain("a", 9, in: &queue)
+    queue.readStore()
+    let stored = StartQueue.Stored(record: .sample(url: "https://example.com/a"), volume: 1)
+    queue.insert([stored], of: QueuePage(start: .start), for: .frontier(.start))
+    #expect(starts(&queue) == ("", ""))
+    #expect(queue.count == 1)
+  }
+
+  @Test func `a download that starts immediately does not wait for those that follow it`() {
+    var queue = shortQueue()
+    var record = DownloadRecord.sample(url: "https://example.com/a")
+    record.startsImmediately = true
+    queue.readStore()
+    let stored = StartQueue.Stored(record: record, volume: 1)
+    let page = QueuePage(start: .start, next: QueuePosition(QueueLane(record)))
+    queue.insert([stored], of: page, for: .frontier(.start))
+    #expect(starts(&queue) == ("a", ""))
+  }
+
+  @Test func `nothing is read for a host without a free slot`() {
+    var queue = shortQueue(running: 1)
+    offer("a", to: &queue)
+    offer("b", to: &queue)
+    let starts = queue.takeStarts(beside: ActiveTransfers(), at: now) { _ in nil }
+    #expect(starts.starting.map(\.url) == ["https://example.com/a"])
+    #expect(starts.need == nil && !queue.isEmpty)
+  }
+
+  @Test func `nothing is read for a full volume`() {
+    var queue = shortQueue()
+    offer("a", to: &queue)
+    offer("b", to: &queue)
+    #expect(queue.count == 1)
+    queue.noteFull(1, folder: "/full", at: now)
+    #expect(need(&queue) == nil)
+    #expect(queue.fullFolder == "/full")
+  }
+
+  @Test func `of many downloads that start immediately, most are left in the store`() {
+    var queue = shortQueue()
+    for name in ["a", "b", "c"] { offer(name, to: &queue) { $0.startsImmediately = true } }
+    #expect(queue.urls == ["https://example.com/a"])
+    #expect(starts(&queue) == ("a", ""))
+    guard case .host = need(&queue) else {
+      Issue.record("nothing is read from the store")
+      return
+    }
   }
 
   @Test func `downloads to a full volume are left in the store, and read when it has space`() {
