@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import ResumeData
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -93,6 +94,10 @@ import Testing
     try write(25)
     copies.progressed("r", held: 22, of: rest)
     #expect(try copiedCount() == 25)
+    // A task that begins again has fewer bytes.
+    try write(3)
+    copies.progressed("r", held: 3, of: rest)
+    #expect(try copiedCount() == 3)
   }
 
   @Test func `the copy replaces a file that is missing or too short, and no other`() throws {
@@ -128,6 +133,29 @@ import Testing
     #expect(try copiedCount() == 12)
     copies.note(try resumeData(5, url: "https://h/b", entityTag: "\"2\""), of: "r")
     #expect(try copiedCount() == nil)
+  }
+
+  /// Runs `body` and returns the paths below the folder that it syncs, or tries to.
+  private func syncs(isFailing: Bool = false, _ body: () throws -> Void) throws -> [String] {
+    let paths = Mutex<[String]>([])
+    let root = folder.path("")
+    let note: @Sendable (String) -> Int32 = { path in
+      paths.withLock { $0.append(String(path.dropFirst(root.count))) }
+      return isFailing ? EIO : 0
+    }
+    try FileSynchronization.$observer.withValue(note, operation: body)
+    return paths.withLock { $0 }
+  }
+
+  @Test func `a copy is synced before it counts, and so is its deletion`() throws {
+    copies.note(try resumeData(5), of: "r")
+    try write(12)
+    let failed = try syncs(isFailing: true) { copies.progressed("r", held: 12, of: rest) }
+    #expect(try failed == ["copies/r.new"] && copiedCount() == nil)
+    let made = try syncs { copies.progressed("r", held: 12, of: rest) }
+    #expect(try made == ["copies/r.new"] && copiedCount() == 12)
+    let deleted = try syncs { copies.note(try resumeData(5, entityTag: "\"2\""), of: "r") }
+    #expect(deleted == ["copies"])
   }
 
   @Test func `the copy does not replace a file of another version`() throws {
