@@ -154,9 +154,16 @@ import Testing
     #expect(metalink.skipped.map(\.line) == [3])
   }
 
+  @Test(arguments: [".ssh/authorized_keys", "a/.b/c"])
+  func `a file in a hidden folder is skipped, and a hidden file is not`(name: String) throws {
+    #expect(try Metalink(file("", name: name)).files.isEmpty)
+    #expect(try Metalink(file("", name: "a/.b")).files.map(\.name) == [".b"])
+  }
+
   @Test(arguments: [
     "<size>-1</size>", "<size>many</size>", "<hash type=\"sha-256\">ab</hash>",
     "<hash type=\"md5\">zz</hash>", "<pieces length=\"0\" type=\"md5\"/>", "<pieces type=\"md5\"/>",
+    "<pieces length=\"9223372036854775807\" type=\"md5\"/>", "<size>9223372036854775807</size>",
     "<pieces length=\"1\" type=\"sha-1\"><hash>ab</hash></pieces>",
     "<size>3</size><pieces length=\"2\" type=\"md5\"><hash>0123456789abcdef0123456789abcdef</hash></pieces>",
   ])
@@ -187,6 +194,29 @@ import Testing
     )
     #expect(metalink.files.map(\.digests) == [[]])
     #expect(metalink.files.map(\.pieces) == [nil])
+  }
+
+  @Test func `of several lists of pieces, that with the strongest digests counts`() throws {
+    let md5 =
+      "<pieces length=\"5\" type=\"md5\"><hash>\(String(repeating: "5", count: 32))</hash></pieces>"
+    let sha1 =
+      "<pieces length=\"7\" type=\"sha-1\"><hash>\(String(repeating: "1", count: 40))</hash></pieces>"
+    for contents in [md5 + sha1, sha1 + md5] {
+      #expect(try Metalink(file(contents)).files.map { $0.pieces?.byteCount } == [7])
+    }
+  }
+
+  @Test func `a URL that a file has twice is one source, with the first priority`() throws {
+    let metalink = try Metalink(
+      document(
+        """
+        <file name="a"><url priority="2">http://h/a</url><url>http://i/a</url>
+        <url priority="1">http://h/a</url></file>
+        """
+      )
+    )
+    #expect(metalink.files.first?.sources.map(\.url) == ["http://h/a", "http://i/a"])
+    #expect(metalink.files.first?.sources.map(\.priority) == [2, 999_999])
   }
 
   @Test func `a file without a usable URL is skipped`() throws {

@@ -179,6 +179,33 @@ struct ConnectionEndTests {
     }
   }
 
+  @Test func `a file in many ranges is not split any further`() async throws {
+    // As many ranges as this are half of those that a record stores.
+    try fixture.change("a", partial: 259) {
+      $0.checkpoint(
+        ByteRanges((0..<130).map { 2 * $0..<2 * $0 + 1 }),
+        total: 1_259,
+        entityTag: "\"1\"",
+        lastModified: nil,
+        at: Date()
+      )
+    }
+    let engine = try engine {
+      $0.limits = ConcurrencyLimits(maximumRunning: 300, maximumPerHost: 300)
+      $0.split.maximumConnections = 200
+    }
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      let first = transport.started[0]
+      #expect(first.sink.receive(head(206, range: "bytes 1-1/1259")) == .proceed)
+      _ = first.sink.receive(bytes(1).span)
+      try await fixture.started(130)
+      first.sink.finish(.completed)
+      try await fixture.settle()
+      #expect(transport.started.count == 130)
+    }
+  }
+
   @Test func `a download that is paused opens no connection`() async throws {
     try await fixture.running(try engine()) {
       let (_, second) = try await split()
