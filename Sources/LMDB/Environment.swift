@@ -172,7 +172,7 @@ public final class Environment: Sendable {
       do throws(LMDBError) {
         guard let idle else {
           let raw = unsafe try beginNewRead()
-          return unsafe PooledReader(raw: raw, trees: .allocate())
+          return unsafe PooledReader(raw: raw)
         }
         do throws(LMDBError) {
           unsafe try transactionRenew(idle.raw)
@@ -321,21 +321,19 @@ public final class Environment: Sendable {
     }
   }
 
-  /// Enlarges the map after a write found it full, or when more than three quarters of it are used,
-  /// and returns whether it has moved.
+  /// Enlarges the map after a write found it full, or when more than three quarters of it are used.
   ///
   /// Runs inside the gate, while no transaction is open. If the system refuses a larger map, the
   /// current one stays, and a later write may find it full.
-  private func growIfNeeded(wasFull: Bool) -> Bool {
-    guard let info = unsafe try? environmentInfo(handle) else { return false }
+  private func growIfNeeded(wasFull: Bool) {
+    guard let info = unsafe try? environmentInfo(handle) else { return }
     let used = unsafe (info.me_last_pgno + 1) * pageSize
     let current = unsafe info.me_mapsize
     var size = wasFull ? current * 2 : current
     while used > size / 4 * 3 { size *= 2 }
     // LMDB unmaps the file before it maps it again. If the system refused the new size, no map
     // would be left.
-    guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return false }
+    guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return }
     _ = unsafe try? environmentSetMapSize(handle, size)
-    return true
   }
 }

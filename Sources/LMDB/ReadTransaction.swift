@@ -15,14 +15,11 @@ public struct ReadTransaction: Transaction, ~Copyable {
   @unsafe public let raw: OpaquePointer
   /// The environment that the transaction reads.
   public let environment: Environment
-  @unsafe let trees: SnapshotTrees
   private var isEnded = false
 
   init(_ reader: PooledReader, environment: Environment) {
     unsafe raw = unsafe reader.raw
-    unsafe trees = unsafe reader.trees
     self.environment = environment
-    unsafe trees.begin(id)
   }
 
   /// Ends the transaction and keeps the database handles that it opened.
@@ -35,11 +32,8 @@ public struct ReadTransaction: Transaction, ~Copyable {
   }
 
   deinit {
-    let reader = unsafe PooledReader(raw: raw, trees: trees)
-    guard !isEnded else {
-      unsafe reader.trees.deallocate()
-      return
-    }
+    guard !isEnded else { return }
+    let reader = unsafe PooledReader(raw: raw)
     // Reset the transaction before the gate hands its slot to another thread.
     unsafe transactionReset(raw)
     if !environment.gate.leaveReader(reader) { reader.abort() }

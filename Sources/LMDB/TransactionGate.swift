@@ -18,13 +18,6 @@ final class TransactionGate: Sendable {
     /// The number of threads that wait to resize the map.
     var resizeWaiters = 0
     var nextReaderCheck = ContinuousClock.now + TransactionGate.readerCheckInterval
-
-    /// Calls `body`, which returns whether it has moved the map, while no transaction is open.
-    func move(_ body: () -> Bool) {
-      guard body() else { return }
-      // All read transactions are in the pool.
-      for reader in idleReaders { unsafe reader.trees.forget() }
-    }
   }
 
   private static let idleReaderLimit = 32
@@ -76,15 +69,15 @@ final class TransactionGate: Sendable {
 
   /// Registers a writer, after enlarging the map if no transaction is open.
   ///
-  /// `grow` receives whether an earlier write found the map full, and returns whether the map has
-  /// moved. After a full map the writer waits up to a second for the other transactions to end, and
-  /// then proceeds even if the map has not grown.
-  func enterWriter(growing grow: (_ wasFull: Bool) -> Bool) {
+  /// `grow` receives whether an earlier write found the map full. After a full map the writer waits
+  /// up to a second for the other transactions to end, and then proceeds even if the map has not
+  /// grown.
+  func enterWriter(growing grow: (_ wasFull: Bool) -> Void) {
     if state.withLock({ $0.needsGrowth }) {
       _ = whenIdle(within: 1_000) { grow(true) }
     }
     state.withLock { state in
-      if state.open == 0 { state.move { grow(false) } }
+      if state.open == 0 { grow(false) }
       state.open += 1
     }
   }
@@ -140,17 +133,16 @@ final class TransactionGate: Sendable {
     try state.withLock { _ throws(E) in try body() }
   }
 
-  /// Runs `move` once no transaction is open, while new readers wait; it returns whether the map has
-  /// moved.
+  /// Runs `body` once no transaction is open, while new readers wait.
   ///
   /// Returns whether that happened within the given time.
-  func whenIdle(within milliseconds: Int, _ move: () -> Bool) -> Bool {
+  func whenIdle(within milliseconds: Int, _ body: () -> Void) -> Bool {
     state.withLock { $0.resizeWaiters += 1 }
     defer { state.withLock { $0.resizeWaiters -= 1 } }
     for _ in 0..<milliseconds {
       let isDone = state.withLock { state -> Bool in
         guard state.open == 0 else { return false }
-        state.move(move)
+        body()
         state.needsGrowth = false
         return true
       }
@@ -173,11 +165,9 @@ final class TransactionGate: Sendable {
 @safe
 struct PooledReader {
   @unsafe let raw: OpaquePointer
-  @unsafe let trees: SnapshotTrees
 
   func abort() {
     unsafe transactionAbort(raw)
-    unsafe trees.deallocate()
   }
 }
 

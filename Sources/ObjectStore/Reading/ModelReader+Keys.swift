@@ -96,18 +96,17 @@ extension ModelReader {
     ifKeyIs key: UnsafeRawBufferPointer,
     parts: RecordParts
   ) throws -> Found? {
+    let cold = unsafe try coldPart(of: id)
     guard unsafe !tables.hasOutdatedLayouts else {
-      let cold = unsafe try coldPart(of: id)
       return unsafe try found(id, cold: cold, ifStoredKeyIs: key, parts: parts)
     }
     guard unsafe parts.contains(.hot) && tables.hasHotFields else {
-      return unsafe try found(id, cold: coldPart(of: id), ifKeyIs: key)
+      return unsafe try found(id, cold: cold, ifKeyIs: key)
     }
-    let values = unsafe try bothParts(of: id)
-    let record = unsafe try record(id, cold: values.cold, parts: .cold)
+    let record = unsafe try record(id, cold: cold, parts: .cold)
     guard unsafe try isKey(key, of: record, id) else { return nil }
     guard unsafe record.binding.hasHotFields else { return Found(id: id, record: record) }
-    let part = unsafe try values.chunk.flatMap { unsafe try hotPart(of: id, in: $0) }
+    let part = unsafe try hotPart(of: id)
     return Found(id: id, record: unsafe try self.record(id, adding: part, to: record))
   }
 
@@ -117,28 +116,6 @@ extension ModelReader {
       throw unsafe missingRecord(id)
     }
     return unsafe cold
-  }
-
-  /// Returns the cold part of an object that the key table has, and the chunk with its hot part.
-  ///
-  /// Looks up both at the same time, and requests their memory.
-  private func bothParts(
-    of id: UInt64
-  ) throws -> (cold: UnsafeRawBufferPointer, chunk: UnsafeRawBufferPointer?) {
-    let number = HotChunk.number(of: id)
-    if let changed = unsafe changedChunks?.chunk(number) {
-      return unsafe (try coldPart(of: id), changed.view.bytes)
-    }
-    let values = unsafe try transaction.values(
-      of: id,
-      in: tables.records,
-      and: number,
-      in: tables.hot
-    )
-    guard let cold = unsafe values.first else { throw unsafe missingRecord(id) }
-    unsafe BatchLookup.request(cold.prefix(RecordBatch.coldSize))
-    if let chunk = unsafe values.second { unsafe HotChunkView.requestPart(of: id, in: chunk) }
-    return unsafe (cold, values.second)
   }
 
   /// The error for an id in the key table that has no record.
