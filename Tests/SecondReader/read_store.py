@@ -22,7 +22,7 @@ import uuid
 
 import lmdb
 
-FORMAT = 4
+FORMAT = 1
 CODING_VERSION = 1
 KEYED_LAYOUT_VERSION = 2
 REPLACEMENTS_VERSION = 2
@@ -644,8 +644,6 @@ class Model:
             raise Damage(f"the layouts of {name} disagree about how it is stored")
         self.is_keyed = layouts[1].is_keyed
         self.root = f"{name}/keyed" if self.is_keyed else name
-        if self.is_keyed and store.number("format", "I") < 2:
-            raise Damage(f"{name} is stored by key in a store of format 1")
         self.names = {f.id: f.name for n in sorted(layouts) for f in layouts[n].fields}
         self.types = {}
         for layout in layouts.values():
@@ -660,8 +658,6 @@ class Model:
                 continue
             field = int(key.removeprefix(prefix))
             self.defaults[field] = default = Default(data)
-            if default.is_used and store.number("format", "I") < 4:
-                raise Damage(f"{key} is used in a store of format 1 to 3")
             if field in self.types and self.types[field] != (default.type_name, False):
                 raise Damage(f"{key} has another type than its field")
         self.check_references()
@@ -711,8 +707,6 @@ class Model:
         data = self.store.description.get(f"outdated/{self.name}")
         if data is None:
             return
-        if self.store.number("format", "I") < 3:
-            raise Damage(f"{self.name} has outdated layouts in a store of format 1 or 2")
         reader = Bytes(data)
         if reader.number("B") != CODING_VERSION:
             raise TooNew("the outdated layouts have a later coding")

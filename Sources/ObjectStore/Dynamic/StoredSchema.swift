@@ -230,7 +230,6 @@ struct StoredSchemaWriter {
     var layouts = try metadata.layouts(of: name, in: transaction)
     let storedLayouts = layouts.count
     let storage = layouts.storage ?? addition.layouts.storage ?? .sequential
-    try metadata.requireFormat(of: storage, in: &transaction)
     let tableNames = ModelTableNames(name, storage)
     let records = try transaction.createDatabase(tableNames.records, keys: .integers)
     let hot = try transaction.createDatabase(tableNames.hot, keys: .integers)

@@ -75,14 +75,12 @@ struct StoreSalvage {
     let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
     // Keep the seed, because an application may have derived values from it.
     let seed = description.seed ?? .random(in: .min ... .max)
-    try metadata.set(MetadataKey.firstFormat, for: MetadataKey.format, in: &transaction)
+    try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
     try metadata.set(seed, for: MetadataKey.seed, in: &transaction)
     try metadata.set(1 as UInt64, for: MetadataKey.epoch, in: &transaction)
     try metadata.set(description.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
     for (key, value) in description.others.sorted(by: { $0.key < $1.key }) {
       try metadata.set(value, for: key, in: &transaction)
-      guard key.hasPrefix(MetadataKey.outdatedLayouts("")) else { continue }
-      try metadata.requireFormat(MetadataKey.outdatedFormat, in: &transaction)
     }
     try HistoryTable.make(in: &transaction)
     var tables: [ModelTables] = []
@@ -101,7 +99,6 @@ struct StoreSalvage {
   ) throws -> ModelTables {
     let name = model.name
     let names = model.tableNames
-    try metadata.requireFormat(of: model.storage, in: &transaction)
     for (index, layout) in model.layouts.enumerated() {
       let key = MetadataKey.layout(name, index + 1)
       try metadata.set(layout.encoded, for: key, in: &transaction)

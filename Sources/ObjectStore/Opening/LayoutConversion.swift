@@ -51,7 +51,6 @@ struct LayoutConversion: Sendable, Hashable {
     _ metadata: Metadata,
     in transaction: inout WriteTransaction
   ) throws {
-    try metadata.requireFormat(of: .byKey, in: &transaction)
     try metadata.set(encoded, for: MetadataKey.conversion(model), in: &transaction)
     let names = ModelTableNames(model, target)
     for name in [names.records, names.hot, names.keys] {

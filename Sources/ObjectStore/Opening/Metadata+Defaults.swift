@@ -76,7 +76,7 @@ extension Metadata {
     return defaults
   }
 
-  /// Stores the defaults of a model, and raises the format of the store if one of them is used.
+  /// Stores the defaults of a model.
   func set(
     _ defaults: StoredDefaults,
     of model: String,
@@ -90,8 +90,6 @@ extension Metadata {
     for (id, value) in defaults.sorted(by: { $0.key < $1.key }) where stored[id] != value {
       try set(value.encoded, for: MetadataKey.fieldDefault(model, id), in: &transaction)
     }
-    guard defaults.values.contains(where: \.isUsed) else { return }
-    try requireFormat(MetadataKey.defaultsFormat, in: &transaction)
   }
 }
 

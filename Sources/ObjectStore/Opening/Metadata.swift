@@ -178,7 +178,6 @@ struct Metadata: Sendable {
     of model: String,
     in transaction: inout WriteTransaction
   ) throws -> (ColumnDescription, Database) {
-    try requireFormat(MetadataKey.keyedFormat, in: &transaction)
     let name = TableName.column(model, column.fieldID)
     let database = try transaction.createDatabase(name, keys: .integers)
     // A dropped column leaves an empty table behind.
@@ -199,26 +198,6 @@ struct Metadata: Sendable {
       }
       return (column, database)
     }
-  }
-
-  /// Raises the format of the store to the one in which a model can be stored by key, if this one
-  /// is.
-  func requireFormat(
-    of storage: StorageLayout,
-    in transaction: inout WriteTransaction
-  ) throws {
-    guard storage == .byKey else { return }
-    try requireFormat(MetadataKey.keyedFormat, in: &transaction)
-  }
-
-  /// Raises the format of the store to the given one.
-  ///
-  /// A store keeps an earlier format until it needs a later one, so that earlier programs can use
-  /// it.
-  func requireFormat(_ required: UInt32, in transaction: inout WriteTransaction) throws {
-    let format = try integer(MetadataKey.format, as: UInt32.self, in: transaction) ?? 0
-    guard format < required else { return }
-    try set(required, for: MetadataKey.format, in: &transaction)
   }
 
   /// Returns the reference rules of all models.
@@ -309,14 +288,6 @@ enum MetadataKey {
   /// The last number assigned as a primary key: UInt64.
   static func counter(_ model: String) -> String { "counter/\(model)" }
 
-  /// The format of a new store.
-  static let firstFormat: UInt32 = 1
-  /// The format in which a model can have columns or be stored by key.
-  static let keyedFormat: UInt32 = 2
-  /// The format in which the records of a model can be outdated.
-  static let outdatedFormat: UInt32 = 3
-  /// The format in which indexes and columns contain the defaults of fields that records lack.
-  static let defaultsFormat: UInt32 = 4
-  /// The greatest format that this program knows.
-  static let currentFormat = defaultsFormat
+  /// The format of every store; a program refuses a greater one.
+  static let currentFormat: UInt32 = 1
 }

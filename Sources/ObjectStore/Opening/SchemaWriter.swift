@@ -25,7 +25,7 @@ struct SchemaWriter {
     try HistoryTable.make(in: &transaction)
     let epoch = try metadata.integer(MetadataKey.epoch, as: UInt64.self, in: transaction) ?? 0
     if epoch == 0 {
-      try metadata.set(MetadataKey.firstFormat, for: MetadataKey.format, in: &transaction)
+      try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
       try metadata.set(
         UInt64.random(in: .min ... .max),
         for: MetadataKey.seed,
@@ -127,7 +127,6 @@ struct SchemaWriter {
     var layouts = try metadata.layouts(of: schema.name, in: transaction)
     let storedLayouts = layouts.count
     let own = RecordLayout(schema, storage: layouts.storage)
-    try metadata.requireFormat(of: own.storage, in: &transaction)
     let names = ModelTableNames(schema.name, own.storage)
     let records = try transaction.createDatabase(names.records, keys: .integers)
     let hot = try transaction.createDatabase(names.hot, keys: .integers)

@@ -138,14 +138,6 @@ import Testing
     #expect(try layouts() == [1, 1, 1])
   }
 
-  @Test func `a store keeps its format until a default is needed`() throws {
-    let format = { [path = folder.path] in try StoredSchema(Environment.open(path)).format }
-    _ = try folder.open(Gadget<Added.Indexed>.self)
-    #expect(try format() == 1)
-    _ = try folder.open(OldGadget.self)
-    #expect(try format() == 4)
-  }
-
   @Test func `objects of an older program in a new store have the default`() throws {
     let store = try folder.open(Gadget<Added.Indexed>.self)
     try addOld()
@@ -250,7 +242,6 @@ import Testing
     #expect(openError?.code == .duplicateKey)
     // The store is unchanged.
     #expect(try other.open(OldGadget.self).read { try $0.count(OldGadget.all) } == 2)
-    #expect(try StoredSchema(Environment.open(other.path)).format == 1)
   }
 
   // MARK: Other readers
@@ -294,6 +285,5 @@ import Testing
     let store = try Store(at: repaired.path + "/store", models: [Gadget<Added.OtherDefault>.self])
     try check(Added.OtherDefault.self, store)
     #expect(try store.read { try $0.find(Gadget<Added.OtherDefault>.self, key: 1)?.level } == 3)
-    #expect(try StoredSchema(Environment.open(repaired.path + "/store")).format == 4)
   }
 }

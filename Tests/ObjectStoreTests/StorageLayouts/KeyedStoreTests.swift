@@ -49,22 +49,11 @@ import Testing
 
   // MARK: The stored layout
 
-  @Test func `only a store with a model stored by key has format 2`() throws {
-    for (model, format) in [(SequentialPage.self as any Model.Type, 1), (KeyedPage.self, 2)] {
-      let path = folder.path("format \(format)")
-      _ = try Store(at: path, models: [model, City.self])
-      #expect(try value(path, "format") == [UInt8(format), 0, 0, 0])
-      // Programs that know only sequential ids refuse a layout of version 2.
-      #expect(try value(path, "layout/Page/1").first == UInt8(format))
-      #expect(try value(path, "layout/City/1").first == 1)
-    }
-  }
-
-  @Test func `a model stored by key raises the format of an existing store`() throws {
+  @Test func `the version of a layout says how the model is stored`() throws {
     _ = try folder.open(City.self)
-    #expect(try value(folder.path, "format") == [1, 0, 0, 0])
     let store = try folder.open(City.self, KeyedPage.self)
-    #expect(try value(folder.path, "format") == [2, 0, 0, 0])
+    #expect(try value(folder.path, "layout/City/1").first == 1)
+    #expect(try value(folder.path, "layout/Page/1").first == 2)
     #expect(try store.layouts == ["City": .sequential, "Page": .byKey])
     #expect(try store.storedModels().map(\.layout) == [.sequential, .byKey])
   }
@@ -312,7 +301,6 @@ import Testing
     #expect(try keysByID(repaired) == before)
     #expect(try repaired.layouts == ["Page": .byKey])
     #expect(try repaired.verify().problems == [])
-    #expect(try value(target, "format") == [2, 0, 0, 0])
   }
 
   @Test func `a store whose seed is lost keeps its ids, and lists all of them`() throws {

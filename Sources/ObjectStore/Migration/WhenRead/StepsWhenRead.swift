@@ -163,7 +163,6 @@ extension StepsWhenRead {
       let key = Array(MetadataKey.index(model.name, index.id).utf8)
       try transaction.delete(key.span, in: metadata.database)
     }
-    try metadata.requireFormat(MetadataKey.outdatedFormat, in: &transaction)
     let key = MetadataKey.outdatedLayouts(model.name)
     try metadata.set(outdated.encoded, for: key, in: &transaction)
   }
