@@ -65,6 +65,48 @@ import Testing
     #expect(second.damaged?.ranges == ByteRanges([10..<20]))
   }
 
+  @Test func `of a file that another program truncates only correct pieces count`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    try transfer.file.write([UInt8](repeating: 1, count: 30).span)
+    let handle = try FileHandle(forWritingTo: URL(filePath: folder.path("part")))
+    try handle.truncate(atOffset: 15)
+    try handle.close()
+    let checkpoint = try Checkpoint.attempt(transfer).get()
+    #expect(checkpoint.interference == .truncated)
+    #expect(checkpoint.synced == ByteRanges(upTo: 10))
+    #expect(checkpoint.uncounted == ByteRanges([10..<30]))
+    #expect(transfer.file.written == ByteRanges(upTo: 10))
+  }
+
+  @Test func `no piece of a file counts that another program has replaced`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    try transfer.file.write([UInt8](repeating: 1, count: 30).span)
+    #expect(transfer.recheck(after: .replaced) == ByteRanges(upTo: 30))
+  }
+
+  @Test func `pieces without digests count after a change, and not after a truncation`() throws {
+    let folder = try TemporaryFolder()
+    let record = DownloadRecord.sample()
+    let transfer = Transfer(
+      record: record,
+      offset: 0,
+      pieces: PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: record.id),
+      usesResumeData: false,
+      file: try PartialFile(path: folder.path("part"), offset: 0),
+      checkpointBytes: 1_000,
+      now: { Date(timeIntervalSince1970: 0) },
+      inbox: EngineInbox(),
+      rollBack: { _, _ in },
+      naming: .fromResponse,
+      rename: { _ in }
+    )
+    try transfer.file.write([UInt8](repeating: 1, count: 30).span)
+    #expect(transfer.recheck(after: .changed) == nil)
+    #expect(transfer.recheck(after: .truncated) == ByteRanges(upTo: 30))
+  }
+
   @Test func `bytes that have changed on disk do not count`() throws {
     let folder = try TemporaryFolder()
     let transfer = try transfer(in: folder, .sample())

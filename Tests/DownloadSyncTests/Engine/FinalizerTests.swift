@@ -104,6 +104,17 @@ private final class FileWatch: FaultInjector {
     #expect(try folder.names() == ["a"])
   }
 
+  @Test func `a file that was truncated after its last check is not complete`() throws {
+    let download = try complete()
+    let handle = try FileHandle(forWritingTo: URL(filePath: download.layout.partialPath))
+    try handle.truncate(atOffset: 1)
+    try handle.close()
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try finalizer.synchronize(CompleteTransfer(download: download))
+    }
+    #expect(failure?.interference == .truncated)
+  }
+
   @Test func `a file of another program is not replaced`() throws {
     _ = try folder.makeFile("a", "theirs")
     let other = FileIdentity(size: 3, inode: 1, modified: 1)

@@ -216,6 +216,13 @@ private final class DuringSync: FaultInjector {
     #expect(try text() == "")
   }
 
+  @Test func `the bytes are synced before their digest is computed`() throws {
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("abc".utf8).span)
+    _ = try file.digest(.sha256)
+    #expect(file.unsynced == 0)
+  }
+
   @Test func `bytes that the system refuses to sync do not count`() throws {
     let file = try PartialFile(path: path, offset: 0)
     try file.write(Array("abc".utf8).span)

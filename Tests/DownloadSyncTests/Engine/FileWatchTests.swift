@@ -1,0 +1,45 @@
+import DownloadStore
+import Testing
+
+@testable import DownloadSync
+
+/// What a process concludes from the identities of a file that it writes.
+@Suite struct FileWatchTests {
+  private func identity(_ size: Int64, modified: Int64 = 1) -> FileIdentity {
+    FileIdentity(size: size, inode: 7, modified: modified)
+  }
+
+  @Test func `a change after a truncation does not hide it`() {
+    var watch = FileWatch(identity(10))
+    watch.compare(with: identity(5))
+    #expect(watch.interference == .truncated)
+    watch.compare(with: identity(5, modified: 2))
+    #expect(watch.interference == .truncated)
+    watch.noteVerified()
+    #expect(watch.interference == .truncated && watch.hasInterference)
+  }
+
+  @Test func `while another write of this process runs, the time of the file says nothing`() {
+    var watch = FileWatch(identity(10))
+    watch.beginChange(of: identity(10))
+    watch.beginChange(of: identity(10))
+    watch.endChange(of: identity(20, modified: 2)) { _ in 20 }
+    watch.compare(with: identity(20, modified: 3))
+    #expect(watch.interference == nil)
+    watch.endChange(of: identity(20, modified: 4)) { _ in 20 }
+    watch.compare(with: identity(20, modified: 4))
+    #expect(watch.interference == nil)
+    watch.compare(with: identity(20, modified: 5))
+    #expect(watch.interference == .changed)
+  }
+
+  @Test func `an empty file has no changed bytes, but may be another file`() {
+    var watch = FileWatch(identity(10))
+    watch.compare(with: identity(10, modified: 2))
+    watch.noteEmptied()
+    #expect(watch.interference == nil && !watch.hasInterference)
+    watch.noteReplaced()
+    watch.noteEmptied()
+    #expect(watch.interference == .replaced && watch.hasInterference)
+  }
+}
