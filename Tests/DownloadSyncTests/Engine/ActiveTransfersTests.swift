@@ -155,6 +155,41 @@ import Testing
     #expect(isSlow(at: 180) == false)
   }
 
+  @Test func `the time before the task counts for no slowness`() throws {
+    let start = ContinuousClock.now
+    var active = ActiveTransfers()
+    active.insert(try .sample(.sample(url: url), in: folder.path, startedAt: start))
+    for second in [0, 40] {
+      active.noteSpeeds(
+        LowestSpeed(bytesPerSecond: 10, time: .seconds(30)),
+        rateLimit: nil,
+        at: start.advanced(by: .seconds(second))
+      )
+    }
+    active.noteStart(of: TaskID(rawValue: 1), for: url)
+    #expect(active[url]?.running.isSlow == false)
+  }
+
+  @Test func `if all connections have stalled, one is replaced until bytes arrive`() throws {
+    let start = ContinuousClock.now
+    var active = try transfers(1)
+    let transfer = try #require(active[url]?.transfer)
+    transfer.noteSplit()
+    func stalled(at second: Int) -> [Int] {
+      active.notePace(
+        of: url,
+        stallTime: .seconds(5),
+        at: start.advanced(by: .seconds(second))
+      )
+    }
+    #expect(stalled(at: 0) == [])
+    #expect(stalled(at: 5) == [0])
+    #expect(stalled(at: 10) == [])
+    _ = transfer.receive(([1] as [UInt8]).span)
+    #expect(stalled(at: 11) == [])
+    #expect(stalled(at: 16) == [0])
+  }
+
   @Test func `bytes that are being written belong to their task or are not missing`() async throws {
     var record = DownloadRecord.sample(url: url)
     let chunk = [UInt8](repeating: 1, count: 64)

@@ -113,6 +113,19 @@ import Testing
     #expect(claims[0]?.rest == ByteRanges([40..<100]))
   }
 
+  @Test func `no connection writes after the end of the file`() {
+    var claims = ConnectionClaims()
+    claims.open(0, PartClaim(ByteRanges(CollectionOfOne(0..<Int64.max)), from: 0))
+    claims.limit(to: 100)
+    #expect(claims[0]?.rest == ByteRanges(upTo: 100))
+  }
+
+  @Test func `a connection keeps its next bytes if it reaches them soon`() {
+    var claim = PartClaim(ByteRanges([0..<10, 50..<60]), from: 0, to: 100)
+    let given = claim.giveSpare(0..<100)
+    #expect(given == ByteRanges([50..<60]) && claim.rest == ByteRanges(upTo: 10))
+  }
+
   @Test func `a connection that would skip many bytes hands over when another has its response`() {
     let megabyte: Int64 = 1 << 20
     let (size, middle) = (12 * megabyte, 6 * megabyte)
@@ -132,6 +145,7 @@ import Testing
     var refused = claims
     refused.close(2)
     #expect(refused[0]?.rest == ByteRanges([9 * megabyte..<size]))
+    #expect(refused.spare == 9 * megabyte..<size, "another one may be asked")
     let hasBytes = claims.accept(2, from: 9 * megabyte, to: size, written: ByteRanges())
     #expect(hasBytes && claims[2]?.rest == ByteRanges([9 * megabyte..<size]))
     #expect(claims.next(0, 10) == .end && claims.hasIdle)

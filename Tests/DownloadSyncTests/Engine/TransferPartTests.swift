@@ -115,6 +115,20 @@ import Testing
     #expect(failure.code == .badResponse)
   }
 
+  @Test func `distrusted bytes are uncounted once, and count when they are written again`() throws {
+    let part = try part()
+    let transfer = part.transfer
+    #expect(part.receive(head()) == .proceed)
+    #expect(part.receive(bytes(4).span) == .proceed)
+    _ = try transfer.synchronize()
+    #expect(!transfer.needsCheckpoint)
+    transfer.distrust(1)
+    #expect(transfer.needsCheckpoint)
+    #expect(transfer.takeDistrusted(since: ByteRanges()) == ByteRanges([10..<14]))
+    #expect(!transfer.needsCheckpoint)
+    #expect(transfer.takeDistrusted(since: ByteRanges([10..<14])).isEmpty)
+  }
+
   @Test func `a range of one byte is written`() throws {
     var record = DownloadRecord.sample()
     record.expected = 30

@@ -48,6 +48,7 @@ struct TransferTests {
   private func transfer(
     offset: Int64 = 0,
     expected: Int64? = nil,
+    entityTag: String? = nil,
     proof: RangeProof? = nil,
     bytesPerSecond: Int64? = nil,
     faultInjector: (any FaultInjector)? = nil,
@@ -56,6 +57,7 @@ struct TransferTests {
     var record = DownloadRecord.sample()
     record.bytesPerSecond = bytesPerSecond
     record.expected = expected
+    record.entityTag = entityTag
     return Transfer(
       record: record,
       offset: offset,
@@ -163,12 +165,29 @@ struct TransferTests {
     #expect(transfer.entity.total == expected)
   }
 
+  @Test func `a server that ignores If-Range is asked without it once`() throws {
+    try Data(count: 10).write(to: URL(filePath: folder.path("a.dlstore-part")))
+    let transfer = try transfer(offset: 10, expected: 20, entityTag: "\"1\"")
+    let fields = [("ETag", "\"1\""), ("Content-Length", "20")]
+    let head = ResponseHead(
+      status: 200,
+      fields: fields.map { HeaderField(name: $0.0, value: $0.1) }
+    )
+    #expect(transfer.receive(head) == .cancel)
+    transfer.finish(.cancelled)
+    #expect(transfer.beginAgain())
+    #expect(transfer.receive(head) == .proceed)
+    #expect(!transfer.beginAgain())
+  }
+
   /// Responses to a request for all bytes, or for those from 10 on, of a file of 20 bytes.
   @Test(arguments: [
     (0 as Int64, 200, [("Content-Length", "20")], 21),
     (0, 200, [("Content-Range", "bytes 0-19/20")], 25),
     // Nothing but the known size tells the end of these bodies.
     (10, 200, [("ETag", "\"1\"")], 21),
+    // Another version from its first byte.
+    (10, 200, [("ETag", "\"2\""), ("Content-Length", "20")], 21),
     (10, 206, [("ETag", "\"1\""), ("Content-Range", "bytes 10-24/*")], 15),
   ])
   func `a body that is longer than the file is not stored, in however few pieces it arrives`(
