@@ -192,6 +192,22 @@ extension ChangedPartialTests {
     #expect(fixture.ranges("/a") == [nil, nil])
   }
 
+  @Test func `a change of a download does not repeat the check of its file`() async throws {
+    fixture.server.route("/b", Resource(.generated(byteCount: 1_000, seed: 81)))
+    try await whileReading { _, run, held in
+      try fixture.store.objects.writeNow { tx in
+        _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { $0.priority = 5 }
+      }
+      // The engine processes the changes of others in the order of commits.
+      try fixture.add("/b")
+      try await waitUntil("the other one") { try fixture.record("/b").state == .completed }
+      #expect(held.count == 1)
+      held.release()
+      #expect(try await run.value.completed == 2)
+    }
+    try expectComplete()
+  }
+
   @Test func `a file that is changed again before it was read is read again`() async throws {
     let count = Mutex(0)
     try await whileReading { path, run, held in

@@ -53,6 +53,22 @@ struct ClockTests {
     )
   }
 
+  @Test func `a retry whose date another program changes waits until the new date`() async throws {
+    let date = clocks.date
+    try fixture.change("a") {
+      $0.state = .failedRetryable
+      $0.nextRetryAt = date + 50
+    }
+    try await fixture.running(try engine()) {
+      try await fixture.settle()
+      #expect(fixture.transport.started.isEmpty)
+      try fixture.change("a") { $0.nextRetryAt = date + 10 }
+      try await fixture.settle()
+      clocks.advance(by: .seconds(10))
+      try await fixture.started(1)
+    }
+  }
+
   @Test func `a crash suspect runs alone until its probation ends`() async throws {
     try fixture.add("b")
     try fixture.change("a") { $0.unresolvedStarts = 1 }

@@ -179,6 +179,49 @@ struct ConnectionEndTests {
     }
   }
 
+  @Test func `without a strong entity tag no mirror serves a gap`() async throws {
+    let date = "Mon, 01 Jan 2024 00:00:00 GMT"
+    let mirror = fixture.url("n")
+    try fixture.change("a", partial: 60) {
+      $0.mirrors = [mirror]
+      $0.checkpoint(
+        ByteRanges([0..<10, 50..<60]),
+        total: 100,
+        entityTag: nil,
+        lastModified: date,
+        at: Date()
+      )
+    }
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      let fields = [("Last-Modified", date), ("Content-Range", "bytes 10-49/100")]
+      let head = ResponseHead(
+        status: 206,
+        fields: fields.map { HeaderField(name: $0.0, value: $0.1) }
+      )
+      #expect(transport.started[0].sink.receive(head) == .proceed)
+      #expect(transport.started[0].sink.receive(bytes(1).span) == .proceed)
+      try await fixture.started(2)
+      #expect(transport.started[1].request.offset == 60)
+      #expect(transport.started[1].request.url == fixture.url("a"))
+    }
+  }
+
+  @Test func `a server that accepts no ranges has one connection`() async throws {
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      let fields = [("ETag", "\"1\""), ("Content-Length", "100"), ("Accept-Ranges", "none")]
+      let head = ResponseHead(
+        status: 200,
+        fields: fields.map { HeaderField(name: $0.0, value: $0.1) }
+      )
+      #expect(transport.started[0].sink.receive(head) == .proceed)
+      #expect(transport.started[0].sink.receive(bytes(10).span) == .proceed)
+      try await fixture.settle()
+      #expect(transport.started.count == 1)
+    }
+  }
+
   @Test func `a file in many ranges is not split any further`() async throws {
     // As many ranges as this are half of those that a record stores.
     try fixture.change("a", partial: 259) {
@@ -321,6 +364,7 @@ struct ConnectionEndTests {
       try await fixture.started(4)
       #expect(transport.started[3].request.offset == 300)
       #expect(transport.started[3].request.url == third.request.url)
+      #expect(transport.started[3].request.validator == "\"1\"")
     }
   }
 }

@@ -111,6 +111,41 @@ struct DiskSpaceTests {
     }
   }
 
+  @Test func `a full disk does not interrupt the check of a complete file`() async throws {
+    try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+    var hasher = DigestHasher(.sha256)
+    hasher.update(([1, 2, 3] as [UInt8]).span)
+    var request = DownloadRequest(url: fixture.url("checked"))
+    request.digest = hasher.digest
+    try fixture.store.addNow([request])
+    let isFull = Mutex(false)
+    let faultInjector = EffectHook { effect in
+      if case .open = effect, isFull.withLock({ $0 }) { ENOSPC } else { nil }
+    }
+    let works = Mutex<[@Sendable () -> Void]>([])
+    var environment = EngineEnvironment.live(faultInjector)
+    environment.startLongWork = { work in works.withLock { $0.append(work) } }
+    let engine = try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: EngineOptions(),
+      now: { Date() },
+      environment: environment
+    )
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      fixture.transport.started[0].complete()
+      try await waitUntil("the check") { works.withLock { $0.count } == 1 }
+      isFull.withLock { $0 = true }
+      try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
+      try await waitUntil("the full disk") { try !fixture.record("a").attempts.isEmpty }
+      #expect(try fixture.record("checked").state == .running)
+      isFull.withLock { $0 = false }
+      for work in works.withLock({ $0 }) { EngineEnvironment.live.startLongWork(work) }
+      try await fixture.reached(.completed, "checked")
+    }
+  }
+
   @Test func `a download paused before it ran out of disk space stays paused`() async throws {
     let (store, url) = (fixture.store, fixture.url("a"))
     let faultInjector = EffectHook { effect in
