@@ -14,9 +14,10 @@ internal import Foundation
 /// faults of the platform remain on Linux up to Swift 6.3. The process crashes if a server closes
 /// the connection within a response header, sends a chunked body with trailer fields
 /// (swift-corelibs-foundation issue 5285 for both), sends a `Content-Length` that a `Double` rounds
-/// to 2^63, such as 9223372036854775807, or sends a header line that begins with NUL. A server that
-/// sends trailer fields or a chunk extension without end occupies the thread of all sessions
-/// forever. So the engine commits each attempt before it starts it.
+/// to 2^63, such as 9223372036854775807, sends a header line that begins with NUL, or redirects to a
+/// location without a scheme whose host is not valid, such as `//a%20b/`. A server that sends trailer
+/// fields or a chunk extension without end occupies the thread of all sessions forever. So the engine
+/// commits each attempt before it starts it.
 ///
 /// Sinks are called on the transport's queues, each sink by one thread at a time. The data of all
 /// tasks passes through one serial queue. A sink that blocks slows all tasks down, which bounds

@@ -72,6 +72,24 @@ struct URLSessionCrashTests {
       }
     }
 
+    /// The session sets the decoded host of a location without a scheme in the URL of the request,
+    /// and traps if the result is not a URL, before its delegate knows of the redirect.
+    @Test(arguments: ["//a%20b/", "//%2f", "//z%00/", "//127.%\u{6587}01:6"])
+    func `a location without a scheme, whose host is not valid, ends the process`(
+      _ location: String
+    ) async {
+      await #expect(processExitsWith: .failure) { [location = location as String] in
+        let server = try FaultServer()
+        let reply = "HTTP/1.1 302 F\r\nContent-Length: 0\r\nLocation: \(location)\r\n\r\n"
+        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
+        let sink = RecordingSink()
+        let transport = URLSessionTransport()
+        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+        _ = await sink.outcome()
+        exit(0)
+      }
+    }
+
     @Test func `a slightly smaller length does not end the process`() async throws {
       let server = try FaultServer()
       let reply = "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854774784\r\n\r\nhello"

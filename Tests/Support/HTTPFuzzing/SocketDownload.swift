@@ -32,13 +32,17 @@ final class SocketDownload {
   /// - Returns: A description of what happened.
   /// - Throws: `FuzzViolation`, or an error of the store or the engine.
   func run(_ script: ResponseScript) async throws -> String {
+    let store = store
+    let authority = "127.0.0.1:\(server.port)"
     if TransportUnderTest.isURLSession,
-      script.responses.contains(where: { WireHead.endsURLSession($0.head) })
+      script.responses.contains(where: { response in
+        WireHead.endsURLSession(
+          WireHead.localized(response.head, requestedFrom: "http://\(authority)", authority)
+        )
+      })
     {
       return "left out"
     }
-    let store = store
-    let authority = "127.0.0.1:\(server.port)"
     let url = "http://\(authority)/dir/name.bin?token=secret-query"
     let scripted = ScriptedServer(
       script,
@@ -144,69 +148,5 @@ final class SocketDownload {
       let end = Array("0\r\n\r\n".utf8)
       return RawReply(bytes + end, ending: script.has("kept") ? .keep : .close)
     }
-  }
-}
-
-/// A response head as sent through the socket.
-enum WireHead {
-  /// The lines, with every `Location` on this machine: a fuzzer connects to no other.
-  static func localized(
-    _ lines: [[UInt8]],
-    requestedFrom base: String,
-    _ authority: String
-  ) -> [[UInt8]] {
-    let port = authority.split(separator: ":").last ?? ""
-    return lines.compactMap { line in
-      let text = String(decoding: line, as: UTF8.self)
-      guard text.lowercased().hasPrefix("location") else { return line }
-      // The server does not support TLS.
-      let local = text.replacing("https:", with: "http:").replacing("example.com", with: authority)
-        .replacing("example.org", with: "localhost:\(port)")
-      let location = local.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces)
-      // The transport refuses what cannot be requested.
-      guard let url = try? RequestURL(base).resolving(location) else { return Array(local.utf8) }
-      let isHere = ["127.0.0.1", "localhost"].contains(url.host)
-      return isHere && url.port == Int(port) ? Array(local.utf8) : nil
-    }
-  }
-
-  /// The bytes of the complete head.
-  static func bytes(of lines: [[UInt8]]) -> [UInt8] {
-    lines.flatMap { $0 + [13, 10] } + [13, 10]
-  }
-
-  /// Whether URLSession on Linux is known to end the process when it reads the head.
-  ///
-  /// It computes progress as `Double`, which rounds the largest lengths to 2^63, and then traps. It
-  /// takes a line that begins with NUL for the end of a response that it then lacks.
-  /// `URLSessionCrashTests` tests both facts. Truncated heads and trailer fields are never sent.
-  static func endsURLSession(_ lines: [[UInt8]]) -> Bool {
-    lines.contains { line in
-      let text = String(decoding: line, as: UTF8.self)
-      guard let match = text.wholeMatch(of: /(?i:content-length):[ \t]*(\+?[0-9]+).*/) else {
-        return line.first == 0
-      }
-      return Int64(match.1).map { Double($0) >= 0x1p63 } ?? false
-    }
-  }
-
-  /// Whether clients may interpret the entity of a head differently.
-  static func isAmbiguous(_ lines: [[UInt8]]) -> Bool {
-    let first = lines.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    guard first.wholeMatch(of: /HTTP\/1\.[01] [2-9][0-9][0-9] [ -~]*/) != nil else { return true }
-    var names: Set<String> = []
-    for line in lines.dropFirst() {
-      let text = String(decoding: line, as: UTF8.self)
-      guard let match = text.wholeMatch(of: /([!#-'*+\-.0-9A-Z^-z|~]+): *([ -~]*)/) else {
-        return true
-      }
-      let name = match.1.lowercased()
-      let tellsOfEntity = [
-        "etag", "last-modified", "content-range", "content-length", "content-encoding",
-        "transfer-encoding",
-      ]
-      if tellsOfEntity.contains(name), !names.insert(name).inserted { return true }
-    }
-    return false
   }
 }
