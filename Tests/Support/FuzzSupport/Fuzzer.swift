@@ -7,7 +7,8 @@ internal import Foundation
 /// To add a fuzzer:
 ///
 /// 1. Write a type that conforms to `Fuzzer` in its own library target, so that tests can call
-///    ``check(_:)`` with each input of the committed corpus.
+///    ``check(_:)`` with each input of the committed corpus. ``RandomChoices`` has the choices that
+///    mutators share.
 /// 2. Add an executable target with the name ``name`` whose `main.swift` is
 ///    `exit(await FuzzCommand.run(MyFuzzer.self))`.
 /// 3. Add both to `Package.swift`, a line to `make fuzz`, and a test that replays the corpus and

@@ -1,5 +1,5 @@
+internal import FuzzSupport
 internal import TLSServer
-internal import TestSupport
 
 /// Mutates scripts of HTTP/2 frames: frames, their numbers, fields and bytes.
 struct HTTP2Mutator {
@@ -23,38 +23,25 @@ struct HTTP2Mutator {
   private static let streams = ["s", "s", "s", "0", "1", "2", "3", "5", "2147483647", "4294967295"]
   private static let flags = ["0", "1", "4", "5", "8", "9", "13", "32", "36", "37", "255"]
 
-  private var random: SplitMix64
+  private var random: RandomChoices
 
   init(seed: UInt64) {
-    random = SplitMix64(seed: seed)
+    random = RandomChoices(seed: seed)
   }
-
-  private mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
-  }
-
-  private mutating func pick(_ words: [String]) -> String { words[number(words.count)] }
 
   /// Returns an input similar to `input`, with lines of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var script = HTTP2Script(input)
     let other = HTTP2Script(other)
-    for _ in 0...number(3) {
+    for _ in 0...random.number(3) {
       let count = script.lines.count
-      switch number(12) {
-      case 0 where count > 0: script.lines.remove(at: number(count))
-      case 1 where count > 0:
-        script.lines.insert(script.lines[number(count)], at: number(count + 1))
-      case 2 where count > 1: script.lines.swapAt(number(count), number(count))
-      case 3:
-        if let line = other.lines.randomElement(using: &random) {
-          script.lines.insert(line, at: number(count + 1))
-        }
-      case 4: script.lines.insert(line(), at: number(count + 1))
+      switch random.number(12) {
+      case 0...3: random.rearrange(&script.lines, with: other.lines)
+      case 4: script.lines.insert(line(), at: random.number(count + 1))
       case 5: script.lines.append(["keep"])
       default:
         guard count > 0 else { continue }
-        change(&script.lines[number(count)])
+        change(&script.lines[random.number(count)])
       }
     }
     script.lines = Array(script.lines.prefix(24))
@@ -62,17 +49,24 @@ struct HTTP2Mutator {
   }
 
   private mutating func line() -> [String] {
-    switch number(4) {
-    case 0: ["headers", pick(Self.flags), "s", ":status=\(pick(Self.statuses))", pick(Self.fields)]
-    case 1: ["data", pick(Self.flags), pick(Self.streams), "hello"]
+    switch random.number(4) {
+    case 0:
+      [
+        "headers", random.pick(Self.flags), "s", ":status=\(random.pick(Self.statuses))",
+        random.pick(Self.fields),
+      ]
+    case 1: ["data", random.pick(Self.flags), random.pick(Self.streams), "hello"]
     default:
-      ["frame", pick(Self.types), pick(Self.flags), pick(Self.streams), bytes()]
+      [
+        "frame", random.pick(Self.types), random.pick(Self.flags), random.pick(Self.streams),
+        bytes(),
+      ]
     }
   }
 
   private mutating func bytes() -> String {
-    (0..<number(20)).map { _ in
-      let byte = number(256)
+    (0..<random.number(20)).map { _ in
+      let byte = random.number(256)
       return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
     .joined()
@@ -80,16 +74,16 @@ struct HTTP2Mutator {
 
   private mutating func change(_ line: inout [String]) {
     guard line.count > 2 else { return }
-    switch number(8) {
-    case 0: line[1] = pick(line[0] == "frame" ? Self.types : Self.flags)
-    case 1: line[2] = pick(line[0] == "frame" ? Self.flags : Self.streams)
-    case 2 where line.count > 3: line.remove(at: 3 + number(line.count - 3))
-    case 3: line.append(line[0] == "headers" ? pick(Self.fields) : bytes())
+    switch random.number(8) {
+    case 0: line[1] = random.pick(line[0] == "frame" ? Self.types : Self.flags)
+    case 1: line[2] = random.pick(line[0] == "frame" ? Self.flags : Self.streams)
+    case 2 where line.count > 3: line.remove(at: 3 + random.number(line.count - 3))
+    case 3: line.append(line[0] == "headers" ? random.pick(Self.fields) : bytes())
     case 4 where line[0] == "headers":
-      line.append("x=" + String(repeating: "y", count: 1 << number(16)))
+      line.append("x=" + String(repeating: "y", count: 1 << random.number(16)))
     default:
       guard line[0] == "headers" else { return line.append(bytes()) }
-      let status = ":status=\(pick(Self.statuses))"
+      let status = ":status=\(random.pick(Self.statuses))"
       if let index = line.firstIndex(where: { $0.hasPrefix(":status") }) {
         line[index] = status
       } else {

@@ -1,25 +1,19 @@
-internal import TestSupport
+internal import FuzzSupport
 
 /// Mutates scripts: responses, fields, values, bodies and bytes.
 struct ResponseMutator {
-  private var random: SplitMix64
+  private var random: RandomChoices
 
   init(seed: UInt64) {
-    random = SplitMix64(seed: seed)
+    random = RandomChoices(seed: seed)
   }
-
-  private mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
-  }
-
-  private mutating func pick(_ words: [String]) -> String { words[number(words.count)] }
 
   /// Returns an input similar to `input`, with parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var script = ResponseScript(input)
     let other = ResponseScript(other)
-    for _ in 0...number(4) {
-      switch number(10) {
+    for _ in 0...random.number(4) {
+      switch random.number(10) {
       case 0: changeOptions(&script)
       case 1, 2: changeResponses(&script, with: other)
       default:
@@ -27,7 +21,7 @@ struct ResponseMutator {
           script.responses.append(response())
           continue
         }
-        change(&script.responses[number(script.responses.count)], with: other)
+        change(&script.responses[random.number(script.responses.count)], with: other)
       }
     }
     script.responses = Array(script.responses.prefix(ResponseScript.limit))
@@ -36,41 +30,36 @@ struct ResponseMutator {
 
   private mutating func changeOptions(_ script: inout ResponseScript) {
     var words = script.options.split(separator: " ").map(String.init)
-    if !words.isEmpty, number(3) == 0 { words.remove(at: number(words.count)) }
-    words.append(pick(HeadWords.options))
+    if !words.isEmpty, random.number(3) == 0 { words.remove(at: random.number(words.count)) }
+    words.append(random.pick(HeadWords.options))
     script.options = words.suffix(5).joined(separator: " ")
   }
 
   private mutating func changeResponses(_ script: inout ResponseScript, with other: ResponseScript)
   {
-    let count = script.responses.count
-    switch number(7) {
-    case 0 where count > 0: script.responses.remove(at: number(count))
-    case 1 where count > 0:
-      script.responses.insert(script.responses[number(count)], at: number(count + 1))
-    case 2 where count > 1: script.responses.swapAt(number(count), number(count))
-    case 3, 4:
-      if let response = other.responses.randomElement(using: &random) {
-        script.responses.insert(response, at: number(count + 1))
-      }
-    default: script.responses.insert(response(), at: number(count + 1))
+    if random.number(3) > 0 {
+      random.rearrange(&script.responses, with: other.responses)
+    } else {
+      script.responses.insert(response(), at: random.number(script.responses.count + 1))
     }
   }
 
   /// Returns a response that would be valid after others.
   private mutating func response() -> ResponseScript.Response {
-    let size = number(40)
-    let start = number(size + 1)
-    var lines = ["HTTP/1.1 \(pick(["200 OK", "206 Partial Content", "416 No", "302 Found"]))"]
+    let size = random.number(40)
+    let start = random.number(size + 1)
+    var lines = [
+      "HTTP/1.1 \(random.pick(["200 OK", "206 Partial Content", "416 No", "302 Found"]))"
+    ]
     lines.append("Content-Length: \(size - start)")
-    if number(3) > 0 {
+    if random.number(3) > 0 {
       lines.append("Content-Range: bytes \(start)-\(max(start, size - 1))/\(size)")
     }
-    if number(3) > 0 { lines.append("ETag: \"\(number(3))\"") }
-    if number(4) == 0 { lines.append("Last-Modified: \(pick(HeadWords.dates))") }
+    if random.number(3) > 0 { lines.append("ETag: \"\(random.number(3))\"") }
+    if random.number(4) == 0 { lines.append("Last-Modified: \(random.pick(HeadWords.dates))") }
     return ResponseScript.Response(
       head: lines.map { Array($0.utf8) },
-      body: "\(size - start) \(1 + number(8)) \(pick(HeadWords.endings))"
+      body: "\(size - start) \(1 + random.number(8)) \(random.pick(HeadWords.endings))"
     )
   }
 
@@ -84,9 +73,9 @@ struct ResponseMutator {
       response.head = [Array("HTTP/1.1 200 OK".utf8)]
       return
     }
-    let place = number(response.head.count)
-    switch number(14) {
-    case 0: response.head[0] = Array("HTTP/1.1 \(pick(HeadWords.statuses))".utf8)
+    let place = random.number(response.head.count)
+    switch random.number(14) {
+    case 0: response.head[0] = Array("HTTP/1.1 \(random.pick(HeadWords.statuses))".utf8)
     case 1, 2, 3: response.head.insert(field(), at: max(1, place))
     case 4 where response.head.count > 1: response.head.remove(at: max(1, place))
     case 5: response.head.append(response.head[place])
@@ -103,13 +92,14 @@ struct ResponseMutator {
       changeNumber(&line)
       response.body = String(decoding: line, as: UTF8.self)
     default:
-      response.body = "\(number(45)) \(1 + number(12)) \(pick(HeadWords.endings))"
+      response.body =
+        "\(random.number(45)) \(1 + random.number(12)) \(random.pick(HeadWords.endings))"
     }
   }
 
   private mutating func field() -> [UInt8] {
-    let name = pick(HeadWords.fields.keys.sorted())
-    return Array("\(name): \(pick(HeadWords.fields[name] ?? [""]))".utf8)
+    let name = random.pick(HeadWords.fields.keys.sorted())
+    return Array("\(name): \(random.pick(HeadWords.fields[name] ?? [""]))".utf8)
   }
 
   /// Replaces a number by a neighbor, or by one at which arithmetic overflows.
@@ -127,10 +117,12 @@ struct ResponseMutator {
     if let first = start { numbers.append(first..<line.count) }
     guard let place = numbers.randomElement(using: &random) else { return changeBytes(&line) }
     let old = Int(String(decoding: line[place], as: UTF8.self)) ?? 0
-    let near = "\(max(0, old.addingReportingOverflow(number(7) - 3).partialValue))"
-    let new = number(3) == 0 ? pick(HeadWords.numbers) : near
+    let near = "\(max(0, old.addingReportingOverflow(random.number(7) - 3).partialValue))"
+    let new = random.number(3) == 0 ? random.pick(HeadWords.numbers) : near
     line.replaceSubrange(place, with: new.utf8)
   }
+
+  private static let longestLine = 640
 
   private static let interesting: [UInt8] = [
     0, 0x09, 0x0D, 0x1F, 0x20, 0x22, 0x25, 0x27, 0x2A, 0x2C, 0x2D, 0x2E, 0x2F, 0x3A, 0x3B, 0x3D,
@@ -138,20 +130,9 @@ struct ResponseMutator {
   ]
 
   private mutating func changeBytes(_ bytes: inout [UInt8]) {
-    guard !bytes.isEmpty else { return }
-    let place = number(bytes.count)
-    switch number(6) {
-    case 0: bytes[place] ^= 1 << UInt8(number(8))
-    case 1: bytes[place] = Self.interesting[number(Self.interesting.count)]
-    case 2: bytes.removeSubrange(place..<min(bytes.count, place + 1 + number(8)))
-    case 3:
-      guard bytes.count < 600 else { return }
-      let part = bytes[place..<min(bytes.count, place + 1 + number(32))]
-      bytes.insert(contentsOf: part, at: number(bytes.count))
-    case 4: bytes.removeSubrange(place...)
-    default: bytes.insert(Self.interesting[number(Self.interesting.count)], at: place)
-    }
+    random.changeBytes(&bytes, interesting: Self.interesting)
     // A line must not contain line breaks.
     bytes.removeAll { $0 == 0x0A }
+    bytes = Array(bytes.prefix(Self.longestLine))
   }
 }

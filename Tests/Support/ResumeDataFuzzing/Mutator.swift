@@ -1,9 +1,9 @@
+internal import FuzzSupport
 internal import ResumeData
-internal import TestSupport
 
 /// Mutates inputs at random: values of property lists, XML tags, and bytes.
 struct Mutator {
-  private var random: SplitMix64
+  private var random: RandomChoices
   private var values: ValueMutator
 
   /// The maximum size of an input in bytes.
@@ -13,23 +13,18 @@ struct Mutator {
 
   /// Creates a mutator whose mutations are determined by a seed.
   init(seed: UInt64) {
-    random = SplitMix64(seed: seed)
+    random = RandomChoices(seed: seed)
     values = ValueMutator(seed: seed ^ 0x5EED)
-  }
-
-  /// Returns a random number from 0 up to, but not including, `count`.
-  mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
   }
 
   /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var bytes = input
-    let kind = number(8)
+    let kind = random.number(8)
     if kind < 4, let changed = changedValues(bytes) { bytes = changed }
     if kind == 4 { changeTags(&bytes) }
-    if kind > 3 || number(3) == 0 {
-      for _ in 0...number(4) { changeBytes(&bytes, with: other) }
+    if kind > 3 || random.number(3) == 0 {
+      for _ in 0...random.number(4) { changeBytes(&bytes, with: other) }
     }
     return bytes.count > Self.maximumSize ? Array(bytes[..<Self.maximumSize]) : bytes
   }
@@ -39,13 +34,13 @@ struct Mutator {
     guard var list = try? PropertyList(bytes), let format = PropertyListFormat(of: bytes) else {
       return nil
     }
-    if number(12) == 0, let data = try? URLSessionResumeData(bytes) {
+    if random.number(12) == 0, let data = try? URLSessionResumeData(bytes) {
       let forms = URLSessionResumeData.Form.allCases
-      return try? data.converted(to: forms[number(forms.count)]).bytes
+      return try? data.converted(to: random.pick(forms)).bytes
     }
-    for _ in 0...number(3) { list = values.changed(list) }
+    for _ in 0...random.number(3) { list = values.changed(list) }
     let formats = PropertyListFormat.allCases
-    return try? list.encoded(as: number(10) == 0 ? formats[number(formats.count)] : format)
+    return try? list.encoded(as: random.number(10) == 0 ? random.pick(formats) : format)
   }
 
   // MARK: Tags
@@ -54,13 +49,13 @@ struct Mutator {
   private mutating func changeTags(_ bytes: inout [UInt8]) {
     let tags = bytes.indices.filter { bytes[$0] == UInt8(ascii: "<") }
     guard tags.count > 2 else { return }
-    let first = number(tags.count - 1)
+    let first = random.number(tags.count - 1)
     let from = tags[first]
-    let to = tags[min(tags.count - 1, first + 1 + number(4))]
+    let to = tags[min(tags.count - 1, first + 1 + random.number(4))]
     let part = bytes[from..<to]
-    switch number(4) {
+    switch random.number(4) {
     case 0: bytes.removeSubrange(from..<to)
-    case 1: bytes.insert(contentsOf: part, at: tags[number(tags.count)])
+    case 1: bytes.insert(contentsOf: part, at: random.pick(tags))
     case 2:
       let fragments = [
         "<integer>", "0x7fffffffffffffffffffffff", "&#x110000;", "<![CDATA[", "]]>", "<!--",
@@ -71,11 +66,11 @@ struct Mutator {
         "<real>-1e308</real>", "<!DOCTYPE a [", "<?x ?>",
       ]
       bytes.insert(
-        contentsOf: fragments[number(fragments.count)].utf8,
-        at: tags[number(tags.count)]
+        contentsOf: random.pick(fragments).utf8,
+        at: random.pick(tags)
       )
     default:
-      let depth = number(200)
+      let depth = random.number(200)
       let nested =
         String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
       bytes.insert(contentsOf: nested.utf8, at: from)
@@ -95,26 +90,26 @@ struct Mutator {
       bytes = other
       return
     }
-    let offset = number(bytes.count)
-    switch number(9) {
-    case 0: bytes[offset] ^= 1 << UInt8(number(8))
-    case 1: bytes[offset] = Self.interesting[number(Self.interesting.count)]
-    case 2: bytes[offset] &+= UInt8(number(256))
-    case 3: bytes.removeSubrange(offset..<min(bytes.count, offset + 1 + number(16)))
+    let offset = random.number(bytes.count)
+    switch random.number(9) {
+    case 0: bytes[offset] ^= 1 << UInt8(random.number(8))
+    case 1: bytes[offset] = random.pick(Self.interesting)
+    case 2: bytes[offset] &+= UInt8(random.number(256))
+    case 3: bytes.removeSubrange(offset..<min(bytes.count, offset + 1 + random.number(16)))
     case 4:
-      let part = bytes[offset..<min(bytes.count, offset + 1 + number(64))]
-      bytes.insert(contentsOf: part, at: number(bytes.count))
+      let part = bytes[offset..<min(bytes.count, offset + 1 + random.number(64))]
+      bytes.insert(contentsOf: part, at: random.number(bytes.count))
     case 5:
-      let from = number(other.count)
+      let from = random.number(other.count)
       bytes.insert(
-        contentsOf: other[from..<min(other.count, from + 1 + number(256))],
+        contentsOf: other[from..<min(other.count, from + 1 + random.number(256))],
         at: offset
       )
     case 6: bytes.removeSubrange(offset...)
     case 7: changeTrailer(&bytes)
     default:
-      for index in offset..<min(bytes.count, offset + 1 << number(4)) {
-        bytes[index] = Self.interesting[number(Self.interesting.count)]
+      for index in offset..<min(bytes.count, offset + 1 << random.number(4)) {
+        bytes[index] = random.pick(Self.interesting)
       }
     }
   }
@@ -125,10 +120,10 @@ struct Mutator {
     guard bytes.count > size else { return }
     let start = bytes.count - size
     let fields = [6, 7, 15, 14, 23, 22, 31, 30, 29, 8, 16, 24]
-    if number(2) == 0 {
-      bytes[start + fields[number(fields.count)]] = UInt8(number(256))
+    if random.number(2) == 0 {
+      bytes[start + random.pick(fields)] = UInt8(random.number(256))
     } else {
-      bytes[max(0, start - 1 - number(300))] = UInt8(number(256))
+      bytes[max(0, start - 1 - random.number(300))] = UInt8(random.number(256))
     }
   }
 }

@@ -1,16 +1,12 @@
+internal import FuzzSupport
 internal import ResumeData
-internal import TestSupport
 
 /// Mutates values of property lists, with strings that the readers search for.
 struct ValueMutator {
-  private var random: SplitMix64
+  private var random: RandomChoices
 
   init(seed: UInt64) {
-    random = SplitMix64(seed: seed)
-  }
-
-  private mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
+    random = RandomChoices(seed: seed)
   }
 
   private static let strings: [String] =
@@ -36,17 +32,17 @@ struct ValueMutator {
     .leastNonzeroMagnitude,
   ]
 
-  private mutating func string() -> String { Self.strings[number(Self.strings.count)] }
+  private mutating func string() -> String { random.pick(Self.strings) }
 
   private mutating func scalar() -> PropertyList {
-    switch number(10) {
+    switch random.number(10) {
     case 0: .null
-    case 1: .bool(number(2) == 0)
-    case 2, 3: .integer(Self.integers[number(Self.integers.count)])
-    case 4: .real(Self.reals[number(Self.reals.count)])
-    case 5: .date(Self.reals[number(Self.reals.count)])
-    case 6: .data((0..<number(8)).map { UInt8($0) })
-    case 7: .uid(UInt32(number(30)))
+    case 1: .bool(random.number(2) == 0)
+    case 2, 3: .integer(random.pick(Self.integers))
+    case 4: .real(random.pick(Self.reals))
+    case 5: .date(random.pick(Self.reals))
+    case 6: .data((0..<random.number(8)).map { UInt8($0) })
+    case 7: .uid(UInt32(random.number(30)))
     default: .string(string())
     }
   }
@@ -59,13 +55,13 @@ struct ValueMutator {
     case .dictionary(let members): return .dictionary(changed(members))
     case .data(let bytes):
       // Requests are property lists inside data values.
-      guard number(4) > 0, let list = try? PropertyList(bytes) else { return scalar() }
+      guard random.number(4) > 0, let list = try? PropertyList(bytes) else { return scalar() }
       let inner = changed(changed(list))
       return (try? inner.encoded(as: .binary)).map(PropertyList.data) ?? value
     case .uid(let uid):
       // Usually refers to another object, sometimes to a missing one.
-      let limit = number(8) == 0 ? 1_000 : Int(uid) + 4
-      return number(2) == 0 ? .uid(UInt32(number(limit))) : scalar()
+      let limit = random.number(8) == 0 ? 1_000 : Int(uid) + 4
+      return random.number(2) == 0 ? .uid(UInt32(random.number(limit))) : scalar()
     case .null, .bool, .integer, .real, .date, .string: return scalar()
     }
   }
@@ -73,11 +69,11 @@ struct ValueMutator {
   private mutating func changed(_ values: [PropertyList]) -> [PropertyList] {
     guard !values.isEmpty else { return [scalar()] }
     var values = values
-    let index = number(values.count)
-    switch number(12) {
+    let index = random.number(values.count)
+    switch random.number(12) {
     case 0: values.remove(at: index)
     case 1: values.append(values[index])
-    case 2: values.swapAt(index, number(values.count))
+    case 2: values.swapAt(index, random.number(values.count))
     case 3: values[index] = .array([values[index]])
     case 4: values.insert(scalar(), at: index)
     default: values[index] = changed(values[index])
@@ -87,12 +83,12 @@ struct ValueMutator {
 
   private mutating func changed(_ members: PropertyListDictionary) -> PropertyListDictionary {
     var members = members
-    guard !members.entries.isEmpty, number(12) > 0 else {
+    guard !members.entries.isEmpty, random.number(12) > 0 else {
       members[string()] = scalar()
       return members
     }
-    let entry = members.entries[number(members.entries.count)]
-    switch number(12) {
+    let entry = random.pick(members.entries)
+    switch random.number(12) {
     case 0: members[entry.key] = nil
     case 1: members.rename(entry.key, to: string())
     case 2: members[string()] = entry.value

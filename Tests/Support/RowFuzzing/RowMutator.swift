@@ -1,8 +1,8 @@
-internal import TestSupport
+internal import FuzzSupport
 
 /// Mutates files of CSV and JSON at random: words of their syntax, and bytes.
 struct RowMutator {
-  private var random: SplitMix64
+  private var random: RandomChoices
 
   /// The maximum size of an input in bytes.
   ///
@@ -17,37 +17,33 @@ struct RowMutator {
   ]
 
   init(seed: UInt64) {
-    random = SplitMix64(seed: seed)
-  }
-
-  private mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
+    random = RandomChoices(seed: seed)
   }
 
   /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var bytes = input.isEmpty ? [0] : input
-    if number(6) == 0 { bytes[0] = UInt8(number(256)) }
-    for _ in 0...number(4) { change(&bytes, with: other) }
+    if random.number(6) == 0 { bytes[0] = UInt8(random.number(256)) }
+    for _ in 0...random.number(4) { change(&bytes, with: other) }
     return Array(bytes.prefix(Self.maximumSize))
   }
 
   /// Changes a part after the first byte, which selects the format.
   private mutating func change(_ bytes: inout [UInt8], with other: [UInt8]) {
-    let start = 1 + number(bytes.count - 1)
+    let start = 1 + random.number(bytes.count - 1)
     guard start <= bytes.count else { return }
-    let end = min(bytes.count, start + number(number(2) == 0 ? 4 : 64))
-    switch number(5) {
+    let end = min(bytes.count, start + random.number(random.number(2) == 0 ? 4 : 64))
+    switch random.number(5) {
     case 0: bytes.removeSubrange(start..<end)
-    case 1: bytes.insert(contentsOf: bytes[start..<end], at: 1 + number(bytes.count - 1))
+    case 1: bytes.insert(contentsOf: bytes[start..<end], at: 1 + random.number(bytes.count - 1))
     case 2:
-      let from = number(other.count)
-      bytes.insert(contentsOf: other[from..<min(other.count, from + number(64))], at: start)
+      let from = random.number(other.count)
+      bytes.insert(contentsOf: other[from..<min(other.count, from + random.number(64))], at: start)
     case 3:
       guard start < bytes.count else { return }
-      bytes[start] = UInt8(number(256))
+      bytes[start] = UInt8(random.number(256))
     default:
-      bytes.insert(contentsOf: Array(Self.words[number(Self.words.count)].utf8), at: start)
+      bytes.insert(contentsOf: Array(random.pick(Self.words).utf8), at: start)
     }
   }
 }

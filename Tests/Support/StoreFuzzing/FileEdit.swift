@@ -1,4 +1,4 @@
-internal import TestSupport
+internal import FuzzSupport
 
 /// A change of a few bytes of a file, encoded in eight bytes of an input.
 struct FileEdit {
@@ -81,35 +81,31 @@ struct FileEdit {
 
 /// Generates random edits, mostly of page fields that LMDB trusts.
 struct FileEditMutator {
-  private var random: SplitMix64
+  private var random: RandomChoices
   private let file: [UInt8]
   private let pageCount: Int
 
   private static let maximumEditCount = 12
 
   init(seed: UInt64, _ file: [UInt8]) {
-    random = SplitMix64(seed: seed)
+    random = RandomChoices(seed: seed)
     self.file = file
     pageCount = file.count / FileEdit.pageSize
-  }
-
-  private mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
   }
 
   /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
     var edits = FileEdit.edits(of: input)
-    switch number(6) {
-    case 0 where !edits.isEmpty: edits.remove(at: number(edits.count))
-    case 1: edits += FileEdit.edits(of: other).prefix(1 + number(3))
+    switch random.number(6) {
+    case 0 where !edits.isEmpty: edits.remove(at: random.number(edits.count))
+    case 1: edits += FileEdit.edits(of: other).prefix(1 + random.number(3))
     case 2 where !edits.isEmpty:
-      let index = number(edits.count)
+      let index = random.number(edits.count)
       edits[index].value = value()
     case 3: edits = []
     default: break
     }
-    for _ in 0..<1 + number(2) { edits.append(edit()) }
+    for _ in 0..<1 + random.number(2) { edits.append(edit()) }
     return edits.suffix(Self.maximumEditCount).flatMap(\.bytes)
   }
 
@@ -118,23 +114,23 @@ struct FileEditMutator {
       0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 47, 48, 49, 255, 256, 511, 512, 2_048, 4_080, 4_095, 4_096,
       0x7FFF, 0x8000, 0xFFFE, 0xFFFF,
     ]
-    switch number(4) {
-    case 0: return UInt16(number(pageCount + 2))
-    case 1: return UInt16(number(1 << 16))
-    default: return interesting[number(interesting.count)]
+    switch random.number(4) {
+    case 0: return UInt16(random.number(pageCount + 2))
+    case 1: return UInt16(random.number(1 << 16))
+    default: return random.pick(interesting)
     }
   }
 
   private mutating func edit() -> FileEdit {
-    let page = number(8) == 0 ? number(2) : number(pageCount)
-    let kind = FileEdit.Kind.allCases[number(FileEdit.Kind.allCases.count)]
+    let page = random.number(8) == 0 ? random.number(2) : random.number(pageCount)
+    let kind = random.pick(FileEdit.Kind.allCases)
     // Truncates few files, because that is detected early.
     return FileEdit(
-      kind: kind == .truncate && number(8) > 0 ? .setUInt16 : kind,
+      kind: kind == .truncate && random.number(8) > 0 ? .setUInt16 : kind,
       page: UInt16(page),
       offset: UInt16(offset(inPage: page)),
       value: value(),
-      isNegative: number(3) == 0
+      isNegative: random.number(3) == 0
     )
   }
 
@@ -146,21 +142,21 @@ struct FileEditMutator {
     }
     if page < 2 {
       let fields = [10, 16, 20, 24, 32, 40, 44, 46, 48, 72, 80, 88, 92, 94, 120, 128, 136, 144]
-      return fields[number(fields.count)] + number(3) * number(2)
+      return random.pick(fields) + random.number(3) * random.number(2)
     }
     let header = [0, 2, 7, 8, 10, 11, 12, 13, 14, 15]
     let nodeCount = (pair(12) - 16) / 2
-    guard nodeCount > 0, nodeCount < 2_000, number(4) > 0 else {
-      return number(3) == 0 ? number(FileEdit.pageSize) : header[number(header.count)]
+    guard nodeCount > 0, nodeCount < 2_000, random.number(4) > 0 else {
+      return random.number(3) == 0 ? random.number(FileEdit.pageSize) : random.pick(header)
     }
-    let pointer = 16 + 2 * number(nodeCount)
-    guard number(4) > 0 else { return pointer }
+    let pointer = 16 + 2 * random.number(nodeCount)
+    guard random.number(4) > 0 else { return pointer }
     let node = min(pair(pointer), FileEdit.pageSize - 16)
     // The sizes and flags of the node, its key, or the value after the key.
-    return switch number(3) {
-    case 0: node + 8 + number(16)
-    case 1: min(node + 8 + pair(node + 6) + number(48), FileEdit.pageSize - 1)
-    default: node + number(8)
+    return switch random.number(3) {
+    case 0: node + 8 + random.number(16)
+    case 1: min(node + 8 + pair(node + 6) + random.number(48), FileEdit.pageSize - 1)
+    default: node + random.number(8)
     }
   }
 }

@@ -16,20 +16,15 @@ public struct JSONLinesFuzzer: Fuzzer {
 
   private var mutator: JSONLinesMutator
   private let folder: TemporaryFolder
-  /// An input with an export of all samples.
-  private let export: [UInt8]
 
   /// Creates a fuzzer whose mutations are determined by a seed.
   ///
   /// - Throws: A system error if no temporary folder can be created, or ``StoreError``.
   public init(seed: UInt64) throws {
-    mutator = JSONLinesMutator(seed: seed)
     folder = try TemporaryFolder(inMemory: true)
     let store = try Store(inMemory: [Sample.self, Spot.self])
     try Self.addSamples(to: store)
-    var bytes: [UInt8] = [0]
-    try store.exportJSONLines { bytes.append(contentsOf: $0) }
-    export = bytes
+    mutator = try JSONLinesMutator(seed: seed, samples: store)
   }
 
   private static func addSamples(to store: Store) throws {
@@ -41,7 +36,7 @@ public struct JSONLinesFuzzer: Fuzzer {
 
   /// Mutates lines, values or bytes.
   public mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
-    mutator.mutated(input.count < 2 ? export : input, with: other)
+    mutator.mutated(input, with: other)
   }
 
   /// Imports the lines and checks the resulting store.

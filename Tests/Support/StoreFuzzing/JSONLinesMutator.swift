@@ -1,35 +1,43 @@
-internal import TestSupport
+internal import FuzzSupport
+internal import ObjectStore
 
 /// Mutates files of JSON lines at random: lines, values inside them, and bytes.
 struct JSONLinesMutator {
-  private var random: SplitMix64
+  private var random: RandomChoices
+  private let export: [UInt8]
 
   /// The maximum size of an input in bytes.
   ///
   /// Larger inputs would only be slower.
   private static let maximumSize = 1 << 14
 
-  init(seed: UInt64) {
-    random = SplitMix64(seed: seed)
-  }
-
-  private mutating func number(_ count: Int) -> Int {
-    Int.random(in: 0..<max(1, count), using: &random)
+  /// Creates a mutator whose mutations are determined by a seed.
+  ///
+  /// - Parameters:
+  ///   - seed: The seed.
+  ///   - samples: A store whose export is mutated in place of an empty input.
+  /// - Throws: ``StoreError``.
+  init(seed: UInt64, samples: Store) throws {
+    random = RandomChoices(seed: seed)
+    var bytes: [UInt8] = [0]
+    try samples.exportJSONLines { bytes.append(contentsOf: $0) }
+    export = bytes
   }
 
   /// Returns a mutation of `input`, which may contain parts of `other`.
   mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
+    let input = input.count < 2 ? export : input
     var choice = input.first ?? 0
-    if number(4) == 0 { choice ^= 1 << UInt8(number(8)) }
+    if random.number(4) == 0 { choice ^= 1 << UInt8(random.number(8)) }
     var lines = split(input)
     let others = split(other)
-    for _ in 0...number(3) {
-      if number(3) == 0 {
+    for _ in 0...random.number(3) {
+      if random.number(3) == 0 {
         changeLines(&lines, with: others)
       } else if !lines.isEmpty {
-        let index = number(lines.count)
-        if number(3) == 0 {
-          changeBytes(&lines[index])
+        let index = random.number(lines.count)
+        if random.number(3) == 0 {
+          random.changeBytes(&lines[index], interesting: Self.interesting)
         } else {
           changeValue(&lines[index], with: others)
         }
@@ -50,14 +58,11 @@ struct JSONLinesMutator {
       lines = others
       return
     }
-    let index = number(lines.count)
-    switch number(6) {
-    case 0: lines.remove(at: index)
-    case 1: lines.insert(lines[index], at: number(lines.count))
-    case 2: lines.swapAt(index, number(lines.count))
-    case 3: if let line = others.randomElement(using: &random) { lines.insert(line, at: index) }
-    case 4: if let line = others.randomElement(using: &random) { lines[index] = line }
-    default: lines.insert([], at: index)
+    let index = random.number(lines.count)
+    switch random.number(6) {
+    case 0: if let line = others.randomElement(using: &random) { lines[index] = line }
+    case 1: lines.insert([], at: index)
+    default: random.rearrange(&lines, with: others)
     }
   }
 
@@ -84,9 +89,11 @@ struct JSONLinesMutator {
 
   /// Replaces, copies or nests a value or a name.
   private mutating func changeValue(_ line: inout [UInt8], with others: [[UInt8]]) {
-    guard let token = token(of: line) else { return changeBytes(&line) }
-    switch number(8) {
-    case 0: line.replaceSubrange(token, with: Self.words[number(Self.words.count)].utf8)
+    guard let token = token(of: line) else {
+      return random.changeBytes(&line, interesting: Self.interesting)
+    }
+    switch random.number(8) {
+    case 0: line.replaceSubrange(token, with: random.pick(Self.words).utf8)
     case 1:
       guard let other = others.randomElement(using: &random), let part = self.token(of: other)
       else { return }
@@ -95,12 +102,12 @@ struct JSONLinesMutator {
       let part = line[token]
       line.insert(contentsOf: [0x2C] + part, at: token.upperBound)
     case 3:
-      let depth = number(300)
+      let depth = random.number(300)
       let part = Array(line[token])
       let nested =
         Array(repeating: 0x5B, count: depth) + part + Array(repeating: 0x5D, count: depth)
       line.replaceSubrange(token, with: nested)
-    default: line.replaceSubrange(token, with: Self.values[number(Self.values.count)].utf8)
+    default: line.replaceSubrange(token, with: random.pick(Self.values).utf8)
     }
   }
 
@@ -125,22 +132,4 @@ struct JSONLinesMutator {
     0, 0x09, 0x0D, 0x1F, 0x20, 0x22, 0x2B, 0x2C, 0x2D, 0x2E, 0x30, 0x39, 0x3A, 0x45, 0x5B, 0x5C,
     0x5D, 0x65, 0x75, 0x7B, 0x7D, 0x7F, 0x80, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xFF,
   ]
-
-  private mutating func changeBytes(_ bytes: inout [UInt8]) {
-    guard !bytes.isEmpty else {
-      bytes.append(Self.interesting[number(Self.interesting.count)])
-      return
-    }
-    let index = number(bytes.count)
-    switch number(6) {
-    case 0: bytes[index] ^= 1 << UInt8(number(8))
-    case 1: bytes[index] = Self.interesting[number(Self.interesting.count)]
-    case 2: bytes.removeSubrange(index..<min(bytes.count, index + 1 + number(16)))
-    case 3:
-      let part = bytes[index..<min(bytes.count, index + 1 + number(32))]
-      bytes.insert(contentsOf: part, at: number(bytes.count))
-    case 4: bytes.removeSubrange(index...)
-    default: bytes.insert(Self.interesting[number(Self.interesting.count)], at: index)
-    }
-  }
 }

@@ -18,21 +18,15 @@ public struct RecordImportFuzzer: Fuzzer {
 
   private var mutator: JSONLinesMutator
   private let folder: TemporaryFolder
-  /// An input with an export of some records.
-  private let export: [UInt8]
 
   /// Creates a fuzzer whose mutations are determined by a seed.
   ///
   /// - Throws: A system error if no temporary folder can be created, or ``StoreError``.
   public init(seed: UInt64) throws {
-    mutator = JSONLinesMutator(seed: seed)
     folder = try TemporaryFolder(inMemory: true)
-    let path = folder.path("samples")
-    let store = try RecordStore(at: path)
+    let store = try RecordStore(at: folder.path("samples"))
     try Self.addSamples(to: store)
-    var bytes: [UInt8] = [0]
-    try store.objects.exportJSONLines { bytes.append(contentsOf: $0) }
-    export = bytes
+    mutator = try JSONLinesMutator(seed: seed, samples: store.objects)
   }
 
   private static func addSamples(to store: RecordStore) throws {
@@ -56,7 +50,7 @@ public struct RecordImportFuzzer: Fuzzer {
 
   /// Mutates lines, values or bytes.
   public mutating func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] {
-    mutator.mutated(input.count < 2 ? export : input, with: other)
+    mutator.mutated(input, with: other)
   }
 
   /// Imports the lines and checks the resulting records.
