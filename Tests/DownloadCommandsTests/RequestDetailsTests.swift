@@ -127,6 +127,18 @@ struct RequestDetailsTests: StoreSuite {
     )
   }
 
+  @Test func `a checksum file gives digests by the folders in the URL, as they are requested`()
+    async throws
+  {
+    let one = String(repeating: "1", count: 64)
+    let two = String(repeating: "2", count: 64)
+    let sums = try folder.makeFile("SHA256SUMS", "\(one)  b c/x.iso\n\(two)  d/x.iso\n")
+    let added = await add(["http://a/[v1]/b%20c/x.iso", "--checksum-file", sums])
+    #expect(added.status == .done, "\(added.messages)")
+    let records = try RecordStore(at: store, access: .readOnly).records()
+    #expect(records.map(\.expectedDigest) == ["sha256:\(one)"])
+  }
+
   @Test(arguments: TransportChoice.available)
   func `credentials and cookies reach their own host, and no other after a redirect`(
     transport: TransportChoice

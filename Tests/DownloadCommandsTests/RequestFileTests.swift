@@ -94,6 +94,7 @@ struct RequestFileTests {
     com\tTRUE\t/\tFALSE\t0\ttop\t6
     127.0.0.1\tTRUE\t/\tFALSE\t0\taddress\t7
     0.0.1\tTRUE\t/\tFALSE\t0\tpart\t8
+    ::1\tFALSE\t/\tFALSE\t0\tloop\t9
     empty.org\tFALSE\t/\tFALSE\t0\tempty
     twice.org\tFALSE\t/\tFALSE\t0\ta\told
     twice.org\tFALSE\t/\tFALSE\t0\tb\tb
@@ -107,6 +108,10 @@ struct RequestFileTests {
     ("http://example.com/docs", "deep=3; all=1; host=2"),
     ("http://example.com/docs/a", "deep=3; all=1; host=2"),
     ("http://example.com/docs2", "all=1; host=2"),
+    // Escapes that are not UTF-8, and dot segments: the path is the one that is requested.
+    ("http://example.com/docs/%C9%CC.xls", "deep=3; all=1; host=2"),
+    ("http://example.com/docs/../x", "all=1; host=2"),
+    ("http://example.com/x/../docs", "deep=3; all=1; host=2"),
     ("http://www.example.com/", "all=1"),
     ("http://notexample.com/", nil),
     ("http://example.com.evil.org/", nil),
@@ -114,6 +119,7 @@ struct RequestFileTests {
     ("http://com/", "top=6"),
     ("http://127.0.0.1/", "address=7"),
     ("http://9.127.0.0.1/", nil),
+    ("http://[::1]:8080/", "loop=9"),
     ("http://empty.org/", "empty="),
     ("http://twice.org/", "a=new=1; b=b"),
   ])

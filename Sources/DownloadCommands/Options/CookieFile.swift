@@ -63,13 +63,11 @@ struct CookieFile: Sendable, Equatable {
   /// Returns the value of the field `Cookie` for a request, with the cookies of longer paths first
   /// (RFC 6265, 5.4); `nil` if no cookie matches.
   func header(for url: String, at time: Date) -> String? {
-    guard let parsed = URL(string: url), let host = parsed.host()?.lowercased() else { return nil }
-    let isSecure = parsed.scheme?.lowercased() == "https"
-    let path = parsed.path(percentEncoded: true)
+    guard let url = try? RequestURL(url) else { return nil }
     let now = Int64(time.timeIntervalSince1970)
     let matching = cookies.filter { cookie in
-      cookie.matches(host: host) && cookie.matches(path: path.hasPrefix("/") ? path : "/")
-        && (isSecure || !cookie.isSecure) && (cookie.expiry.map { $0 > now } ?? true)
+      cookie.matches(host: url.host) && cookie.matches(path: url.path)
+        && (url.scheme == .https || !cookie.isSecure) && (cookie.expiry.map { $0 > now } ?? true)
     }
     guard !matching.isEmpty else { return nil }
     return matching.enumerated()
@@ -133,11 +131,8 @@ extension CookieFile.Cookie {
   }
 
   fileprivate func matches(host: String) -> Bool {
-    if host == domain { return true }
-    // An address has no subdomains, and a public suffix has none that share its cookies.
-    let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
-    return includesSubdomains && !isAddress && host.hasSuffix(".\(domain)")
-      && !PublicSuffix.contains(domain)
+    host == domain || host == "[\(domain)]"
+      || (includesSubdomains && CookieDomain.covers(domain, host))
   }
 
   /// Whether a request path is the cookie's path or below it (RFC 6265, 5.1.4).

@@ -224,10 +224,9 @@ struct RequestCompletion: Sendable {
   }
 
   private func netrcField(for url: String, allowsDefault: Bool) throws -> HeaderField? {
-    guard let netrc, let parsed = URL(string: url), parsed.user() == nil,
-      let host = parsed.host()?.trimmingBrackets,
-      let found = netrc.credentials(for: host, allowsDefault: allowsDefault)
-    else { return nil }
+    guard let netrc, let parsed = try? RequestURL(url), parsed.userInfo == nil else { return nil }
+    let host = parsed.host.trimmingBrackets
+    guard let found = netrc.credentials(for: host, allowsDefault: allowsDefault) else { return nil }
     guard !found.login.contains(":") else {
       throw CommandFailure(
         .usage,
@@ -239,7 +238,7 @@ struct RequestCompletion: Sendable {
   }
 
   private func digest(of request: DownloadRequest, in checksums: ChecksumFile) throws -> Digest {
-    let path = URL(string: request.url)?.path(percentEncoded: true) ?? ""
+    let path = (try? RequestURL(request.url))?.path ?? ""
     let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     let names = [
