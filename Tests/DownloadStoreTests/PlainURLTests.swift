@@ -24,6 +24,35 @@ struct PlainURLTests {
     #expect(PlainURL(url) == nil)
   }
 
+  @Test(arguments: [
+    ("http://a", "http://a:80"), ("https://a.b-c/", "https://a.b-c:443"),
+    ("http://a?q", "http://a:80"),
+    ("http://a#f", "http://a:80"), ("https://a:8443/%\u{e9}|", "https://a:8443"),
+    ("http://a:80/", "http://a:80"), ("http://a:0/", "http://a:0"),
+    ("http://a:65535?", "http://a:65535"),
+  ]) func `the origin of a URL with a usual host needs no parser`(url: String, origin: String) {
+    #expect(PlainURL.origin(of: url) == (origin.hasSuffix(":0") ? nil : origin))
+    #expect(RecordIdentity.origin(of: url) == origin)
+    #expect((try? RequestURL(url))?.origin == origin)
+  }
+
+  @Test func `the fast path of origins gives the origin of the parser, or none`() {
+    var random = SplitMix64(seed: 12)
+    let alphabet = Array("abzA09-._:::/?#@% \u{e9}[]\u{0}s".unicodeScalars)
+    var plainCount = 0
+    for _ in 0..<20_000 {
+      var url = ["http://", "https://", "http:/", "httpss://"].randomElement(using: &random) ?? ""
+      for _ in 0..<Int.random(in: 0...10, using: &random) {
+        url.unicodeScalars.append(alphabet.randomElement(using: &random) ?? "a")
+      }
+      if Bool.random(using: &random) { url += ":\(Int.random(in: 0...70_000, using: &random))/" }
+      guard let origin = PlainURL.origin(of: url) else { continue }
+      plainCount += 1
+      #expect((try? RequestURL(url))?.origin == origin, "\(url)")
+    }
+    #expect(plainCount > 1_000)
+  }
+
   @Test func `the fast path accepts only URLs that the parser accepts, with the same name`() throws
   {
     var random = SplitMix64(seed: 11)

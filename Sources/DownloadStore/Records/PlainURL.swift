@@ -14,7 +14,30 @@ struct PlainURL {
     lastPathComponent = component
   }
 
-  private static func lastComponent(_ url: Span<UInt8>) -> [UInt8]? {
+  /// Returns scheme, host and port (``RequestURL/origin``) of a URL with a plain host in lower case,
+  /// whatever follows; `nil` if it has another form, valid or not.
+  static func origin(of url: String) -> String? {
+    var url = url
+    guard let (length, port) = url.withUTF8({ unsafe originLength($0.span) }) else { return nil }
+    return String(Substring(url.utf8.prefix(length))) + port
+  }
+
+  /// The length of scheme, host and port, and the default port if there is none, with its colon.
+  private static func originLength(_ url: Span<UInt8>) -> (length: Int, port: String)? {
+    guard let (host, end) = authority(of: url) else { return nil }
+    for index in host where isUpperCase(url[index]) { return nil }
+    guard end == url.count || url[end] == slash || url[end] == question || url[end] == hash else {
+      return nil
+    }
+    if end > host.upperBound {
+      // A number with leading zeros is another form of the same port.
+      return url[host.upperBound + 1] == zero ? nil : (end, "")
+    }
+    return (end, url[4] == UInt8(ascii: "s") ? ":443" : ":80")
+  }
+
+  /// The range of the host, and the end of host and port; `nil` if they have another form.
+  private static func authority(of url: Span<UInt8>) -> (host: Range<Int>, end: Int)? {
     var index = 0
     /// Skips the bytes that pass a test, and returns their number.
     func skip(while test: (UInt8) -> Bool) -> Int {
@@ -31,7 +54,9 @@ struct PlainURL {
       guard index < url.count, url[index] == byte else { return nil }
       index += 1
     }
+    let host = index
     guard skip(while: { isLetterOrDigit($0) || $0 == hyphen || $0 == dot }) > 0 else { return nil }
+    let hostEnd = index
     if index < url.count, url[index] == UInt8(ascii: ":") {
       index += 1
       let start = index
@@ -40,6 +65,11 @@ struct PlainURL {
         return nil
       }
     }
+    return (host..<hostEnd, index)
+  }
+
+  private static func lastComponent(_ url: Span<UInt8>) -> [UInt8]? {
+    guard var (_, index) = authority(of: url) else { return nil }
     var start = index
     var component: [UInt8] = []
     if index < url.count {
@@ -74,6 +104,12 @@ struct PlainURL {
   private static let question = UInt8(ascii: "?")
   private static let hyphen = UInt8(ascii: "-")
   private static let dot = UInt8(ascii: ".")
+  private static let hash = UInt8(ascii: "#")
+  private static let zero = UInt8(ascii: "0")
+
+  private static func isUpperCase(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+  }
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -73,7 +73,9 @@ package enum RecordIdentity {
   private static let longestURL = 65_536
 
   /// The origin of a URL: scheme, host and port; the text itself if it cannot be requested.
+  ///
+  /// The origin of each waiting download is compared at launch, so the usual form needs no parser.
   package static func origin(of url: String) -> String {
-    (try? RequestURL(url))?.origin ?? url
+    PlainURL.origin(of: url) ?? (try? RequestURL(url))?.origin ?? url
   }
 }

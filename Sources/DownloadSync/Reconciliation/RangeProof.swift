@@ -84,6 +84,7 @@ extension DownloadRecord {
 
   /// Whether a mirror has another scheme, host or port than the download's URL.
   var hasOtherOrigins: Bool {
+    guard !mirrors.isEmpty else { return false }
     let origin = RecordIdentity.origin(of: url)
     return mirrors.contains { RecordIdentity.origin(of: $0) != origin }
   }

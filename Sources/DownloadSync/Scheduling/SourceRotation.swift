@@ -28,12 +28,19 @@ struct SourceRotation: Sendable {
       last = index
     }
     self.sources = sources
-    let isUnencrypted = sources.map { RecordIdentity.origin(of: $0).hasPrefix("http:") }
+    // Each start and each waiting record reads the source, and nearly all have one URL.
     lastResorts =
-      record.expectedDigest != nil || isUnencrypted.allSatisfy(\.self)
-      ? [] : Set(sources.indices.filter { isUnencrypted[$0] })
+      record.expectedDigest != nil || sources.count == 1 ? [] : Self.unencrypted(of: sources)
     self.failures = failures
     self.last = last
+  }
+
+  /// The indices of the unencrypted sources; none if all are.
+  private static func unencrypted(of sources: [String]) -> Set<Int> {
+    let indices = sources.indices.filter {
+      RecordIdentity.origin(of: sources[$0]).hasPrefix("http:")
+    }
+    return indices.count == sources.count ? [] : Set(indices)
   }
 
   /// The index of the next source; zero, the download's own URL, if all have failed permanently.
