@@ -124,7 +124,7 @@ extension Simulation {
       try disk.put(bytes, at: path, modified: time)
     }
     trace.note("interfere", "\(record.id) \(way)")
-    interfered.insert(record.id)
+    interfered[record.id] = record.generation
     return true
   }
 

@@ -60,7 +60,7 @@ extension Simulation {
       // A checkpoint may still follow while the download is being cancelled.
       if record.received == 0, record.intent != .cancel {
         uncertain.remove(record.id)
-        if record.state != .running { interfered.remove(record.id) }
+        if interfered[record.id] != record.generation { interfered[record.id] = nil }
       }
       switch record.state {
       case .completed: try checkComplete(record, layout)
@@ -106,7 +106,7 @@ extension Simulation {
   private func checkReceived(_ record: DownloadRecord, _ layout: FileLayout) throws {
     // A file with an identity was about to be renamed when that failed, and may have either name.
     guard record.received > 0, record.fileIdentity == nil, !uncertain.contains(record.id),
-      !interfered.contains(record.id)
+      interfered[record.id] == nil
     else { return }
     guard let bytes = disk.lasting(layout.partialPath) else {
       throw failure(

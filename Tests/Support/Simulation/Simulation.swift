@@ -71,11 +71,12 @@ public final class Simulation {
   /// The records whose partial files were changed, or deleted by the engine: they count bytes that
   /// are missing until it looks again.
   var uncertain: Set<String> = []
-  /// The ids of records whose partial file another program has changed while a task wrote it.
+  /// The records whose partial file another program has changed while a task wrote it, with their
+  /// generation then, by id.
   ///
-  /// A checkpoint that was synced before may still be committed, so a count of 0 does not end this
-  /// while the download runs.
-  var interfered: Set<String> = []
+  /// Bytes that were synced may still be counted, also after the task was asked to end. So a count of
+  /// 0 ends this only when another transfer has begun.
+  var interfered: [String: Int64] = [:]
   /// The records that were deleted without the engine: a kill may leave their partial files.
   var purged: Set<String> = []
   /// The last generation of each record, by id.
