@@ -74,6 +74,8 @@ private final class CommitGate: Sendable {
   }
 }
 
+private func inbox(of engine: isolated DownloadEngine) -> EngineInbox { engine.inbox }
+
 // The reads of changed partial files, which are long work.
 
 extension ChangedPartialTests {
@@ -171,7 +173,10 @@ extension ChangedPartialTests {
     #expect(fixture.ranges("/a") == [nil, nil])
   }
 
-  @Test func `what was read of a download that has been restarted does not count`() async throws {
+  @Test(arguments: [false, true])
+  func `what was read of a download that has been restarted does not count`(
+    isFailing: Bool
+  ) async throws {
     let path = try await interrupt()
     try overwrite(path, at: 150_000)
     fixture.server.route("/b", Resource(.generated(byteCount: 1_000, seed: 81)))
@@ -184,12 +189,20 @@ extension ChangedPartialTests {
     try fixture.add("/b")
     try await waitUntil("the start of the other one") { gate.isHeld }
     // The engine gets the result before it reads the restart from the store.
-    try fixture.store.apply(.restart, to: .matching(fixture.server.url("/a")))
-    held.release()
+    let url = fixture.server.url("/a")
+    try fixture.store.apply(.restart, to: .matching(url))
+    if isFailing {
+      let failure = FileReadError(code: ESTALE)
+      await inbox(of: engine).post(.partialRead(url: url, number: 1, .failure(failure)))
+    } else {
+      held.release()
+    }
     gate.open()
     #expect(try await run.value == RunSummary(completed: 2))
     try expectComplete()
+    #expect(try !fixture.record("/a").attempts.contains { $0.failure.code == .fileUnavailable })
     #expect(fixture.ranges("/a") == [nil, nil])
+    held.release()
   }
 
   @Test func `a change of a download does not repeat the check of its file`() async throws {

@@ -222,6 +222,34 @@ struct ConnectionEndTests {
     }
   }
 
+  @Test func `after versions that do not fit together, an attempt continues one version`()
+    async throws
+  {
+    try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+    var hasher = DigestHasher(.sha256)
+    hasher.update(bytes(100).span)
+    var request = DownloadRequest(url: fixture.url("d"))
+    request.digest = hasher.digest
+    try fixture.store.addNow([request])
+    try await fixture.running(try engine { $0.split.maximumConnections = 1 }) {
+      try await fixture.started(1)
+      transport.started[0].receive(bytes(10), of: 100)
+      transport.started[0].sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
+      try await fixture.started(2)
+      let second = transport.started[1]
+      #expect(second.request.offset == 10 && second.request.validator == nil)
+      #expect(second.sink.receive(head(206, range: "bytes 10-99/100", tag: "\"2\"")) == .proceed)
+      _ = second.sink.receive([UInt8](repeating: 8, count: 90).span)
+      second.sink.finish(.completed)
+      try await fixture.started(3)
+      transport.started[2].receive(bytes(10), of: 100)
+      transport.started[2].sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
+      try await fixture.started(4)
+      #expect(transport.started[3].request.offset == 10)
+      #expect(transport.started[3].request.validator == "\"1\"")
+    }
+  }
+
   @Test func `a file in many ranges is not split any further`() async throws {
     // As many ranges as this are half of those that a record stores.
     try fixture.change("a", partial: 259) {

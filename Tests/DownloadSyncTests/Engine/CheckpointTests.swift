@@ -53,6 +53,17 @@ import Testing
     #expect(transfer.file.written == ByteRanges([0..<10, 20..<30]))
   }
 
+  @Test func `a response with another size than the required pieces is refused at once`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample())
+    func receive(_ length: Int) -> BodyDisposition {
+      let field = HeaderField(name: "Content-Length", value: "\(length)")
+      return transfer.receive(ResponseHead(status: 200, fields: [field]))
+    }
+    #expect(receive(40) == .cancel)
+    #expect(receive(30) == .proceed)
+  }
+
   @Test func `a checkpoint reads no more pieces than it may`() throws {
     let folder = try TemporaryFolder()
     let transfer = try transfer(in: folder, .sample())

@@ -180,6 +180,19 @@ struct TransferTests {
     #expect(!transfer.beginAgain())
   }
 
+  @Test func `a new version from its first byte is mixed with no other`() throws {
+    try Data(count: 10).write(to: URL(filePath: folder.path("a.dlstore-part")))
+    let transfer = try transfer(offset: 10, expected: 20, entityTag: "\"1\"", proof: .digest)
+    func receive(_ status: Int, _ fields: [(String, String)]) -> BodyDisposition {
+      let fields = fields.map { HeaderField(name: $0.0, value: $0.1) }
+      return transfer.receive(ResponseHead(status: status, fields: fields))
+    }
+    #expect(receive(206, [("ETag", "\"2\""), ("Content-Range", "bytes 10-19/20")]) == .proceed)
+    #expect(transfer.isMixed)
+    #expect(receive(200, [("ETag", "\"3\""), ("Content-Length", "25")]) == .proceed)
+    #expect(!transfer.isMixed && transfer.file.written.isEmpty)
+  }
+
   /// Responses to a request for all bytes, or for those from 10 on, of a file of 20 bytes.
   @Test(arguments: [
     (0 as Int64, 200, [("Content-Length", "20")], 21),

@@ -127,6 +127,19 @@ import Testing
     #expect(queue.firstSuspect { _ in true }?.url == "suspect")
   }
 
+  @Test func `the downloads that start immediately are counted while they wait`() {
+    var queue = ReadyQueue()
+    for name in ["a", "b"] {
+      var candidate = candidate(name)
+      candidate.startsImmediately = true
+      queue.insert(candidate)
+    }
+    #expect(queue.immediateCount == 2)
+    queue.remove("a")
+    #expect(queue.immediateCount == 1)
+    #expect(drain(&queue) == ["b"] && queue.immediateCount == 0)
+  }
+
   @Test func `the downloads that wait for a time are counted until it has come`() {
     var queue = ReadyQueue()
     for name in ["a", "b"] { queue.insert(candidate(name), notBefore: retry(after: 1)) }
