@@ -152,4 +152,23 @@ struct VerifyFileCommandTests: StoreSuite {
     #expect(result.status == .failed)
     #expect(result.messages.contains("is not complete: its state is waiting"))
   }
+
+  @Test(arguments: [true, false])
+  func `another file with the name of the finished one is not replaced`(isLong: Bool) async throws {
+    let text = Body.text("hello")
+    if !isLong { server.route("/a", Resource(text)) }
+    try await get(isLong ? "--quiet" : "--checksum=md5:5d41402abc4b2a76b9719d911017c592")
+    // The user has moved the finished file, and written another one.
+    try FileManager.default.moveItem(atPath: file, toPath: folder.path("moved"))
+    try Data("the user's notes".utf8).write(to: URL(filePath: file))
+    let result = await verify("--repair", "--quiet")
+    #expect(result.status == .damaged)
+    #expect(result.messages.contains("is not the downloaded file"), "\(result.messages)")
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data("the user's notes".utf8))
+    #expect(ranges == [nil])
+    // As the message says.
+    try FileManager.default.removeItem(atPath: file)
+    #expect(await verify("--repair", "--quiet").status == .done)
+    #expect(isLong ? Self.body.matches(file: file) : text.matches(file: file))
+  }
 }

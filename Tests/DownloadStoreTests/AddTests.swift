@@ -196,7 +196,7 @@ import Testing
     let path = try fixture.layout(of: done).finalPath
     try fixture.write("theirs", to: path)
     let added = try fixture.add(url)
-    #expect(added.record.state == .waiting && added.note == .fileDiffers)
+    #expect(added.record.state == .waiting && added.note == .fileStays)
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
   }
 

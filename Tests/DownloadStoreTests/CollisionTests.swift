@@ -93,4 +93,77 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "/nowhere")
     #expect(try isRefused(collision))
   }
+
+  // MARK: Files of the user
+
+  /// The paths that removing the record would delete.
+  private func deletedPaths(_ record: DownloadRecord) throws -> [String] {
+    try fixture.store.purgePlan([record], withFiles: true).files.map(\.path)
+  }
+
+  @Test func `removing a download keeps the file that it has adopted`() throws {
+    try fixture.write("theirs", to: file)
+    let record = try add(.keep)
+    #expect(record.hasForeignFile)
+    let plan = try fixture.store.purgePlan([record], withFiles: true)
+    #expect(plan.files == [] && plan.foreignPaths == [file])
+    #expect(!record.applying(.remove(withFile: true)).removesFile)
+    let list = try fixture.store.purgeList(DownloadRecord.all, withFiles: true)
+    for batch in list.batches { try fixture.store.purge(batch) }
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(matching: url) }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
+  }
+
+  @Test func `removing a download keeps the file that it was to replace`() throws {
+    try fixture.write("theirs", to: file)
+    let record = try add(.replace)
+    let removed = record.applying(.remove(withFile: true))
+    #expect(removed.fileIdentity == nil && !removed.removesFile)
+    #expect(try deletedPaths(record) == [] && deletedPaths(removed) == [])
+    // The wish to replace it holds for later attempts, too.
+    #expect(record.applying(.cancel).applying(.restart).replacedFileIdentity != nil)
+  }
+
+  @Test func `a restart does not replace the file that the download has adopted`() throws {
+    try fixture.write("theirs", to: file)
+    let record = try add(.keep).applying(.restart)
+    #expect(record.state == .waiting)
+    #expect(record.fileIdentity == nil && record.replacedFileIdentity == nil)
+    #expect(!record.hasForeignFile)
+    #expect(try !FileInspection(of: record, in: fixture.layout(of: record)).isReplaced)
+  }
+
+  @Test(arguments: [true, false])
+  func `a digest decides whether an adopted file is the download's`(isCorrect: Bool) throws {
+    try fixture.write("theirs", to: file)
+    _ = try add(.keep)
+    var hasher = DigestHasher(.sha256)
+    hasher.update(Array((isCorrect ? "theirs" : "ours").utf8).span)
+    let digest = hasher.digest
+    let added = try fixture.add(url) { $0.digest = digest }
+    if isCorrect {
+      #expect(added.record.state == .completed && !added.record.hasForeignFile)
+      #expect(try deletedPaths(added.record) == [file])
+    } else {
+      #expect(added.record.state == .waiting && added.note == .fileStays)
+      #expect(added.record.replacedFileIdentity == nil)
+    }
+  }
+
+  @Test func `a finished file that was downloaded is the download's again`() throws {
+    try fixture.write("theirs", to: file)
+    var record = try add(.replace)
+    let identity = FileIdentity(size: 4, inode: 1, modified: 1)
+    record.finalize(
+      identity,
+      entityTag: nil,
+      lastModified: nil,
+      verifiedDigest: nil,
+      at: fixture.now
+    )
+    record.complete(at: fixture.now)
+    #expect(!record.hasForeignFile)
+    #expect(record.applying(.remove(withFile: true)).removesFile)
+    #expect(record.applying(.restart).replacedFileIdentity == identity)
+  }
 }

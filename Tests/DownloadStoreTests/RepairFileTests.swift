@@ -23,7 +23,9 @@ import Testing
         path: fixture.layout(of: record).finalPath,
         finding: .damaged,
         kept: ByteRanges(upTo: count),
-        damaged: ByteRanges([count..<4])
+        damaged: ByteRanges([count..<4]),
+        identity: FileIdentity(ofFileAt: fixture.layout(of: record).finalPath),
+        hasCorrectPiece: false
       )
     )
   }
@@ -52,7 +54,9 @@ import Testing
         path: layout.finalPath,
         finding: .damaged,
         kept: ByteRanges(upTo: 2),
-        damaged: ByteRanges([2..<4])
+        damaged: ByteRanges([2..<4]),
+        identity: FileIdentity(ofFileAt: layout.finalPath),
+        hasCorrectPiece: false
       )
       let changed = try fixture.change(url, change)
       guard try fixture.store.repairFile(check) == nil else { return false }

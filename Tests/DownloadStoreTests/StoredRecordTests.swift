@@ -64,6 +64,7 @@ import Testing
     record.connections = 8
     record.hasPieceDigests = true
     record.partialWrittenAt = moment + 6
+    record.hasForeignFile = true
     return record
   }
 

@@ -57,6 +57,7 @@ private struct RecordByIDs: Model {
       FieldSchema("f42", Int32.self, id: 42, isOptional: true),
       FieldSchema("f43", Bool.self, id: 43),
       FieldSchema("f44", Date.self, id: 44, isOptional: true),
+      FieldSchema("f45", Bool.self, id: 45),
     ]
   )
 
@@ -110,6 +111,7 @@ private struct RecordByIDs: Model {
       "\(try record.optional(at: 41) as Int32? ?? -1)",
       "\(try record.value(at: 42) as Bool)",
       Self.seconds(try record.optional(at: 43)),
+      "\(try record.value(at: 44) as Bool)",
     ]
   }
 
@@ -174,6 +176,7 @@ private struct RecordByIDs: Model {
     record.connections = 42
     record.hasPieceDigests = true
     record.partialWrittenAt = moment + 44
+    record.hasForeignFile = true
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -189,7 +192,7 @@ private struct RecordByIDs: Model {
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
-        "true", "1044.0",
+        "true", "1044.0", "true",
       ]
     )
   }

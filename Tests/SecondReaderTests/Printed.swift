@@ -19,6 +19,7 @@ extension DownloadRecord {
       "filename": JSON(filename),
       "folder": JSON(folder),
       "generation": JSON(generation),
+      "hasForeignFile": JSON(hasForeignFile),
       "hasHeaders": JSON(hasHeaders),
       "hasPieceDigests": JSON(hasPieceDigests),
       "id": JSON(id),

@@ -348,5 +348,6 @@ extension DownloadRecord {
     ranges = ByteRanges([0..<1, 129..<(1 << 40) + 128]).encoded
     connections = .max
     partialWrittenAt = createdAt.addingTimeInterval(3)
+    hasForeignFile = true
   }
 }

@@ -107,6 +107,7 @@ struct PurgeCommand: AsyncParsableCommand {
         try lines.append("record  \(record.id)  \(record.state.word)  \(Redaction.url(record.url))")
       }
       for file in plan.files { try lines.append(Self.line(file)) }
+      for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }
     }
     let orphans =
       orphans ? try store.orphanPlan() : try store.purgePlan([], withFiles: false)

@@ -18,6 +18,7 @@ extension SelectionCommand {
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readWrite)
     let outcomes = try store.apply(command, to: targets.selection)
+    try reportKeptFiles(outcomes, in: store)
     try await carryOut(outcomes, in: store)
     let report = CommandReport(verb: verb, outcomes: outcomes)
     try Output.current.report(report.text)
@@ -29,6 +30,27 @@ extension SelectionCommand {
       if tagged.isEmpty { throw CommandFailure(.failed) }
     }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
+  }
+
+  /// Reports the files that the command would delete or replace if they were the downloaded ones.
+  private func reportKeptFiles(_ outcomes: [CommandOutcome], in store: RecordStore) throws {
+    guard command == .restart || command == .remove(withFile: true) else { return }
+    let roots = try store.roots()
+    for outcome in outcomes {
+      guard case .done(let record) = outcome.effect else { continue }
+      let layout = try roots.layout(of: record)
+      guard layout.isBelowRoot else { continue }
+      if command == .restart {
+        let files = FileInspection(of: record, in: layout)
+        guard files.final.isForeign, !files.isReplaced else { continue }
+        let path = TerminalText.safe(layout.finalPath)
+        Output.current.say(
+          "kept \(path): it is not the downloaded file, so the download gets another name"
+        )
+      } else if let path = record.keptFilePath(in: layout) {
+        Output.current.say(PurgeReportText.foreign(path))
+      }
+    }
   }
 
   /// Deletes the files of cancelled and removed downloads, or waits for the running engine to do

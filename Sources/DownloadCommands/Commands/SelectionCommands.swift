@@ -78,7 +78,8 @@ struct RestartCommand: SelectionCommand {
     commandName: "restart",
     abstract: "Restarts downloads from the first byte, completed ones too.",
     discussion: """
-      A finished file stays in place until the new download replaces it.
+      A finished file stays in place until the new download replaces it. A file that was changed, or \
+      that --if-exists keep has adopted, is not replaced: the download gets another name.
 
       EXAMPLES:
         dlstore restart 8c2b47

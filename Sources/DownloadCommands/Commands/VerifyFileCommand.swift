@@ -15,7 +15,8 @@ struct VerifyFileCommand: EngineCommand {
 
       --repair downloads only the damaged pieces again. Until they have arrived, the damaged file \
       stays. If nothing else is known than that the whole file is damaged, or if the server's file \
-      has changed, the whole file is downloaded.
+      has changed, the whole file is downloaded. A file that is not recognized as the downloaded one, \
+      by a correct piece or by its inode and size, is not replaced.
 
       The exit code is 65 if a file is damaged or missing and was not repaired, and 1 if nothing is \
       known about the contents of a file.
@@ -96,9 +97,15 @@ struct VerifyFileCommand: EngineCommand {
     try Output.current.line(text)
   }
 
-  /// Queues the download of what is damaged; returns false if the record has changed meanwhile.
+  /// Queues the download of what is damaged; returns false if the record or the file has changed
+  /// meanwhile, or if the file is not the downloaded one.
   private func queue(_ check: FileCheck, in store: RecordStore) throws -> Bool {
-    try store.repairFile(check) != nil
+    do {
+      return try store.repairFile(check) != nil
+    } catch let error as RecordStoreError where error.code == .nameTaken {
+      Output.current.say(TerminalText.safe(error.message))
+      return false
+    }
   }
 
   /// Runs an engine for some downloads, and returns whether all are complete.

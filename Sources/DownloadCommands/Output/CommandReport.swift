@@ -41,6 +41,9 @@ extension RecordStore.Added {
     case .fileDiffers:
       "\(record.id): the finished file '\(name)' was changed or has another checksum: it is "
         + "downloaded again"
+    case .fileStays:
+      "\(record.id): the file '\(name)' was changed, or is not the downloaded one: it stays, and the "
+        + "download gets another name"
     case nil: nil
     }
   }

@@ -34,6 +34,11 @@ struct PurgeReportText {
     skippedRecords.map(message) + report.keptFiles.map(message)
   }
 
+  /// The message for a file with the name of a finished one that is not the downloaded one.
+  static func foreign(_ path: String) -> String {
+    "kept \(TerminalText.safe(path)): it is not the downloaded file"
+  }
+
   /// The message for a partial file that may belong to another store.
   static func unattributed(_ path: String) -> String {
     "kept \(path): its name does not say which store it belongs to; delete it if no store needs it"

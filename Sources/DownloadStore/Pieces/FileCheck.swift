@@ -24,6 +24,22 @@ package struct FileCheck: Sendable {
   package let kept: ByteRanges
   /// The bytes that are known to be damaged.
   package let damaged: ByteRanges
+  /// The identity of the file before it was read; `nil` if it is missing.
+  package let identity: FileIdentity?
+  /// Whether a piece of the file has the digest of the download's piece.
+  package let hasCorrectPiece: Bool
+
+  /// Whether the file is the one that the download has finished, possibly changed since.
+  ///
+  /// That is the file with the recorded inode and size, whose time may have changed, and any file with
+  /// a piece of the download. Another file may have the name because the user has moved the finished
+  /// one away; an inode alone does not tell, because file systems use its number again.
+  package var isRecognized: Bool {
+    guard let identity else { return false }
+    if hasCorrectPiece { return true }
+    guard !record.hasForeignFile, let own = record.fileIdentity else { return false }
+    return identity.inode == own.inode && identity.size == own.size
+  }
 }
 
 extension RecordStore {
@@ -37,14 +53,24 @@ extension RecordStore {
   ///   read; `StoreError`.
   package func checkFile(of record: DownloadRecord) throws -> FileCheck {
     let path = try roots().layout(of: record).finalPath
+    let found = FileIdentity(ofFileAt: path)
     func check(
       _ finding: FileCheck.Finding,
       kept: ByteRanges = ByteRanges(),
-      damaged: ByteRanges = ByteRanges()
+      damaged: ByteRanges = ByteRanges(),
+      hasCorrectPiece: Bool = false
     ) -> FileCheck {
-      FileCheck(record: record, path: path, finding: finding, kept: kept, damaged: damaged)
+      FileCheck(
+        record: record,
+        path: path,
+        finding: finding,
+        kept: kept,
+        damaged: damaged,
+        identity: found,
+        hasCorrectPiece: hasCorrectPiece
+      )
     }
-    guard let identity = FileIdentity(ofFileAt: path) else { return check(.missing) }
+    guard let identity = found else { return check(.missing) }
     let pieces =
       record.hasPieceDigests
       ? try objects.read { tx in try tx.find(PieceDigests.self, key: record.id) } : nil
@@ -58,7 +84,14 @@ extension RecordStore {
       let kept = report.correct.union(report.unknown)
       // Bytes beyond the end are damage, too, but there is nothing to fetch for them.
       let isCorrect = report.damaged.isEmpty && identity.size == pieces.byteCount
-      guard isCorrect else { return check(.damaged, kept: kept, damaged: report.damaged) }
+      guard isCorrect else {
+        return check(
+          .damaged,
+          kept: kept,
+          damaged: report.damaged,
+          hasCorrectPiece: !report.correct.isEmpty
+        )
+      }
       // The pieces say what the downloaded file was. A digest that was required later decides.
       let isDecided = record.expectedDigest == nil || record.expectedDigest == record.verifiedDigest
       if isDecided || record.expectedDigest.flatMap({ try? Digest($0) }) == nil {
@@ -80,15 +113,24 @@ extension RecordStore {
   /// stays until the repaired one replaces it. After a kill the download is still complete, and the
   /// partial file without use is deleted by the next call, or with the record.
   ///
-  /// - Returns: The record; `nil` if it has changed since the check.
-  /// - Throws: ``RecordStoreError`` with `missingRoot`, with `busy` if another process is using the
+  /// - Returns: The record; `nil` if it or the file has changed since the check.
+  /// - Throws: ``RecordStoreError`` with `nameTaken` if the file is not the download's
+  ///   (``FileCheck/isRecognized``), with `missingRoot`, with `busy` if another process is using the
   ///   partial file, or with `fileSystem`; `StoreError`.
   package func repairFile(_ check: FileCheck) throws -> DownloadRecord? {
     let layout = try roots().layout(of: check.record)
     if check.finding != .missing {
+      guard check.isRecognized else {
+        throw RecordStoreError(
+          .nameTaken,
+          "'\(check.path)' is not the downloaded file, and stays: move it away and repair again, or "
+            + "restart the download, which then gets another name"
+        )
+      }
       try PartialCopy.make(layout.partialPath, from: layout.finalPath, copying: check.kept)
     }
-    let identity = FileIdentity(ofFileAt: layout.finalPath)
+    let identity = check.identity
+    guard FileIdentity(ofFileAt: layout.finalPath) == identity else { return nil }
     let writtenAt = FileIdentity(ofFileAt: layout.partialPath)?.modificationDate
     let moment = now()
     return try objects.write { tx in

@@ -145,6 +145,11 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The modification time of the file at the last checkpoint, or the time of a later start. A file
   /// that was modified noticeably later was changed by another program.
   public var partialWrittenAt: Date?
+  /// Whether the file of ``fileIdentity``, or else of ``replacedFileIdentity``, was not downloaded by
+  /// this record: ``NameCollision/keep`` has adopted it, or ``NameCollision/replace`` found it.
+  ///
+  /// Such a file is never deleted, and one that was adopted is never replaced.
+  public var hasForeignFile: Bool = false
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -238,6 +243,8 @@ nonisolated extension DownloadRecord: Model {
     public let hasPieceDigests = Column<DownloadRecord, Bool>(position: 42)
     /// The field `partialWrittenAt`.
     public let partialWrittenAt = Column<DownloadRecord, Date?>(position: 43)
+    /// The field `hasForeignFile`.
+    public let hasForeignFile = Column<DownloadRecord, Bool>(position: 44)
   }
 
   /// The stored fields, for use in queries.
@@ -297,6 +304,7 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("connections", Int32.self, id: 42, isOptional: true),
       FieldSchema("hasPieceDigests", Bool.self, id: 43, default: false),
       FieldSchema("partialWrittenAt", Date.self, id: 44, isOptional: true, isHot: true),
+      FieldSchema("hasForeignFile", Bool.self, id: 45, default: false),
     ],
     indexes: [
       IndexSchema(
@@ -360,6 +368,7 @@ nonisolated extension DownloadRecord: Model {
     connections = try record.optional(at: 41)
     hasPieceDigests = try record.value(at: 42)
     partialWrittenAt = try record.optional(at: 43)
+    hasForeignFile = try record.value(at: 44)
   }
 
   /// Writes every stored field.
@@ -408,6 +417,7 @@ nonisolated extension DownloadRecord: Model {
     record.encode(connections)
     record.encode(hasPieceDigests)
     record.encode(partialWrittenAt)
+    record.encode(hasForeignFile)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -457,6 +467,7 @@ nonisolated extension DownloadRecord: Model {
       \.connections,
       \.hasPieceDigests,
       \.partialWrittenAt,
+      \.hasForeignFile,
     ]
     return properties.firstIndex(of: property)
   }

@@ -403,7 +403,7 @@ struct AdditionBatch {
     let last = (record.verifiedDigest ?? record.expectedDigest).flatMap { try? Digest($0) }
     guard let required = digest ?? last else {
       record.restartCompleted(requiring: nil)
-      return .fileDiffers
+      return record.replacedFileIdentity == identity ? .fileDiffers : .fileStays
     }
     let file = FinishedFileDigests.File(
       path: path,
@@ -416,7 +416,7 @@ struct AdditionBatch {
     }
     guard found == required else {
       record.restartCompleted(requiring: digest)
-      return .fileDiffers
+      return record.replacedFileIdentity == identity ? .fileDiffers : .fileStays
     }
     if let digest { record.expectedDigest = digest.text }
     record.confirmFile(identity, required)

@@ -47,6 +47,11 @@ public struct PurgePlan: Sendable, Hashable {
   ///
   /// They were created by earlier builds and are never removed.
   public var unattributedPaths: [String] = []
+  /// Files with the names of finished ones that are not the downloaded ones.
+  ///
+  /// They were changed, replaced or adopted, and are never removed. Empty if finished files are kept
+  /// anyway.
+  public var foreignPaths: [String] = []
 
   /// The total size of the files in bytes, clamped to `Int64.max`, which sparse files can exceed.
   ///

@@ -29,6 +29,9 @@ extension RecordStore {
       /// The finished file is not the one that the request requires, or was changed, and is
       /// downloaded again.
       case fileDiffers
+      /// The same, but the file was not downloaded by the record, or was changed since, so it stays
+      /// and the new one gets another name.
+      case fileStays
     }
   }
 

@@ -36,8 +36,9 @@ extension RecordStore {
           )
         )
       }
-      if withFiles, let fileIdentity = FileIdentity(ofFileAt: layout.finalPath),
-        fileIdentity == record.fileIdentity
+      guard withFiles else { continue }
+      if let fileIdentity = FileIdentity(ofFileAt: layout.finalPath),
+        fileIdentity == record.fileIdentity, !record.hasForeignFile
       {
         plan.files.append(
           PurgePlan.File(
@@ -47,6 +48,8 @@ extension RecordStore {
             record: record.id
           )
         )
+      } else if let path = record.keptFilePath(in: layout) {
+        plan.foreignPaths.append(path)
       }
     }
     return plan
@@ -177,6 +180,19 @@ extension RecordStore {
 }
 
 extension DownloadRecord {
+  /// The path of the finished file, if what is there is not the downloaded file, so that removing the
+  /// record keeps it; `nil` if there is nothing, or if the record has never had a finished file.
+  ///
+  /// Costs one `lstat`.
+  package func keptFilePath(in layout: FileLayout) -> String? {
+    guard fileIdentity != nil else { return nil }
+    switch FileInspection.final(of: self, in: layout) {
+    case .missing: return nil
+    case .ours: return hasForeignFile ? layout.finalPath : nil
+    case .sizeOnly, .mismatch: return layout.finalPath
+    }
+  }
+
   /// Whether the record equals `planned` except for its progress.
   fileprivate func isAsPlanned(_ planned: DownloadRecord) -> Bool {
     id == planned.id && generation == planned.generation && state == planned.state

@@ -24,7 +24,7 @@ import Testing
     "nextRetryAt", "isHeld", "startsImmediately", "resolvedBytes", "received", "expected",
     "entityTag", "lastModified", "resumeData", "fileIdentity", "replacedFileIdentity",
     "removesFile", "completedAt", "verifiedDigest", "pendingHooks", "notBefore", "ranges",
-    "partialWrittenAt",
+    "partialWrittenAt", "hasForeignFile",
   ]
 
   @Test(arguments: fields) func `a field of the state machine is one of the record`(name: String) {

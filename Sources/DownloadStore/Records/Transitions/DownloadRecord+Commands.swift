@@ -98,13 +98,13 @@ extension DownloadRecord {
   }
 
   private mutating func remove(withFile: Bool) {
-    removesFile = withFile || (state == .removed && removesFile)
+    removesFile = (withFile || (state == .removed && removesFile)) && !hasForeignFile
     state = .removed
     intent = .remove
     pendingHooks = []
     clearSchedule()
     // The previous file belongs to the record until a new one replaces it.
-    fileIdentity = fileIdentity ?? replacedFileIdentity
+    if !hasForeignFile { fileIdentity = fileIdentity ?? replacedFileIdentity }
   }
 
   /// Whether the download waits and nothing has happened yet, so that a restart changes nothing.
@@ -139,7 +139,8 @@ extension DownloadRecord {
   /// Queues the download again from the first byte, under a new generation.
   ///
   /// Events of earlier transfers are ignored from now on. The finished file, if there is one, stays
-  /// until the new one replaces it.
+  /// until the new one replaces it. A file that was adopted is not replaced: the new one gets another
+  /// name.
   private mutating func restartFromFirstByte() {
     requeue()
     beginGeneration()
@@ -151,8 +152,11 @@ extension DownloadRecord {
     resumeData = nil
     verifiedDigest = nil
     completedAt = nil
-    replacedFileIdentity = fileIdentity ?? replacedFileIdentity
-    fileIdentity = nil
+    if fileIdentity != nil {
+      replacedFileIdentity = hasForeignFile ? nil : fileIdentity
+      fileIdentity = nil
+      hasForeignFile = false
+    }
     removesFile = false
   }
 

@@ -25,6 +25,7 @@ extension DownloadRecord {
     self.lastModified = lastModified
     self.verifiedDigest = verifiedDigest
     fileIdentity = identity
+    hasForeignFile = false
     if identity.size > 0 { partialWrittenAt = identity.modificationDate }
     updatedAt = moment
   }
@@ -50,14 +51,18 @@ extension DownloadRecord {
   /// metadata may have changed.
   package mutating func confirmFile(_ identity: FileIdentity, _ digest: Digest) {
     fileIdentity = identity
+    hasForeignFile = false
     count(ByteRanges(upTo: identity.size))
     expected = identity.size
     verifiedDigest = digest.text
   }
 
   /// Adopts an existing file as the finished one, unread.
+  ///
+  /// It stays the user's: no command deletes or replaces it.
   package mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
     fileIdentity = identity
+    hasForeignFile = true
     count(ByteRanges(upTo: identity.size))
     expected = identity.size
     state = .completed
@@ -107,6 +112,7 @@ extension DownloadRecord {
     completedAt = nil
     replacedFileIdentity = identity
     fileIdentity = nil
+    hasForeignFile = false
     removesFile = false
     updatedAt = moment
   }
@@ -119,5 +125,6 @@ extension DownloadRecord {
   /// Notes that the finished file replaces an existing one.
   package mutating func replaceFile(_ identity: FileIdentity) {
     replacedFileIdentity = identity
+    hasForeignFile = true
   }
 }
