@@ -42,6 +42,47 @@ struct OwnershipTests {
     withExtendedLifetime(first) {}
   }
 
+  @Test func `a second engine is refused after the lock file was deleted`() async throws {
+    let fixture = try EngineFixture()
+    let first = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
+    try FileManager.default.removeItem(atPath: fixture.store.path + "/engine.lock")
+    let error = #expect(throws: EngineError.self) {
+      _ = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
+    }
+    #expect(error?.code == .alreadyRunning)
+    _ = try await first.run(until: .idle)
+    _ = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
+  }
+
+  /// As in a container whose user is root, with a mounted folder of another user.
+  @Test(.enabled(if: geteuid() == 0, "changing the owner of a file needs root"))
+  func `what root downloads belongs to the owner of the folder, who can continue it`() async throws
+  {
+    let fixture = try EngineFixture()
+    let body = Body.generated(byteCount: 2_000_000, seed: 3)
+    fixture.server.route("/a", Resource(body, faults: .closeAfter(bytes: 1_200_000)))
+    try fixture.add("/a") { $0.folder = "in/deep" }
+    let owner: uid_t = 65_533
+    #expect(unsafe chown(fixture.store.path, owner, owner) == 0)
+    try await fixture.run()
+    // The second attempt has opened a file that is not root's.
+    let file = fixture.file("in/deep/a")
+    #expect(body.matches(file: file))
+    #expect(fixture.server.requests.count > 1)
+    for path in [file, fixture.file("in/deep"), fixture.file("in"), fixture.file("")] {
+      var status = stat()
+      #expect(unsafe lstat(path, &status) == 0 && status.st_uid == owner, "\(path)")
+      #expect(status.st_gid == owner)
+    }
+    // A file of a third user is not continued.
+    let partial = try fixture.store.roots().layout(of: fixture.record("/a")).partialPath
+    try Data("x".utf8).write(to: URL(filePath: partial))
+    #expect(unsafe chown(partial, 65_532, 65_532) == 0)
+    #expect(throws: LockedFile.Refusal.notOurs(.otherOwner)) {
+      _ = try LockedFile(partial, for: .writing)
+    }
+  }
+
   @Test func `an engine that has run is not run again, because it has released the lock`()
     async throws
   {

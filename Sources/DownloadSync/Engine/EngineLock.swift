@@ -6,10 +6,15 @@ internal import SystemInterface
 /// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
 /// with the process, even if the process is killed. The file contains the process id of the holder,
 /// for people. A link, or a file of another user, in its place is refused; see ``FolderFile``.
+///
+/// The engine also locks a byte of `data.mdb`, so that it excludes others after a user has deleted or
+/// replaced `engine.lock`; see ``StoreRangeLock``. For that, the caller has the store open.
 package final class EngineLock: Sendable {
   private static let name = "engine.lock"
 
   private let descriptor: Int32
+  /// `nil` before the store has a data file.
+  private let range: StoreRangeLock?
 
   /// How long to wait for a holder that was killed but still has threads.
   private static let exitPatience = Duration.seconds(10)
@@ -31,9 +36,13 @@ package final class EngineLock: Sendable {
     } catch {
       throw EngineError(.cannotLock, "\(storePath)/\(Self.name) cannot be used: \(error)")
     }
+    let range = StoreRangeLock(storePath: storePath)
     let start = ContinuousClock.now
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
+    var hasFile = false
+    while true {
+      hasFile = hasFile || flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      if hasFile, range?.take() ?? true { break }
+      let code = hasFile ? EWOULDBLOCK : errno
       let holder = Self.text(of: descriptor)
       let waited = ContinuousClock.now - start
       let mayWait =
@@ -41,11 +50,13 @@ package final class EngineLock: Sendable {
         || (patience > .zero && waited < Self.exitPatience && Self.isEnding(holder))
       guard code == EINTR || code == EWOULDBLOCK && mayWait else {
         close(descriptor)
+        range?.release()
         throw Self.error(code, storePath: storePath, holder: holder)
       }
       usleep(10_000)
     }
     self.descriptor = descriptor
+    self.range = range
     let text = Array("process \(getpid())\n".utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
@@ -62,12 +73,14 @@ package final class EngineLock: Sendable {
     }
     return EngineError(
       .alreadyRunning,
-      "another engine runs on \(storePath): \(holder.isEmpty ? "an unknown process" : holder)"
+      "another engine runs on \(storePath): \(holder.isEmpty ? unknown : holder)"
     )
   }
 
   deinit {
     ftruncate(descriptor, 0)
+    // In this order: an engine that starts takes the file first.
+    range?.release()
     close(descriptor)
   }
 
@@ -76,12 +89,25 @@ package final class EngineLock: Sendable {
   /// Creates no file. The answer may be outdated when it is returned; only the lock itself excludes
   /// an engine.
   package static func holder(storePath: String) -> String? {
-    guard let descriptor = try? FolderFile.open(name, in: storePath, O_RDONLY) else { return nil }
+    guard let descriptor = try? FolderFile.open(name, in: storePath, O_RDONLY) else {
+      return unnamedHolder(storePath)
+    }
     defer { close(descriptor) }
     // A shared lock, so that two callers do not see each other. An engine that starts now retries.
-    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else {
+      return unnamedHolder(storePath)
+    }
     let text = text(of: descriptor)
-    return text.isEmpty ? "an unknown process" : text
+    return text.isEmpty ? unknown : text
+  }
+
+  private static let unknown = "an unknown process"
+
+  /// Returns the text for an engine whose lock file was deleted or replaced; `nil` if there is none.
+  private static func unnamedHolder(_ storePath: String) -> String? {
+    guard let range = StoreRangeLock(storePath: storePath) else { return nil }
+    defer { range.release() }
+    return range.isTaken ? "\(unknown), whose \(name) was deleted or replaced" : nil
   }
 
   /// Whether the process that the lock file names was killed but still has threads.

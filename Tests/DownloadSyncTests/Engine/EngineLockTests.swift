@@ -105,6 +105,31 @@ import Testing
     _ = try EngineLock(storePath: path)
   }
 
+  /// With a data file, as each store has one.
+  @Test(arguments: ["deleted", "replaced"])
+  func `an engine whose lock file was deleted or replaced still excludes another process`(
+    kind: String
+  ) async throws {
+    try folder.makeFile("data.mdb", "")
+    let lock = try EngineLock(storePath: folder.path)
+    try FileManager.default.removeItem(atPath: folder.path("engine.lock"))
+    if kind == "replaced" { try folder.makeFile("engine.lock", "") }
+    #expect(EngineLock.holder(storePath: folder.path)?.contains("was deleted or replaced") == true)
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      for _ in 0..<2 {
+        let error = #expect(throws: EngineError.self) { try EngineLock(storePath: path) }
+        #expect(error?.code == .alreadyRunning)
+      }
+    }
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func `the lock on the data file ends with the engine`() throws {
+    try folder.makeFile("data.mdb", "")
+    for _ in 0..<3 { withExtendedLifetime(try EngineLock(storePath: folder.path)) {} }
+    #expect(EngineLock.holder(storePath: folder.path) == nil)
+  }
+
   @Test(.enabled(if: geteuid() == 0, "changing the owner of a file needs root"))
   func `a lock belongs to the owner of the folder, and not to a third user`() throws {
     let path = folder.path("engine.lock")
