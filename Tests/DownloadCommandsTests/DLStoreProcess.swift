@@ -134,3 +134,10 @@ final class DLStoreProcess: Sendable {
     (try? String(contentsOfFile: folder.path(name), encoding: .utf8)) ?? ""
   }
 }
+
+/// Whether a process exists and has not ended; its exit status may not have been read yet.
+func isRunning(_ process: pid_t) -> Bool {
+  guard kill(process, 0) == 0 else { return false }
+  let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ") Z"
+  return text.split(separator: ")").last?.hasPrefix(" Z") != true
+}

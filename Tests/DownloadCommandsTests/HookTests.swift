@@ -156,4 +156,48 @@ struct HookTests {
     #expect(try text("json").contains(key.id))
     #expect(try pending == 0)
   }
+
+  #if os(Linux)
+    /// The supervisor restarts a worker that crashes, and a later run repeats the hook after a kill.
+    @Test(arguments: [SIGSEGV, SIGKILL])
+    func `a hook that was running at a crash or kill is not repeated beside itself`(
+      signal: Int32
+    ) async throws {
+      server.route("/a", Resource(.text("a")))
+      let hook = """
+        trap '' TERM HUP INT
+        if [ -e first ]; then
+          state=$(grep '^State:' /proc/$(cut -d" " -f1 first)/status 2>/dev/null)
+          case $state in '' | *Z*) ;; *) touch beside ;; esac
+          touch again
+          exit 0
+        fi
+        echo $$ $PPID > new; mv new first
+        sleep 300 & wait; wait; sleep 300
+        """
+      let process = try DLStoreProcess(
+        ["get", server.url("/a"), "--on-complete", hook],
+        store: store,
+        in: folder.path
+      )
+      try await process.wait { exists("first") }
+      let ids = try text("first").split { !$0.isNumber }.compactMap { pid_t($0) }
+      try #require(ids.count == 2)
+      let (leader, worker) = (ids[0], ids[1])
+      if signal == SIGKILL {
+        process.send(SIGKILL)
+        _ = try await process.status()
+        try await process.wait { !isRunning(leader) }
+      } else {
+        kill(worker, signal)
+        #expect(try await process.status() == 0, "\(process.messages)")
+      }
+      if !exists("again") {
+        #expect(try await run("run", "--until-idle", "--on-complete", hook).status == 0)
+      }
+      #expect(exists("again") && !exists("beside"))
+      #expect(!isRunning(leader))
+      #expect(try pending == 0)
+    }
+  #endif
 }

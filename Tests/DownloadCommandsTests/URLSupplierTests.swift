@@ -113,6 +113,27 @@ struct URLSupplierTests {
     #expect(error?.code == .needsURL && error?.message.contains("did not end within") == true)
   }
 
+  @Test func `a command that ignores SIGTERM does not outlive the program`() async throws {
+    var expired = Resource(.text("expired"))
+    expired.status = 403
+    server.route("/a", expired)
+    let process = try DLStoreProcess(
+      [
+        "get", server.url("/a"), "--retry-wait", "1s", "--url-command",
+        "trap '' TERM; echo $$ > new; mv new pid; sleep 300; sleep 300",
+      ],
+      store: store,
+      in: folder.path
+    )
+    try await process.wait { count("pid") > 0 }
+    let text = try String(contentsOfFile: folder.path("pid"), encoding: .utf8)
+    let leader = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    process.send(SIGTERM)
+    let status = try await process.status()
+    #expect(status == 143, "\(status): \(process.messages)")
+    #expect(!isRunning(leader))
+  }
+
   @Test func `the answer for an earlier URL of a record is not used for a later one`() async throws
   {
     let store = try RecordStore(at: store)

@@ -29,6 +29,9 @@ actor URLSupplier: RequestInterceptor {
   private let timeLimit: Duration
   /// The last answer for each record id, and the URL of the record that it replaces.
   private var answers: [String: (recordURL: String, url: String)] = [:]
+  /// The running commands, by their order.
+  private var running: [Int: Task<UserCommand.End, any Error>] = [:]
+  private var count = 0
 
   init(command: UserCommand, store: RecordStore, timeLimit: Duration = URLSupplier.timeLimit) {
     self.command = command
@@ -85,6 +88,10 @@ actor URLSupplier: RequestInterceptor {
     let asking = Task { [command] in
       try await command.run(input: input, variables: variables, capturesOutput: true)
     }
+    count += 1
+    let number = count
+    running[number] = asking
+    defer { running[number] = nil }
     let start = ContinuousClock.now
     let timer = Task { [timeLimit] in
       // A cancelled sleep ends nothing.
@@ -113,6 +120,15 @@ actor URLSupplier: RequestInterceptor {
       throw Self.failure("the URL command did not print an http or https URL in its first line")
     }
     return url
+  }
+
+  /// Ends the running commands, and waits until they have ended.
+  ///
+  /// The engine does not wait for the interceptor of a request that it has given up, and a command that
+  /// outlives the program would run beside its repetition.
+  func end() async {
+    for task in running.values { task.cancel() }
+    for task in running.values { _ = await task.result }
   }
 
   private static func failure(_ message: String) -> DownloadFailure {

@@ -54,7 +54,7 @@ struct UserCommand: Sendable {
     capturesOutput: Bool = false
   ) async throws -> End {
     let child = try ChildProcess(
-      arguments: ["/bin/sh", "-c", text],
+      arguments: ["/bin/sh", "-c", CommandGuard.registeringText, text],
       environment: Self.environment(adding: variables),
       input: input,
       capturesOutput: capturesOutput
@@ -104,6 +104,7 @@ private final class ChildProcess: Sendable {
     input: String,
     capturesOutput: Bool
   ) throws(CommandFailure) {
+    let registration = try CommandGuard.descriptor()
     // A file, not a pipe: a command need not read it.
     let input = try Self.unnamedFile(containing: input)
     defer { close(input) }
@@ -122,6 +123,7 @@ private final class ChildProcess: Sendable {
     for descriptor in Self.inheritableDescriptors {
       unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
     }
+    unsafe posix_spawn_file_actions_adddup2(&actions, registration, CommandGuard.registration)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -190,6 +192,9 @@ private final class ChildProcess: Sendable {
     // What was written before the end.
     while isOpen, isReadable(0), read(&bytes, limit) {}
     while !hasEnded() {}
+    // The processes that a command leaves in the background may be meant to go on.
+    let isEnded = killTime.withLock { $0 == nil }
+    if isEnded { CommandGuard.forget(identifier) }
     let status = id.withLock { id in
       var status: Int32 = 0
       _ = unsafe waitpid(identifier, &status, 0)
@@ -197,6 +202,7 @@ private final class ChildProcess: Sendable {
       return status
     }
     endGroup()
+    if !isEnded { CommandGuard.forget(identifier) }
     return UserCommand.End(
       end: ProcessEnd(waitStatus: status),
       output: Array(bytes.prefix(limit))

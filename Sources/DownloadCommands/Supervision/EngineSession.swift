@@ -15,6 +15,7 @@ struct EngineSession {
   let engine: DownloadEngine
   private let display: ProgressDisplay
   private let hooks: HookRunner?
+  private let supplier: URLSupplier?
   private let transport: any RateLimitedTransport
   private let rateFollower: RateFollower?
 
@@ -32,8 +33,9 @@ struct EngineSession {
     var options = limits.engineOptions
     options.scope = scope
     options.hooks = Set(commands.keys)
-    if let command = hooks?.urlSource {
-      options.requestInterceptors = [URLSupplier(command: command, store: store)]
+    supplier = hooks?.urlSource.map { URLSupplier(command: $0, store: store) }
+    if let supplier {
+      options.requestInterceptors = [supplier]
       options.interceptorDeadline = URLSupplier.timeLimit + .seconds(10)
       options.retry.maximumRefusals = URLSupplier.maximumRefusals
     }
@@ -94,6 +96,7 @@ struct EngineSession {
     await woken
     hooks?.finish()
     let failed = await failedHooks
+    await supplier?.end()
     let summary = try result.get()
     if let failure = await display.failure { throw failure }
     if signals.first != nil, !display.options.quiet {

@@ -75,10 +75,17 @@
       kill(id, signal)
     }
 
+    /// How long to wait for the guard of the worker's commands.
+    private static let guardPatience: Int32 = 10_000
+
     /// Returns the worker's notes and closes the pipe.
     ///
-    /// Call this after the worker has ended.
+    /// Call this after the worker has ended. Waits until ``CommandGuard`` has killed the commands that
+    /// the worker left, so that the next worker does not repeat them beside themselves.
     consuming func takeNotes() -> Set<Worker.Note> {
+      // The pipe hangs up when no process can write to it.
+      var descriptor = pollfd(fd: notes, events: 0, revents: 0)
+      while unsafe poll(&descriptor, 1, Self.guardPatience) < 0, errno == EINTR {}
       var bytes = [UInt8](repeating: 0, count: 64)
       let count = unsafe bytes.withUnsafeMutableBytes {
         unsafe read(notes, $0.baseAddress, $0.count)
