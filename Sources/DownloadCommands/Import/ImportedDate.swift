@@ -27,15 +27,29 @@ enum ImportedDate {
   /// Examples are `2026-01-31`, `2026-01-31T08:00:00.25Z` and `2026-01-31 08:00:00+01`. A time
   /// without an offset is in UTC, and so is a day, which is its first second.
   ///
-  /// - Returns: The date; `nil` if the text is not one.
+  /// - Returns: The date; `nil` if the text is not one, such as a day or an hour that does not exist.
   static func date(_ text: String) -> Date? {
+    parts(text).map { $0.seconds - ($0.offset ?? 0) }
+      .map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+
+  /// Parses a day and a time with an offset, as ``date(_:)`` does.
+  ///
+  /// - Returns: The date; `nil` also for a text without an offset.
+  static func zonedDate(_ text: String) -> Date? {
+    parts(text).flatMap { parts in parts.offset.map { parts.seconds - $0 } }
+      .map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+
+  /// Returns the seconds since 2001 that the text names, and its offset from UTC, if it has one.
+  private static func parts(_ text: String) -> (seconds: Double, offset: Double?)? {
     var scanner = Scanner(bytes: Array(text.utf8))
     guard let year = scanner.number(4), scanner.skip("-"), let month = scanner.number(2),
       scanner.skip("-"), let day = scanner.number(2),
       let days = days(year, month, day)
     else { return nil }
     var seconds = Double((days - daysTo2001) * 86_400)
-    guard !scanner.isAtEnd else { return Date(timeIntervalSinceReferenceDate: seconds) }
+    guard !scanner.isAtEnd else { return (seconds, nil) }
     guard scanner.skip("T") || scanner.skip("t") || scanner.skip(" "),
       let hour = scanner.number(2), hour < 24, scanner.skip(":"),
       let minute = scanner.number(2), minute < 60
@@ -49,8 +63,9 @@ enum ImportedDate {
         seconds += fraction
       }
     }
+    if scanner.isAtEnd { return (seconds, nil) }
     guard let offset = scanner.offset(), scanner.isAtEnd else { return nil }
-    return Date(timeIntervalSinceReferenceDate: seconds - Double(offset))
+    return (seconds, Double(offset))
   }
 
   /// The days from 1970-01-01; `nil` if there is no such day.
@@ -106,9 +121,9 @@ enum ImportedDate {
       return Double("0." + String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    /// Reads an offset from UTC in seconds; 0 if there is none.
+    /// Reads an offset from UTC in seconds.
     mutating func offset() -> Int? {
-      if isAtEnd || skip("Z") || skip("z") { return 0 }
+      if skip("Z") || skip("z") { return 0 }
       let isNegative = skip("-")
       guard isNegative || skip("+"), let hours = number(2), hours < 24 else { return nil }
       var minutes = 0

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DownloadStore
 internal import Foundation
 
 /// The values of `--not-before`.
@@ -25,10 +26,10 @@ enum EarliestStart {
       let next = calendar.nextDate(after: now, matching: time, matchingPolicy: .nextTime)
       if let next { return next }
     }
-    let zoned = Date.ISO8601FormatStyle()
-    let precise = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-    if let date = (try? zoned.parse(text)) ?? (try? precise.parse(text)) { return date }
-    if let date = local(text, calendar) { return date }
+    // Foundation's parser accepts a day and an hour that do not exist, and ignores what follows.
+    if let date = ImportedDate.zonedDate(text) ?? local(text, calendar), RecordLimits.isDate(date) {
+      return date
+    }
     throw ValidationError(
       "'\(text)' is not a time: use ISO 8601, such as 2026-01-31T08:00:00Z, or HH:MM."
     )

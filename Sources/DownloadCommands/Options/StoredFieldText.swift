@@ -24,17 +24,14 @@ enum StoredFieldText {
   /// Parses a date as a day or a time in UTC, and returns the span that the text covers: a day, a
   /// second or a millisecond.
   static func dates(_ text: String) -> Range<Date>? {
-    let style: Date.ISO8601FormatStyle
     let span: Double
-    // The parser ignores what follows the time.
     switch (text.utf8.count, text.last) {
-    case (10, _): (style, span) = (Date.ISO8601FormatStyle().year().month().day(), 86_400)
-    case (20, "Z"): (style, span) = (Date.ISO8601FormatStyle(), 1)
-    case (24, "Z"):
-      (style, span) = (Date.ISO8601FormatStyle(includingFractionalSeconds: true), 0.001)
+    case (10, _): span = 86_400
+    case (20, "Z"): span = 1
+    case (24, "Z"): span = 0.001
     default: return nil
     }
-    guard let date = try? style.parse(text) else { return nil }
+    guard let date = ImportedDate.date(text) else { return nil }
     // A microsecond earlier, because no Double is exactly a number of milliseconds.
     let start = date.addingTimeInterval(-0.000_001)
     return start..<start.addingTimeInterval(span)

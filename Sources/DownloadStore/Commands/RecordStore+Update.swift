@@ -15,8 +15,9 @@ extension RecordStore {
   ///   - name: The URL, the id, or a unique id prefix.
   ///   - update: The changes.
   /// - Returns: The new record and whether it has changed.
-  /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; with `invalidURL` or
-  ///   `urlTaken` for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a new name;
+  /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; with `invalidRecord` for a
+  ///   rate, a number of connections or a date that is out of range; with `invalidURL` or `urlTaken`
+  ///   for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a new name;
   ///   with `busy` while the finished file is being renamed; ``StoreError``. Nothing has changed
   ///   then.
   /// - Complexity: O(log n) for n records.
@@ -36,6 +37,7 @@ extension RecordStore {
     with update: RecordUpdate
   ) throws -> CommandOutcome {
     if let url = update.url { try RecordIdentity.validate(url) }
+    try update.validate()
     let roots = try roots()
     let moment = now()
     var rename: ExclusiveRename?

@@ -45,6 +45,23 @@ public struct RecordUpdate: Sendable, Hashable {
   /// Creates an update without changes.
   public init() {}
 
+  /// Throws unless an import accepts the values that the update stores.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`.
+  func validate() throws(RecordStoreError) {
+    guard RecordLimits.isRate(bytesPerSecond ?? nil),
+      RecordLimits.isConnectionCount(connections ?? nil)
+    else {
+      throw RecordStoreError(
+        .invalidRecord,
+        "a rate limit or a number of connections is not above zero"
+      )
+    }
+    guard (notBefore ?? nil).map(RecordLimits.isDate) ?? true else {
+      throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
+    }
+  }
+
   /// Applies all changes except the name and the URL, which depend on files and on other records.
   func apply(to record: inout DownloadRecord) {
     if let filename, !filename.isEmpty { record.isNameGiven = true }

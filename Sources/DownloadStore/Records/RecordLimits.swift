@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  package import FoundationEssentials
 #else
-  internal import Foundation
+  package import Foundation
 #endif
 
 /// The bounds of numbers and texts that come from a document, an import or a caller.
@@ -29,8 +29,14 @@ package enum RecordLimits {
   /// Whether a value is the size of a file, or an offset in one.
   package static func isSize(_ value: Int64) -> Bool { (0...fileSize).contains(value) }
 
+  /// Whether a value is a rate limit in bytes per second, or none.
+  static func isRate(_ value: Int64?) -> Bool { (value ?? 1) > 0 }
+
+  /// Whether a value is a number of connections, or none.
+  static func isConnectionCount(_ value: Int32?) -> Bool { (value ?? 1) > 0 }
+
   /// Whether a date is in the years 1 to 9999.
-  static func isDate(_ date: Date) -> Bool {
+  package static func isDate(_ date: Date) -> Bool {
     (-62_135_769_600...253_402_300_799).contains(date.timeIntervalSince1970)
   }
 }

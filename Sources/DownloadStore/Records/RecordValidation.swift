@@ -78,7 +78,7 @@ extension DownloadRecord {
     guard [failedAttempts, unresolvedStarts].allSatisfy((0...RecordLimits.count).contains),
       attempts.count <= Attempt.limit
     else { throw invalid("a number of attempts is out of range") }
-    guard (bytesPerSecond ?? 1) > 0, (connections ?? 1) > 0 else {
+    guard RecordLimits.isRate(bytesPerSecond), RecordLimits.isConnectionCount(connections) else {
       throw invalid("a rate limit or a number of connections is not above zero")
     }
   }

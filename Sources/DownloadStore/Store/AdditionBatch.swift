@@ -13,11 +13,13 @@ struct Addition: Sendable {
 
   /// Validates a request.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidName` or `invalidHeader`.
+  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidName`, `invalidHeader` or
+  ///   `invalidRecord`.
   init(_ request: DownloadRequest) throws {
     try RecordIdentity.validate(request.url)
     for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
     for field in request.headers { try field.validate() }
+    try request.validateNumbers()
     folder = try FileLayout.validatedFolder(request.folder)
     guard request.filename?.isEmpty != true, request.type?.isEmpty != true else {
       throw RecordStoreError(

@@ -91,6 +91,29 @@ public struct DownloadRequest: Sendable, Hashable {
   }
 }
 
+extension DownloadRequest {
+  /// Throws unless an import accepts the numbers and the date that the request stores.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidRecord` or `invalidName`.
+  func validateNumbers() throws(RecordStoreError) {
+    guard RecordLimits.isRate(bytesPerSecond), RecordLimits.isConnectionCount(connections) else {
+      throw RecordStoreError(
+        .invalidRecord,
+        "a rate limit or a number of connections is not above zero"
+      )
+    }
+    guard notBefore.map(RecordLimits.isDate) ?? true else {
+      throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
+    }
+    guard id.map({ RecordIdentity.isID($0) }) ?? true else {
+      throw RecordStoreError(.invalidRecord, "'\(id ?? "")' is not 16 hexadecimal digits")
+    }
+    guard !root.isEmpty, !root.hasControlCharacters else {
+      throw RecordStoreError(.invalidName, "'\(root)' is not the name of a root")
+    }
+  }
+}
+
 /// The names of roots.
 ///
 /// ```swift

@@ -53,7 +53,8 @@ extension RecordStore {
   ///
   /// - Parameter requests: The requests.
   /// - Returns: The records, in the order of the requests.
-  /// - Throws: ``RecordStoreError`` with `invalidURL` or `invalidHeader`; with `busy` for a digest
+  /// - Throws: ``RecordStoreError`` with `invalidURL` or `invalidHeader`; with `invalidRecord` for a
+  ///   rate, a number of connections or a date that is out of range; with `busy` for a digest
   ///   while the finished file is being renamed; with `fileSystem` if a file cannot be read; with `invalidName` for a folder that leads
   ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,
   ///   depending on ``DownloadRequest/collision``; ``StoreError``.
