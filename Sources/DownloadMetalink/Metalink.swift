@@ -140,7 +140,7 @@ extension DownloadRequest {
   ///
   /// The first source is the URL, which identifies the download, and the others are the mirrors. The
   /// digests of the pieces are required if the document has the size of the file. Without any digest,
-  /// the size is required.
+  /// the size is required; for an empty file that is the digest of no bytes.
   ///
   /// A known download keeps its digest. It gets the mirrors and the digests of the pieces only if the
   /// document states the digest that it has.
@@ -167,6 +167,9 @@ extension DownloadRequest {
       )
     } else if digest == nil, let byteCount = file.byteCount, byteCount > 0 {
       self.pieces = RequiredPieces(byteCount: byteCount, pieceLength: byteCount, digests: [])
+    } else if digest == nil, file.byteCount == 0 {
+      // There is one file of this size.
+      digest = DigestHasher(.sha256).digest
     }
   }
 }

@@ -58,6 +58,43 @@ struct MetalinkOptionTests: StoreSuite {
     #expect(try records.headers(of: record) == [HeaderField(name: "X", value: "1")])
   }
 
+  @Test func `a second file with the URL of another one is reported`() async throws {
+    let files = ["one", "two", "three"].map { name in
+      "<file name=\"\(name)\"><url>http://h/\(name == "three" ? "3" : "1")</url></file>"
+    }
+    let path = try folder.makeFile("a.meta4", document(files.joined()))
+    let result = await add("--metalink", path)
+    #expect(result.status == .failed)
+    #expect(
+      result.messages.contains("skipped 'two': it has the URL of 'one'"),
+      "\(result.messages)"
+    )
+    let names = try RecordStore(at: store, access: .readOnly).records().map(\.filename)
+    #expect(Set(names) == ["one", "three"])
+  }
+
+  @Test func `a file that the document says is empty fails with bytes`() async throws {
+    server.route("/good", Resource(.text("hello")))
+    let path = try folder.makeFile(
+      "a.meta4",
+      document("<file name=\"a\"><size>0</size><url>\(server.url("/good"))</url></file>")
+    )
+    let result = await dlstore(
+      "--store",
+      store,
+      "get",
+      "--metalink",
+      path,
+      "--max-attempts",
+      "1",
+      "--quiet",
+      "--output-folder",
+      folder.path("out")
+    )
+    #expect(result.status == .failed, "\(result.messages)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("out/a")))
+  }
+
   @Test func `mirrors in a preferred country come first`() async throws {
     let path = try folder.makeFile("a.meta4", document(file(digest: Self.digest)))
     #expect(await add("--metalink", path, "--metalink-location", "fr, DE").status == .done)

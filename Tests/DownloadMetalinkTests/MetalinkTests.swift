@@ -245,6 +245,14 @@ import Testing
     #expect(metalink?.files.flatMap(\.sources).contains { $0.url.contains("secret") } != true)
   }
 
+  @Test func `without digests an empty file is required to be empty`() throws {
+    let document = try Metalink(file("<size>0</size><url>https://h/b</url>"))
+    let request = DownloadRequest(try #require(document.files.first))
+    #expect(request.pieces == nil)
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    #expect(request.digest?.text == "sha256:\(empty)")
+  }
+
   @Test(arguments: [true, false])
   func `without digests the size of a file is required`(hasDigest: Bool) throws {
     let hash = "<hash type=\"sha-1\">\(String(repeating: "6a", count: 20))</hash>"

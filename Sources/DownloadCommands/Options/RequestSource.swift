@@ -51,9 +51,14 @@ struct RequestSource: ~Copyable {
             + bound.map(\.name).joined(separator: ", ")
         )
       }
+      var names: [StoredText: String] = [:]
       for file in source.document.files {
         do {
           let request = DownloadRequest(file, preferring: options.metalinkLocation)
+          // The URL identifies a download, so the second file would only change the first.
+          if let other = names.updateValue(file.name, forKey: StoredText(request.url)) {
+            throw CommandFailure(.failed, "it has the URL of '\(other)'")
+          }
           requests.append(try details.adding(to: request, ofDocumentAt: source.url))
         } catch {
           isComplete = false
