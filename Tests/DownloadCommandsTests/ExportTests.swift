@@ -49,7 +49,13 @@ struct ExportTests: StoreSuite {
         )
       ]
     }
-    try change(requests[5].url) { $0.state = .completed }
+    try change(requests[5].url) { record in
+      record.state = .completed
+      record.received = 7
+      record.expected = 7
+      record.completedAt = Date(timeIntervalSince1970: 1_234_567_890.5)
+      record.fileIdentity = FileIdentity(size: 7, inode: 1, modified: 2)
+    }
     try change(requests[7].url) { $0.state = .removed }
     let deleted = requests[6].url
     _ = try await records.objects.write { tx in try tx.delete(DownloadRecord.self, key: deleted) }
@@ -59,6 +65,11 @@ struct ExportTests: StoreSuite {
     async throws
   {
     try await addRecords()
+    // The bytes of its partial file are not in the new store.
+    try change("http://a/5.bin?token=t5") { record in
+      record.dropBytes()
+      record.resumeData = nil
+    }
     let exported = await dlstore("--store", store, "export", "-o", folder.path("1.jsonl"))
     #expect(exported == CommandResult(status: .done, output: "", messages: ""))
     let copy = folder.path("copy")

@@ -254,6 +254,33 @@ struct RecordImportTests: StoreSuite {
     #expect(imported.pendingHooks == [] && !imported.removesFile && imported.resumeData == nil)
   }
 
+  @Test(arguments: ["paused", "waiting", "failedRetryable"]) func `a new store counts no bytes`(
+    state: String
+  ) async throws {
+    let file = try await export(setting: [
+      "state": state, "received": 25, "resolvedBytes": 25, "expected": 100, "entityTag": "\"1\"",
+    ])
+    #expect(await importing(file).status == .done)
+    let imported = try record(url)
+    #expect(imported.received == 0 && imported.resolvedBytes == 0 && imported.expected == nil)
+    #expect(imported.entityTag == nil)
+    #expect(await dlstore("--store", store, "verify").status == .done)
+  }
+
+  @Test(arguments: ["completedAt", "fileIdentity"])
+  func `a complete record without its time or its file is refused`(missing: String) async throws {
+    let identity = Data([5, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 1, count: 16))
+    var values: [String: Any] = [
+      "state": "completed", "received": 5, "expected": 5, "completedAt": 700_000_000,
+      "fileIdentity": identity.base64EncodedString(),
+    ]
+    #expect(await importing(try await export(setting: values)).status == .done)
+    values[missing] = NSNull()
+    let other = folder.path("other")
+    let result = await dlstore("--store", other, "import", try await export(setting: values))
+    #expect(result.status == .damaged && result.messages.contains("it is complete"))
+  }
+
   @Test(arguments: ["finalizing", "running"]) func `a paused transfer stays paused`(
     state: String
   ) async throws {

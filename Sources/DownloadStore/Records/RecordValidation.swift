@@ -30,7 +30,10 @@ extension DownloadRecord {
     guard isConsistent, ranges == nil || state != .completed else {
       throw invalid("its ranges contradict its byte count")
     }
-    if state == .completed, let size = fileIdentity?.size {
+    if state == .completed {
+      guard let size = fileIdentity?.size, completedAt != nil else {
+        throw invalid("it is complete, but has no time of completion or no identity of its file")
+      }
       guard received == size, expected == size else {
         throw invalid("it is complete, but its file has \(size) bytes and \(received) are counted")
       }

@@ -151,9 +151,9 @@ package final class DownloadImport: ImportReview {
 
   /// Whether the bytes of a record are those of its partial file in the store.
   ///
-  /// The partial files of another store have other names. In a new store no bytes are on disk yet.
+  /// The partial files of another store have other names, and a new store has none.
   private func countsStoredBytes(_ record: DownloadRecord) throws -> Bool {
-    guard let store = try store() else { return true }
+    guard let store = try store() else { return false }
     let stored = try store.objects.read { tx in try tx.find(DownloadRecord.self, key: record.url) }
     return stored.map { $0.countsSameBytes(as: record) } ?? false
   }
