@@ -239,6 +239,19 @@ struct ProcessTests {
     #expect(try await process.status() == 0, "\(process.messages)")
   }
 
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func `run --until-idle that a signal stops does not succeed`(
+    signal: Int32,
+    code: Int32
+  ) async throws {
+    server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
+    #expect(try await run("add", server.url("/a")).status == 0)
+    let process = try start("run", "--until-idle")
+    try await process.message("started a")
+    process.send(signal)
+    #expect(try await process.status() == code, "\(process.messages)")
+  }
+
   @Test func `a killed worker is not restarted`() async throws {
     server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
     let process = try start("get", server.url("/a"))

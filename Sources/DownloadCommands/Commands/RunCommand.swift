@@ -10,7 +10,7 @@ struct RunCommand: EngineCommand {
     discussion: """
       Ctrl-C or SIGTERM stops it with exit code 0: the bytes on disk are kept, and the next run \
       resumes the downloads. A second signal exits immediately with 130 or 143. With --until-idle \
-      the exit code is 1 if a download failed permanently.
+      the exit code is 1 if a download failed permanently, and 130 or 143 after a signal.
 
       EXAMPLES:
         dlstore run --max-concurrent 3 --limit-rate 2M
@@ -47,7 +47,10 @@ struct RunCommand: EngineCommand {
     )
     let end = try await session.run(until: untilIdle ? .idle : .stopped)
     let failures = end.summary.failed + end.failedHooks
-    if untilIdle, end.signal == nil, failures > 0 { throw CommandFailure(.failed) }
+    guard untilIdle else { return }
+    // Only a run without a goal has done what it was asked to when it is stopped.
+    if let signal = end.signal { throw CommandFailure(signal.status) }
+    if failures > 0 { throw CommandFailure(.failed) }
   }
 
   /// Changes the root while holding the engine lock.
