@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestTraits
 import Testing
 import TransportTesting

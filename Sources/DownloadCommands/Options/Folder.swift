@@ -1,3 +1,4 @@
+internal import DownloadStore
 internal import Foundation
 internal import SystemInterface
 
@@ -22,13 +23,20 @@ enum Folder {
   /// Creates the folder and its parents, and returns its absolute path with symbolic links resolved,
   /// so that one folder is one root.
   ///
+  /// A folder that root creates belongs to the owner of the folder
+  /// that contains it.
+  ///
   /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied` or `inputOutput`.
   static func made(at path: String) throws -> String {
     let path = absolutePath(path)
     var made = ""
     for part in path.split(separator: "/") {
       made += "/\(part)"
-      if unsafe mkdir(made, 0o777) != 0, errno != EEXIST, errno != EISDIR { try check(made) }
+      if unsafe mkdir(made, 0o777) == 0 {
+        FolderOwner.giveFolder(made)
+      } else if errno != EEXIST, errno != EISDIR {
+        try check(made)
+      }
     }
     try check(path)
     guard let real = unsafe realpath(path, nil) else { throw failure(path) }

@@ -30,7 +30,7 @@ package enum FolderFile {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let descriptor = unsafe SystemInterface.open(path, flags, 0o600)
         if descriptor >= 0 {
-          giveToOwner(of: folder, descriptor)
+          FolderOwner.give(descriptor, in: folder)
           return descriptor
         }
         guard errno == EEXIST else { throw .failed(errno) }
@@ -70,22 +70,82 @@ package enum FolderFile {
     guard unsafe fstat(descriptor, &file) == 0 else { return .failed(errno) }
     guard file.st_mode & S_IFMT == S_IFREG else { return .notOurs(.notRegular) }
     guard file.st_nlink <= 1 else { return .notOurs(.severalNames) }
-    guard file.st_uid == geteuid() || file.st_uid == owner(of: folder)?.user else {
+    guard file.st_uid == geteuid() || file.st_uid == FolderOwner(of: folder)?.user else {
       return .notOurs(.otherOwner)
     }
     return nil
   }
+}
 
-  private static func owner(of folder: String) -> (user: uid_t, group: gid_t)? {
+/// The owner of a folder, who also owns what root creates in it.
+///
+/// An engine that root runs on the store of another user, as in a container with a mounted folder,
+/// would leave folders and files that this user cannot change or delete.
+package struct FolderOwner {
+  /// The user.
+  let user: uid_t
+  private let group: gid_t
+
+  /// Examines a folder; `nil` if that fails.
+  init?(of folder: String) {
     var status = stat()
     guard unsafe stat(folder, &status) == 0 else { return nil }
-    return (status.st_uid, status.st_gid)
+    user = status.st_uid
+    group = status.st_gid
   }
 
-  private static func giveToOwner(of folder: String, _ descriptor: Int32) {
-    guard geteuid() == 0, let owner = owner(of: folder), owner.user != 0 else { return }
-    // If it fails, the owner cannot open the file until root deletes it.
+  /// Gives a file or folder that this process has created in a folder to the folder's owner.
+  ///
+  /// Only root can do that, and for any other user it has no effect. Errors are ignored, as in a
+  /// container without the right: what was created then belongs to root.
+  package static func give(_ descriptor: Int32, in folder: String) {
+    guard geteuid() == 0, let owner = FolderOwner(of: folder), owner.user != 0 else { return }
     _ = fchown(descriptor, owner.user, owner.group)
+  }
+
+  /// Gives a folder that this process has created to the owner of the folder that contains it.
+  package static func giveFolder(_ path: String) {
+    guard geteuid() == 0 else { return }
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let descriptor = unsafe open(path, flags)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    give(descriptor, in: path + "/..")
+  }
+
+  /// Creates a folder and its missing parent folders, which belong to the owner of the folder that
+  /// contains them.
+  ///
+  /// - Throws: ``RecordStoreError`` with `fileSystem`.
+  static func makeFolder(_ path: String) throws(RecordStoreError) {
+    var status = stat()
+    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+    if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+      try makeFolder(String(path[..<slash]))
+    }
+    if unsafe mkdir(path, 0o777) == 0 { return giveFolder(path) }
+    guard errno == EEXIST else {
+      throw RecordStoreError(
+        .fileSystem,
+        "creating the folder \(path) failed: \(systemErrorText())"
+      )
+    }
+  }
+
+  /// Whether a file in a folder is one that this process could have created there.
+  ///
+  /// - Parameters:
+  ///   - user: The owner of the file.
+  ///   - path: The path of the file.
+  /// - Returns: Whether it belongs to this user, or, for root, to the owner of its folder.
+  static func isOwn(_ user: uid_t, _ path: String) -> Bool {
+    if user == geteuid() { return true }
+    return geteuid() == 0 && FolderOwner(of: folder(of: path))?.user == user
+  }
+
+  /// The folder of a file.
+  static func folder(of path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
   }
 }
 
@@ -107,7 +167,7 @@ package enum FileMode {
     defer { close(descriptor) }
     var file = stat()
     guard unsafe fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG,
-      file.st_uid == geteuid(), file.st_nlink <= 1
+      FolderOwner.isOwn(file.st_uid, path), file.st_nlink <= 1
     else { return }
     _ = fchmod(descriptor, finished)
   }

@@ -28,7 +28,8 @@ package struct LockedFile: ~Copyable {
 
   /// The purpose of opening the file.
   package enum Purpose {
-    /// Changing its bytes: it must have a single name and belong to the effective user.
+    /// Changing its bytes: it must have a single name and belong to the effective user, or for root
+    /// to the owner of its folder.
     case writing
     /// Removing its name, which leaves the bytes under any other name.
     case deleting
@@ -53,11 +54,14 @@ package struct LockedFile: ~Copyable {
 
   /// Creates and locks a new file, which only its owner can open.
   ///
+  /// A file that root creates belongs to the owner of its folder.
+  ///
   /// - Throws: ``Refusal/failed(_:)`` with `EEXIST` if the name is taken.
   package init(creating path: String) throws(Refusal) {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = unsafe open(path, flags, FileMode.partial)
     guard descriptor >= 0 else { throw .failed(errno) }
+    FolderOwner.give(descriptor, in: FolderOwner.folder(of: path))
     if let refusal = Self.lock(descriptor) {
       close(descriptor)
       throw refusal
@@ -74,7 +78,7 @@ package struct LockedFile: ~Copyable {
     let access = purpose == .writing ? O_RDWR : O_RDONLY
     let descriptor = unsafe open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw Refusal(ofOpening: errno) }
-    if let refusal = examine(descriptor, for: purpose) ?? lock(descriptor) {
+    if let refusal = examine(descriptor, path, for: purpose) ?? lock(descriptor) {
       close(descriptor)
       throw refusal
     }
@@ -83,12 +87,16 @@ package struct LockedFile: ~Copyable {
     return descriptor
   }
 
-  private static func examine(_ descriptor: Int32, for purpose: Purpose) -> Refusal? {
+  private static func examine(
+    _ descriptor: Int32,
+    _ path: String,
+    for purpose: Purpose
+  ) -> Refusal? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return .failed(errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { return .notOurs(.notRegular) }
     guard purpose == .writing else { return nil }
-    guard status.st_uid == geteuid() else { return .notOurs(.otherOwner) }
+    guard FolderOwner.isOwn(status.st_uid, path) else { return .notOurs(.otherOwner) }
     return status.st_nlink > 1 ? .notOurs(.severalNames) : nil
   }
 

@@ -44,6 +44,7 @@ package enum NameReservation {
       return code == EEXIST && isReserved(new, mark) ? 0 : code
     }
     defer { close(descriptor) }
+    FolderOwner.give(descriptor, in: FolderOwner.folder(of: new))
     let count = unsafe mark.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     guard count == mark.count else {
       let code = count < 0 ? errno : ENOSPC

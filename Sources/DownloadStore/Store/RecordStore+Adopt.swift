@@ -1,11 +1,5 @@
 internal import ObjectStore
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// The bytes of a download that another program has begun.
 package struct ForeignPartial: Sendable, Hashable {
   /// The path of its file.
@@ -63,14 +57,7 @@ extension RecordStore {
       )
     }
     let layout = try roots().layout(of: record)
-    do {
-      try FileManager.default.createDirectory(
-        atPath: layout.folderPath,
-        withIntermediateDirectories: true
-      )
-    } catch {
-      throw RecordStoreError(.fileSystem, "creating the folder \(layout.folderPath) failed")
-    }
+    try FolderOwner.makeFolder(layout.folderPath)
     try PartialCopy.make(layout.partialPath, from: partial.path, copying: partial.ranges)
     let writtenAt = FileIdentity(ofFileAt: layout.partialPath)?.modificationDate
     let moment = now()

@@ -129,6 +129,8 @@ struct FilePlacement: Sendable {
   }
 
   /// Creates a folder and its missing parent folders.
+  ///
+  /// Those that root creates belong to the owner of the folder that contains them.
   func makeFolder(_ path: String) throws(PartialFile.Failure) {
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
@@ -139,6 +141,7 @@ struct FilePlacement: Sendable {
     guard code == 0 || code == EEXIST else {
       throw PartialFile.Failure(code: code, operation: "creating the folder \(path)")
     }
+    if code == 0 { FolderOwner.giveFolder(path) }
   }
 
   /// Truncates a partial file; see ``LockedFile/cut(to:)``.
