@@ -322,4 +322,18 @@ struct ConfigCommandTests {
       #expect(try store.record(matching: "http://127.0.0.1:1/x").failedAttempts == 1)
     }
   #endif
+
+  @Test func `config shows the defaults of limits as a user writes them`() async throws {
+    let result = await dlstore("config", "--json")
+    let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+    let settings = try #require(json?["settings"] as? [[String: Any]])
+    let expected = ["min-split": "8M", "lowest-speed": "1K", "lowest-speed-time": "30s"]
+    for (name, text) in expected {
+      let setting = settings.first { $0["name"] as? String == name }
+      #expect(setting?["value"] as? String == text, "\(name)")
+    }
+    #expect(ByteAmountSetting(byteCount: 0).description == "0")
+    #expect(ByteAmountSetting(byteCount: 1_025).description == "1025")
+    #expect(ByteAmountSetting(byteCount: 3 << 30).description == "3G")
+  }
 }

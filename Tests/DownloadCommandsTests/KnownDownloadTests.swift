@@ -117,6 +117,108 @@ struct KnownDownloadTests: StoreSuite {
     #expect(result.status == .damaged, "\(result.output)")
   }
 
+  // MARK: Another place
+
+  @Test func `another name or folder for a known download is refused`() async throws {
+    #expect(await get("--folder", "in").status == .done)
+    for options in [["-o", "other"], ["--folder", "other"]] {
+      let arguments = ["get", url, "--output-folder", folder.path("files")] + options
+      let result = await dlstore(["--store", store] + arguments)
+      #expect(result.status == .usage && result.messages.contains("other"), "\(result.messages)")
+      #expect(await dlstore(["--store", store, "add", url] + options).status == .usage)
+    }
+    let elsewhere = await dlstore(
+      "--store",
+      store,
+      "get",
+      url,
+      "--output-folder",
+      folder.path("elsewhere")
+    )
+    #expect(elsewhere.status == .usage)
+    // The same place, or none.
+    for options in [[], ["-o", "a"], ["--folder", "in/"]] {
+      #expect(await dlstore(["--store", store, "get", url] + options).status == .done)
+    }
+    let list = try folder.makeFile("list", "\(url)\n  out=other\nhttp://h/new\n")
+    let added = await dlstore("--store", store, "add", "--input-file", list)
+    #expect(added.status == .failed && added.messages.contains("not as 'other'"))
+    #expect(added.lines.count == 2)
+    #expect(try record().filename == "a" && record().folder == "in")
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `the number of a taken name is not another name`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path("files"),
+      withIntermediateDirectories: true
+    )
+    try Data("theirs".utf8).write(to: URL(filePath: file))
+    #expect(await get("-o", "a").status == .done)
+    #expect(try record().filename == "a (2)")
+    #expect(await get("-o", "a").status == .done)
+  }
+
+  // MARK: Files that were not downloaded
+
+  /// Adopts a file of the user as that of the download.
+  private func adopt() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path("files"),
+      withIntermediateDirectories: true
+    )
+    try Data("theirs".utf8).write(to: URL(filePath: file))
+    let result = await get("--if-exists", "keep")
+    #expect(result.status == .done, "\(result.messages)")
+    try #require(try record().state == .completed)
+  }
+
+  private func expectAdopted(_ result: CommandResult) throws {
+    #expect(result.messages.contains(file), "\(result.messages)")
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data("theirs".utf8))
+  }
+
+  @Test func `remove and purge keep an adopted file and say so`() async throws {
+    try await adopt()
+    let removed = await dlstore("--store", store, "remove", url, "--with-file")
+    #expect(removed.status == .done)
+    try expectAdopted(removed)
+    try await adopt()
+    let purged = await dlstore(
+      "--store",
+      store,
+      "purge",
+      "--state",
+      "completed",
+      "--with-files",
+      "--yes"
+    )
+    #expect(purged.status == .done && purged.output.contains("1 record, 0 files"))
+    try expectAdopted(purged)
+  }
+
+  @Test func `remove says that it keeps a file that was changed`() async throws {
+    #expect(await get().status == .done)
+    try Data("theirs".utf8).write(to: URL(filePath: file))
+    try expectAdopted(await dlstore("--store", store, "remove", url, "--with-file"))
+  }
+
+  @Test func `restart and get with a checksum download beside an adopted file`() async throws {
+    try await adopt()
+    let restarted = await dlstore("--store", store, "restart", url)
+    try expectAdopted(restarted)
+    #expect(await get().status == .done)
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data("theirs".utf8))
+    #expect(Self.body.matches(file: folder.path("files/a (2)")))
+    #expect(await dlstore("--store", store, "remove", url).status == .done)
+    try FileManager.default.removeItem(atPath: folder.path("files/a (2)"))
+    try await adopt()
+    let result = await get("--checksum", Self.digest(.sha256).text)
+    #expect(result.status == .done && result.messages.contains("it stays"), "\(result.messages)")
+    #expect(try Data(contentsOf: URL(filePath: file)) == Data("theirs".utf8))
+    #expect(Self.body.matches(file: folder.path("files/a (2)")))
+  }
+
   // MARK: Documents
 
   private func add(document text: String) async throws -> CommandResult {

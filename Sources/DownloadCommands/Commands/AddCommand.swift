@@ -68,6 +68,7 @@ struct AddCommand: AsyncParsableCommand {
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if paused { for index in requests.indices { requests[index].isPaused = true } }
+      try source.checkPlaces(of: requests, store)
       // On this thread: the allocator keeps a heap for each thread, so that batches on changing
       // threads would need a third more memory.
       let added = try store.addNow(requests)

@@ -11,7 +11,7 @@ struct GetCommand: EngineCommand {
     abstract: "Downloads URLs and exits when they have ended.",
     discussion: """
       Files go into the current folder unless --output-folder is given; a known URL keeps its \
-      folder. The exit code is 0 only if every download is complete, and 69 if no server could be \
+      folder, and another one is refused. The exit code is 0 only if every download is complete, and 69 if no server could be \
       reached. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the \
       same command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
 
@@ -57,6 +57,9 @@ struct GetCommand: EngineCommand {
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       urls.formUnion(requests.map(\.url))
+      if Worker.current?.isRestarted != true {
+        try source.checkPlaces(of: requests, inFolder: outputFolder == nil ? nil : folder, store)
+      }
       try add(requests, folder, to: store)
     }
     let end: EngineSession.End

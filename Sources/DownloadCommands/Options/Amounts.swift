@@ -34,6 +34,18 @@ enum ByteAmount {
   }
 }
 
+/// A byte count as the value of an option, which shows its default as a user would write it.
+struct ByteAmountSetting: Sendable, Hashable, CustomStringConvertible {
+  let byteCount: Int64
+
+  /// The count with the largest unit that leaves no rest: `8M`.
+  var description: String {
+    let units: [(suffix: String, shift: Int64)] = [("T", 40), ("G", 30), ("M", 20), ("K", 10)]
+    let unit = units.first { byteCount > 0 && byteCount & (1 << $0.shift - 1) == 0 }
+    return unit.map { "\(byteCount >> $0.shift)\($0.suffix)" } ?? "\(byteCount)"
+  }
+}
+
 /// Transfer speeds in text; units are powers of 1024.
 enum Speed {
   /// Returns the whole bytes per second, clamped, because larger values do not convert to `Int64`.
@@ -88,7 +100,7 @@ enum TimeSpan {
 }
 
 /// A duration on the command line, in whole seconds: `45s`, `1d12h`.
-struct SpanArgument: ExpressibleByArgument, Sendable, Hashable {
+struct SpanArgument: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
   let duration: Duration
 
   /// Creates the argument for an option's default.
@@ -102,7 +114,8 @@ struct SpanArgument: ExpressibleByArgument, Sendable, Hashable {
     duration = .seconds(seconds)
   }
 
-  var defaultValueDescription: String { "\(duration.components.seconds)s" }
+  var description: String { "\(duration.components.seconds)s" }
+  var defaultValueDescription: String { description }
 
   /// Refuses a duration of less than a second.
   ///

@@ -22,9 +22,9 @@ struct EngineLimits: ParsableArguments {
       "The length below which a range of a file is not split, such as 8M.",
       valueName: "bytes"
     ),
-    transform: ByteAmount.rate
+    transform: { ByteAmountSetting(byteCount: try ByteAmount.rate($0)) }
   )
-  var minSplit: Int64?
+  var minSplit = ByteAmountSetting(byteCount: SplitOptions().minimumLength)
 
   @Option(
     help: ArgumentHelp(
@@ -63,7 +63,7 @@ struct EngineLimits: ParsableArguments {
     ),
     transform: EngineLimits.speed
   )
-  var lowestSpeed: Int64?
+  var lowestSpeed = ByteAmountSetting(byteCount: EngineOptions().lowestSpeed)
 
   @Option(
     help: ArgumentHelp(
@@ -72,7 +72,7 @@ struct EngineLimits: ParsableArguments {
     ),
     transform: EngineLimits.time
   )
-  var lowestSpeedTime: Duration?
+  var lowestSpeedTime = SpanArgument(EngineOptions().lowestSpeedTime)
 
   @Option(
     help: ArgumentHelp(
@@ -108,7 +108,6 @@ struct EngineLimits: ParsableArguments {
     guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent must be at least 1.") }
     guard perHost >= 1 else { throw ValidationError("--per-host must be at least 1.") }
     guard connections >= 1 else { throw ValidationError("--connections must be at least 1.") }
-    guard minSplit ?? 1 >= 1 else { throw ValidationError("--min-split must be at least 1 byte.") }
   }
 
   /// Parses the name of a kind of preallocation.
@@ -125,19 +124,19 @@ struct EngineLimits: ParsableArguments {
   /// Parses a speed in bytes per second, which may be zero.
   ///
   /// - Throws: `ValidationError`.
-  private static func speed(_ text: String) throws(ValidationError) -> Int64 {
-    text == "0" ? 0 : try ByteAmount.rate(text)
+  private static func speed(_ text: String) throws(ValidationError) -> ByteAmountSetting {
+    ByteAmountSetting(byteCount: text == "0" ? 0 : try ByteAmount.rate(text))
   }
 
   /// Parses a duration of at least a second; a number without a unit is one of seconds.
   ///
   /// - Throws: `ValidationError`.
-  private static func time(_ text: String) throws(ValidationError) -> Duration {
+  private static func time(_ text: String) throws(ValidationError) -> SpanArgument {
     let number = Digits.number(text[...]).map { "\($0)s" }
     guard let span = SpanArgument(argument: number ?? text), span.duration >= .seconds(1) else {
       throw ValidationError("'\(text)' is not a duration of at least 1s such as 30s or 2m.")
     }
-    return span.duration
+    return span
   }
 
   /// The options for an engine in this process.
@@ -145,10 +144,10 @@ struct EngineLimits: ParsableArguments {
     var options = EngineOptions()
     options.limits = ConcurrencyLimits(maximumRunning: maxConcurrent, maximumPerHost: perHost)
     options.split.maximumConnections = connections
-    if let minSplit { options.split.minimumLength = minSplit }
+    options.split.minimumLength = minSplit.byteCount
     options.preallocation = preallocate
-    if let lowestSpeed { options.lowestSpeed = lowestSpeed }
-    if let lowestSpeedTime { options.lowestSpeedTime = lowestSpeedTime }
+    options.lowestSpeed = lowestSpeed.byteCount
+    options.lowestSpeedTime = lowestSpeedTime.duration
     options.retry.maximumAttempts = maxAttempts
     options.retry.base = retryWait.duration
     options.retry.cap = max(options.retry.cap, retryWait.duration)

@@ -14,6 +14,8 @@ struct RequestSource: ~Copyable {
   static let batchSize = 8_192
 
   private let path: String
+  /// The URLs of the command line.
+  private let urls: Set<StoredText>
   private let details: SharedDetails
   private var requests: [DownloadRequest]
   private var lines: LineReader?
@@ -74,6 +76,7 @@ struct RequestSource: ~Copyable {
     var lines: LineReader?
     if let path = options.inputFile { lines = try LineReader(path) }
     path = options.inputFile ?? ""
+    urls = Set(options.urls.map { StoredText($0) })
     self.details = details
     self.requests = requests
     self.lines = consume lines
@@ -122,6 +125,28 @@ struct RequestSource: ~Copyable {
       isComplete = false
       report((error as? CommandFailure)?.message ?? "\(error)", entry.line)
       return nil
+    }
+  }
+
+  /// Refuses requests of the command line, and reports those of a list, whose known downloads have
+  /// another place.
+  ///
+  /// - Parameters:
+  ///   - requests: A batch, before it is stored.
+  ///   - folder: The path of the folder that the user gave for the root; `nil` if none.
+  ///   - store: The store.
+  /// - Throws: ``CommandFailure`` with `usage`; `StoreError`.
+  mutating func checkPlaces(
+    of requests: [DownloadRequest],
+    inFolder folder: String? = nil,
+    _ store: RecordStore
+  ) throws {
+    for conflict in try KnownPlace.conflicts(of: requests, inFolder: folder, store) {
+      guard !urls.contains(StoredText(conflict.url)) else {
+        throw CommandFailure(.usage, conflict.message)
+      }
+      isComplete = false
+      Output.current.say(conflict.message)
     }
   }
 
