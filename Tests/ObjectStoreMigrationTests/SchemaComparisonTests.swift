@@ -133,6 +133,19 @@ import Testing
     Case(.indexMadeUnique, note: "Note(mood)") {
       $0.indexes.append(SchemaDescription.Index(fieldIDs: [3], isUnique: true))
     },
+    Case(.fieldAdded, .uniqueFieldAdded, note: "Note.remark") {
+      $0.fields.append(field(6, "remark") { $0.hasDefault = true })
+      $0.indexes.append(SchemaDescription.Index(fieldIDs: [6], isUnique: true))
+    },
+    // A new field that has no value makes no conflict, and one beside an old field may.
+    Case(.fieldAdded, .indexAdded, note: "Note.remark") {
+      $0.fields.append(field(6, "remark") { $0.isOptional = true })
+      $0.indexes.append(SchemaDescription.Index(fieldIDs: [3, 6], isUnique: true))
+    },
+    Case(.fieldAdded, .indexMadeUnique, note: "Note.remark") {
+      $0.fields.append(field(6, "remark") { $0.hasDefault = true })
+      $0.indexes.append(SchemaDescription.Index(fieldIDs: [3, 6], isUnique: true))
+    },
     Case(.indexRemoved, note: "Note(mood, stars)") { $0.indexes.removeLast() },
     Case(.indexMadeUnique, note: "Note(mood, stars)") { $0.indexes[1].isUnique = true },
     Case(.indexMadeNotUnique, note: "Note(text)") { $0.indexes[0].isUnique = false },

@@ -85,6 +85,18 @@ import Testing
       unique + [IndexSchema(on: "kind", isUnique: true)]
     )
   }
+  enum UniqueDefaulted: NoteSchema {
+    static let schema = note(
+      [text, mood, kind, FieldSchema("x", String.self, default: "")],
+      unique + [IndexSchema(on: "x", isUnique: true)]
+    )
+  }
+  enum UniqueOptional: NoteSchema {
+    static let schema = note(
+      [text, mood, kind, FieldSchema("x", String.self, isOptional: true)],
+      unique + [IndexSchema(on: "x", isUnique: true)]
+    )
+  }
   enum TextNotUnique: NoteSchema {
     static let schema = note([text, mood, kind], [IndexSchema(on: "text")])
   }
@@ -234,6 +246,15 @@ import Testing
     #expect(rules(KindUnique.self) == [.indexMadeUnique])
     #expect(SchemaRule.indexMadeUnique.verdict == .needsStep)
     #expect(try outcome(KindUnique.self, version: 1).opens == false)
+  }
+
+  @Test func `a unique field with a default needs a step, and one without a value does not`() throws
+  {
+    #expect(rules(UniqueDefaulted.self) == [.fieldAdded, .uniqueFieldAdded])
+    #expect(SchemaRule.uniqueFieldAdded.verdict == .needsStep)
+    #expect(try outcome(UniqueDefaulted.self, version: 1).opens == false)
+    #expect(rules(UniqueOptional.self) == [.fieldAdded, .indexAdded])
+    #expect(try outcome(UniqueOptional.self, version: 1) == .compatible)
   }
 
   @Test func `an index stays unique until the version is raised`() throws {

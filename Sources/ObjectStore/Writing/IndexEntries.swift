@@ -97,7 +97,7 @@ struct UniqueIndex {
     }
   }
 
-  private var fieldNames: String {
+  var fieldNames: String {
     index.parts.map { part in
       part.position.flatMap { tables.current?.fields[$0].name } ?? "field \(part.fieldID)"
     }
@@ -164,7 +164,21 @@ struct IndexBuilder {
     let uniqueness = UniqueIndex(tables: tables, index: index)
     for key in keys {
       try unsafe key.withUnsafeBytes { key in
-        if index.description.isUnique { unsafe try uniqueness.check(key, in: transaction) }
+        if index.description.isUnique {
+          do {
+            unsafe try uniqueness.check(key, in: transaction)
+          } catch let error as StoreError where error.code == .duplicateKey {
+            throw StoreError(
+              .duplicateKey,
+              """
+              two objects of \(tables.name) have the same \(uniqueness.fieldNames), so the unique \
+              index cannot be built, and the store is unchanged: give each object a value of its \
+              own, with a MigrationStep if the property is new and has a default
+              """,
+              cause: error
+            )
+          }
+        }
         unsafe try transaction.put(
           UnsafeRawBufferPointer(start: nil, count: 0),
           for: key,

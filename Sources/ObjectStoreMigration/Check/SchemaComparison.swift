@@ -300,17 +300,17 @@ struct SchemaComparison {
       switch (one?.isUnique, other?.isUnique) {
       // The first form of the files describes only indexes on single fields.
       case (nil, _?) where !old.isComplete && ids.count > 1: break
-      case (nil, let isUnique?):
+      case (nil, true?):
+        changes.append(addedUniqueIndex(ids, subject, before, after))
+      case (nil, false?):
         changes.append(
           SchemaChange(
-            isUnique ? .indexMadeUnique : .indexAdded,
+            .indexAdded,
             subject,
-            isUnique
-              ? Self.uniqueEffect
-              : """
-              new programs build the index of \(objects(of: after, "the objects")), in the \
-              background if there are many
-              """
+            """
+            new programs build the index of \(objects(of: after, "the objects")), in the \
+            background if there are many
+            """
           )
         )
       case (_?, nil):
@@ -331,6 +331,35 @@ struct SchemaComparison {
       }
     }
     return changes
+  }
+
+  /// A unique index that is new, of which the fields decide what the objects have that exist.
+  private func addedUniqueIndex(
+    _ ids: [UInt32],
+    _ subject: String,
+    _ before: SchemaDescription.Model,
+    _ after: SchemaDescription.Model
+  ) -> SchemaChange {
+    let new = ids.filter { before.field($0) == nil }.compactMap { after.field($0) }
+    if new.contains(where: { $0.isOptional && !$0.hasDefault }) {
+      // No value is not equal to no value.
+      return SchemaChange(
+        .indexAdded,
+        subject,
+        "the objects that exist have no value, and do not conflict"
+      )
+    }
+    guard new.count == ids.count, new.allSatisfy(\.hasDefault) else {
+      return SchemaChange(.indexMadeUnique, subject, Self.uniqueEffect)
+    }
+    return SchemaChange(
+      .uniqueFieldAdded,
+      subject,
+      """
+      \(objects(of: after, "all objects")) would have the same value, the default: a store with two \
+      of them cannot be opened for writing before a step has given each its own
+      """
+    )
   }
 
   private static let uniqueEffect = """

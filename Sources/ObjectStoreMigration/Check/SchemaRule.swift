@@ -76,6 +76,8 @@ public enum SchemaRule: String, Sendable, Hashable, CaseIterable {
   case indexRemoved
   /// An index is unique now.
   case indexMadeUnique
+  /// A field is new, has a default value, and must be unique.
+  case uniqueFieldAdded
   /// An index is not unique any more.
   case indexMadeNotUnique
   /// A field has a column now.
@@ -101,7 +103,7 @@ public enum SchemaRule: String, Sendable, Hashable, CaseIterable {
       .olderReadOnly
     case .layoutChanged, .indexAdded, .columnAdded: .rebuilds
     case .requiredFieldAdded, .fieldMadeRequiredWithoutDefault, .neededDefaultRemoved,
-      .typeChanged, .primaryKeyChanged, .indexMadeUnique:
+      .typeChanged, .primaryKeyChanged, .indexMadeUnique, .uniqueFieldAdded:
       .needsStep
     case .modelRemoved, .fieldRemoved, .requiredFieldRemoved: .losesData
     case .retiredIDReused, .versionLowered: .refused
@@ -119,8 +121,8 @@ public enum SchemaRule: String, Sendable, Hashable, CaseIterable {
     case .modelAdded, .modelRemoved, .fieldAdded, .fieldRemoved, .fieldRenamed, .fieldMadeOptional,
       .fieldMadeRequired, .defaultChanged, .neededDefaultRemoved, .fieldMoved, .retiredIDReused,
       .indexAdded, .indexRemoved,
-      .indexMadeUnique, .columnAdded, .columnRemoved, .referenceAdded, .versionRaised,
-      .versionLowered:
+      .indexMadeUnique, .uniqueFieldAdded, .columnAdded, .columnRemoved, .referenceAdded,
+      .versionRaised, .versionLowered:
       false
     }
   }

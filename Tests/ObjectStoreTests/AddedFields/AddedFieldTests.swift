@@ -240,6 +240,7 @@ import Testing
     }
     let openError = #expect(throws: StoreError.self) { try other.open(Gadget<Added.Unique>.self) }
     #expect(openError?.code == .duplicateKey)
+    #expect(openError?.message.contains("two objects of Gadget have the same level") == true)
     // The store is unchanged.
     #expect(try other.open(OldGadget.self).read { try $0.count(OldGadget.all) } == 2)
   }
