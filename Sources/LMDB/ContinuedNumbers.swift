@@ -25,7 +25,44 @@ extension Environment {
   }
 }
 
+extension Environment {
+  /// Gives the last commit of a data file a higher number than `last`, if its own is not.
+  ///
+  /// For a file that takes the place of one with later commits, while only this process uses it. The
+  /// numbers that those had are not used again. Synced on return; a kill leaves one of the numbers.
+  ///
+  /// - Throws: ``LMDBError`` with `corrupted` or `invalid`, or another system error.
+  package static func raiseLastNumber(
+    ofFile path: String,
+    above last: UInt64
+  ) throws(LMDBError) {
+    try EnvironmentFile.raiseLastNumber(of: path, above: last)
+  }
+}
+
 extension EnvironmentFile {
+  /// Raises the number in the meta page of the last commit.
+  ///
+  /// LMDB writes the commit n to the meta page n mod 2, so the number stays even or odd.
+  fileprivate static func raiseLastNumber(
+    of path: String,
+    above last: UInt64
+  ) throws(LMDBError) {
+    let file = try DataFileReader(path: path)
+    let own = file.lastTransaction
+    // A damaged file may have any number.
+    guard own > 0, own <= last, last < greatestNumber else { return }
+    let number = last + 1 + (last + 1 ^ own) & 1
+    let descriptor = try StoreFile.openRegular(path, flags: O_WRONLY)
+    defer { close(descriptor) }
+    let offset = off_t(own & 1) * off_t(file.pageSize) + 144
+    let count = unsafe withUnsafeBytes(of: number) {
+      unsafe pwrite(descriptor, $0.baseAddress, $0.count, offset)
+    }
+    guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
+    try DurableFile.sync(descriptor, at: path)
+  }
+
   /// The greatest number that a commit may have; the keys of a store's history have room for it.
   private static let greatestNumber: UInt64 = 1 << 48
 

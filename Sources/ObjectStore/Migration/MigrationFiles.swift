@@ -14,11 +14,13 @@ struct MigrationFiles {
   private static let folderName = "data.mdb.migration"
   private var copy: String { folder + "/data.mdb" }
 
-  /// The name under which the file of a version is kept.
-  static func previousName(version: UInt32) -> String { "data.mdb.before-\(version)" }
+  /// The name under which the file of a version is kept; with a number if another file has it.
+  ///
+  /// That file may be of an earlier migration, of a backup or of another program, and is kept.
+  func previousName(version: UInt32) -> String { unusedName("data.mdb.before-\(version)") }
   /// The name under which a migrated file is kept after a rollback; those of later rollbacks have a
   /// number.
-  static let rolledBackName = "data.mdb.rolled-back"
+  private static let rolledBackName = "data.mdb.rolled-back"
 
   /// Opens the new file; one that another migration has begun is deleted.
   ///
@@ -66,32 +68,46 @@ struct MigrationFiles {
 
   /// Restores a previous file.
   ///
+  /// The numbers of its commits continue after `last`, the last commit of the present file.
+  ///
   /// - Returns: The path under which the present file is kept.
-  func restore(_ name: String) throws -> String {
-    let kept = unusedRolledBackName()
+  func restore(_ name: String, after last: UInt64) throws -> String {
+    // The file of an earlier rollback may be the only one with what was written before it.
+    let kept = unusedName(Self.rolledBackName)
     try link(file, as: kept)
+    try Environment.raiseLastNumber(ofFile: "\(path)/\(name)", above: last)
     try Environment.replaceDataFile(in: path, with: name)
     // Begun by a program whose migration is undone.
     NewFolder.remove(folder)
     return "\(path)/\(kept)"
   }
 
-  /// The file of an earlier rollback may be the only one with what was written before it.
-  private func unusedRolledBackName() -> String {
-    var name = Self.rolledBackName
+  /// The name, or the name with the first number from 2 on, that no other file has.
+  private func unusedName(_ wanted: String) -> String {
+    var name = wanted
     var number = 1
-    while (try? FileSize.of("\(path)/\(name)")) != nil {
+    while isTaken(name) {
       number += 1
-      name = "\(Self.rolledBackName)-\(number)"
+      name = "\(wanted)-\(number)"
     }
     return name
   }
 
-  /// Gives a file a second name in the store's folder, which may exist.
+  /// Whether something else than the data file has a name in the store's folder.
+  ///
+  /// A kill after ``link(_:as:)`` leaves a second name of the data file.
+  private func isTaken(_ name: String) -> Bool {
+    var own = stat()
+    var named = stat()
+    guard unsafe lstat("\(path)/\(name)", &named) == 0 else { return errno != ENOENT }
+    return unsafe lstat(file, &own) != 0 || own.st_dev != named.st_dev || own.st_ino != named.st_ino
+  }
+
+  /// Gives the data file a second name in the store's folder, which nothing else has.
   private func link(_ file: String, as name: String) throws {
     let link = "\(path)/\(name)"
-    if unsafe unlink(link) != 0, errno != ENOENT { throw StoreError(errno: errno, link) }
-    try DurableFile.link(file, to: link)
+    var status = stat()
+    if unsafe lstat(link, &status) != 0 || isTaken(name) { try DurableFile.link(file, to: link) }
     try FolderSync.run(path)
   }
 }

@@ -154,8 +154,8 @@ extension Store {
   /// Restores the file of a store before its last migration.
   ///
   /// What was written since is not in the store any more. The migrated file stays in the folder as
-  /// `data.mdb.rolled-back`, or with a number after it if there is one from an earlier rollback. A
-  /// program with the steps migrates the store again when it opens it, so run the previous version.
+  /// `data.mdb.rolled-back`, or with a number after it if there is one from an earlier rollback. The
+  /// numbers of commits continue after those of the migrated file. A program with the steps migrates the store again when it opens it, so run the previous version.
   ///
   /// ```swift
   /// let report = try Store.rollBackMigration(at: folder)
@@ -169,11 +169,12 @@ extension Store {
   public static func rollBackMigration(at path: String) throws -> RollbackReport {
     try translating("rolling back \(path)") {
       try Environment.withExclusiveAccess(to: path) {
-        let (record, lost) = try readStored(try Environment.openClaimed(path)) {
+        let (record, lost, last) = try readStored(try Environment.openClaimed(path)) {
           transaction,
           schema in
           let record = try schema.metadata.migrationRecord(in: transaction)
-          return (record, try record.flatMap { try changes(since: $0, schema, transaction) })
+          let lost = try record.flatMap { try changes(since: $0, schema, transaction) }
+          return (record, lost, transaction.id)
         }
         guard let record else {
           throw StoreError(
@@ -186,7 +187,8 @@ extension Store {
         else {
           throw StoreError(.notFound, "\(path) has no file from before its last migration")
         }
-        let migratedFile = try MigrationFiles(path: path).restore(record.previousFile)
+        let files = MigrationFiles(path: path)
+        let migratedFile = try files.restore(record.previousFile, after: last)
         return RollbackReport(
           version: record.from,
           lost: lost ?? [:],

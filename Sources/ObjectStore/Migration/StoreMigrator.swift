@@ -58,7 +58,7 @@ struct StoreMigrator {
     guard !steps.isEmpty else { return }
     try files.requireSpace(for: source)
     let previous =
-      options.migration?.keepsPrevious == true ? MigrationFiles.previousName(version: version) : ""
+      options.migration?.keepsPrevious == true ? files.previousName(version: version) : ""
     do {
       let target = try files.openTarget(fingerprint: fingerprint(steps, identity), after: last)
       var run = MigrationRun(source, into: target, steps: steps, models: models, options: options)

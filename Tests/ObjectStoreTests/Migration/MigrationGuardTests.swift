@@ -154,6 +154,50 @@ import Testing
     #expect(try Store.rollBackMigration(at: folder.path).lost["Person"]?.inserted == 1)
   }
 
+  @Test(arguments: 0..<4) func `the numbers of commits continue after a rollback`(
+    count: Int
+  ) throws {
+    try makeAuthors()
+    var last: UInt64 = 0
+    do {
+      let store = try Store(at: folder.path, models: [Person.self], options: Self.options())
+      for number in 0..<count {
+        try store.write { try $0.insert(Person(Author(5_000 + Int64(number)))) }
+      }
+      last = try store.commitNumber()
+    }
+    _ = try Store.rollBackMigration(at: folder.path)
+    let store = try folder.open(Author.self)
+    #expect(try store.commitNumber() > last)
+    let next = try store.write { tx in
+      try tx.insert(Author(9_000))
+      return tx.commitNumber
+    }
+    #expect(try next > last && store.commitNumber() == next)
+    #expect(try store.verify().isValid)
+  }
+
+  @Test(arguments: ["file", "link", "folder"])
+  func `a file with the name of the previous one is kept`(kind: String) throws {
+    try makeAuthors()
+    let name = folder.path("data.mdb.before-0")
+    switch kind {
+    case "file": try folder.makeFile("data.mdb.before-0", "theirs")
+    case "link": #expect(unsafe symlink("/nowhere", name) == 0)
+    default: #expect(unsafe mkdir(name, 0o700) == 0)
+    }
+    var before = stat()
+    #expect(unsafe lstat(name, &before) == 0)
+    _ = try persons()
+    let other = folder.path("data.mdb.before-0-2")
+    #expect(try Store.migrationStatus(at: folder.path).previousFile == other)
+    var after = stat()
+    #expect(unsafe lstat(name, &after) == 0 && after.st_ino == before.st_ino)
+    #expect(try Store.rollBackMigration(at: folder.path).version == 0)
+    #expect(try folder.open(Author.self).read { try $0.count(Author.all) } > 0)
+    #expect(unsafe lstat(name, &after) == 0 && after.st_ino == before.st_ino)
+  }
+
   @Test func `the numbers of commits continue in a repaired file`() throws {
     var last: UInt64 = 0
     do {
