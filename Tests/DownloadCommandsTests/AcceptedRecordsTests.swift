@@ -51,7 +51,8 @@ struct AcceptedRecordsTests: StoreSuite {
     default:
       request.headers = any(
         [HeaderField(name: "X-A", value: "b")],
-        [HeaderField(name: "a b", value: "")]
+        [HeaderField(name: "a b", value: "")],
+        [HeaderField(name: "Range", value: "bytes=1-")]
       )
     }
     return request

@@ -108,15 +108,7 @@ extension RequestHeaders {
     guard RecordIdentity.isID(recordID),
       origin.map({ RecordIdentity.origin(of: $0) == $0 && !$0.hasControlCharacters }) ?? true
     else { throw RecordStoreError(.invalidRecord, "header fields have an invalid id or origin") }
-    for field in fields {
-      try field.validate()
-      guard !field.isReserved else {
-        throw RecordStoreError(
-          .invalidHeader,
-          "the header field '\(field.name)' is set for each request"
-        )
-      }
-    }
+    for field in fields { try field.validateForSending() }
   }
 }
 
@@ -129,6 +121,17 @@ extension HeaderField {
 
   /// Whether the field is set for each request, so that the command line does not accept it.
   package var isReserved: Bool { Self.reserved.contains(name.lowercased()) }
+
+  /// Throws unless a download may send the field: as ``validate()``, and not for a field that is set
+  /// for each request.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidHeader`.
+  func validateForSending() throws(RecordStoreError) {
+    try validate()
+    guard !isReserved else {
+      throw RecordStoreError(.invalidHeader, "the header field '\(name)' is set for each request")
+    }
+  }
 
   /// Throws unless the name and the value can be sent (RFC 9110, 5.1 and 5.5).
   ///

@@ -18,7 +18,7 @@ struct Addition: Sendable {
   init(_ request: DownloadRequest) throws {
     try RecordIdentity.validate(request.url)
     for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
-    for field in request.headers { try field.validate() }
+    for field in request.headers { try field.validateForSending() }
     try request.validateNumbers()
     folder = try FileLayout.validatedFolder(request.folder)
     guard request.filename?.isEmpty != true, request.type?.isEmpty != true else {
