@@ -72,8 +72,9 @@ package enum StoreFile {
     switch code {
     case ELOOP:
       LMDBError(.accessDenied, operation: "\(name) is a symbolic link, which is not followed")
-    // A pipe or a socket, or a device without a driver.
-    case ENXIO: LMDBError(.accessDenied, operation: "\(name) is not a regular file")
+    // A folder; a pipe or a socket, or a device without a driver.
+    case EISDIR, ENXIO:
+      LMDBError(.accessDenied, operation: "\(name) is not a regular file")
     default: LMDBError(LMDBError.Code(rawValue: code), operation: "opening \(name)")
     }
   }

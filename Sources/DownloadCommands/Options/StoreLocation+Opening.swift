@@ -20,7 +20,7 @@ extension StoreLocation {
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
       throw CommandFailure(.cannotCreate, "\(path) is not a folder")
     }
-    guard unsafe stat(path + "/data.mdb", &status) == 0 else {
+    guard unsafe lstat(path + "/data.mdb", &status) == 0 else {
       let code = errno
       throw code == ENOENT
         ? CommandFailure(.notFound, "\(path): there is no store here; \(Advice.withoutStore)")

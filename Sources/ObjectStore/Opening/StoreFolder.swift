@@ -17,7 +17,8 @@ enum StoreFolder {
     } else {
       throw failure(errno, path, access: access)
     }
-    if access != .create, unsafe stat(path + "/data.mdb", &status) != 0 {
+    // A link is not followed: whatever it leads to, opening the file refuses it.
+    if access != .create, unsafe lstat(path + "/data.mdb", &status) != 0 {
       throw failure(errno, path, access: access)
     }
   }
@@ -99,7 +100,7 @@ enum NewDataFile {
   @discardableResult
   static func createIfMissing(in path: String, fill: (String) throws -> Void) throws -> Bool {
     var status = stat()
-    guard unsafe stat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
+    guard unsafe lstat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
       let leftovers = NewFileFolder.abandoned(in: path)
       guard !leftovers.isEmpty else { return false }
       do {

@@ -46,7 +46,7 @@ extension Store {
   /// Whether a folder contains a store.
   package static func exists(at path: String) -> Bool {
     var status = stat()
-    return unsafe stat(path + "/data.mdb", &status) == 0
+    return unsafe lstat(path + "/data.mdb", &status) == 0
   }
 
   /// Opens an existing store for reading and writing, with the schema version that it has, for
