@@ -63,10 +63,16 @@ struct FileWatch: Sendable, Hashable {
   }
 
   /// Notes that this process is about to change the file.
-  mutating func beginChange(of current: FileIdentity?) {
+  ///
+  /// - Parameters:
+  ///   - current: The identity of the file.
+  ///   - newSize: The size to which the change truncates the file; `nil` if it does not.
+  mutating func beginChange(of current: FileIdentity?, truncatingTo newSize: Int64? = nil) {
     compare(with: current)
     changeCount += 1
     identity = nil
+    // Another thread may look at the file before the change has ended.
+    if let newSize { size = min(size, newSize) }
   }
 
   /// Notes that this process has changed the file.

@@ -76,9 +76,9 @@ final class PartialFile: Sendable, ProcessLock {
 
   // MARK: Other programs
 
-  /// Notes that this process is about to change the file.
-  private func beginChange() {
-    state.withLock { $0.watch.beginChange(of: file.fileIdentity) }
+  /// Notes that this process is about to change the file; see ``FileWatch``.
+  private func beginChange(truncatingTo size: Int64? = nil) {
+    state.withLock { $0.watch.beginChange(of: file.fileIdentity, truncatingTo: size) }
   }
 
   /// Notes that this process has changed the file.
@@ -175,7 +175,7 @@ final class PartialFile: Sendable, ProcessLock {
   func removeAll() throws(Failure) {
     try checkSyncs()
     try Self.pass(faultInjector, .cut(path: path, size: 0), "truncating \(path)")
-    beginChange()
+    beginChange(truncatingTo: 0)
     let code = ftruncate(descriptor, 0) == 0 ? 0 : errno
     endChange { code == 0 ? 0 : $0 }
     guard code == 0 else { throw Failure(code: code, operation: "truncating \(path)") }

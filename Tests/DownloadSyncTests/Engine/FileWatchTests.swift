@@ -42,4 +42,28 @@ import Testing
     watch.noteEmptied()
     #expect(watch.interference == .replaced && watch.hasInterference)
   }
+
+  @Test func `a look at the file while this process empties it notices nothing`() {
+    var watch = FileWatch(identity(10))
+    watch.beginChange(of: identity(10), truncatingTo: 0)
+    watch.compare(with: identity(0, modified: 2))
+    watch.endChange(of: identity(0, modified: 2)) { _ in 0 }
+    #expect(watch.interference == nil && !watch.hasInterference)
+    watch.compare(with: identity(0, modified: 2))
+    #expect(watch.interference == nil)
+  }
+
+  @Test func `a truncation by another program is noticed before and after one by this process`() {
+    var before = FileWatch(identity(10))
+    before.beginChange(of: identity(4, modified: 2), truncatingTo: 0)
+    #expect(before.interference == .truncated)
+
+    var after = FileWatch(identity(10))
+    after.beginChange(of: identity(10), truncatingTo: 0)
+    after.endChange(of: identity(0, modified: 2)) { _ in 0 }
+    after.beginChange(of: identity(0, modified: 2))
+    after.endChange(of: identity(5, modified: 3)) { _ in 5 }
+    after.compare(with: identity(3, modified: 4))
+    #expect(after.interference == .truncated)
+  }
 }
