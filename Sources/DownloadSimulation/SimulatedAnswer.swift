@@ -55,7 +55,7 @@ public struct SimulatedAnswer: Sendable, Hashable {
     }
     let size = resource.body.byteCount
     let isSame =
-      request.validator.map { validator in
+      request.sentValidator.map { validator in
         resource.heedsTags && validator == resource.entityTag || validator == resource.lastModified
       } ?? true
     var status = 200

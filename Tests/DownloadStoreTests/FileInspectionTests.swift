@@ -77,7 +77,7 @@ import Testing
           final: .missing,
           partial: partial,
           partialSize: Int64(size),
-          partialModified: found.partialModified
+          partialIdentity: found.partialIdentity
         )
     )
   }
@@ -104,8 +104,37 @@ import Testing
     try fixture.write("body", to: layout.partialPath)
     try setModified(layout.partialPath, fixture.now + delay)
     let found = FileInspection(of: record, in: layout)
-    #expect(found.partialModified == fixture.now + delay)
+    #expect(found.partialIdentity?.modificationDate == fixture.now + delay)
     #expect(found.isPartialChanged == isChanged)
+  }
+
+  @Test(
+    arguments: [
+      // modified after the checkpoint in seconds, whether it is the same inode, result
+      (0, true, false), (-30, true, false), (-31, true, true), (-86_400, true, true),
+      (30, true, false), (31, true, true), (0, false, true), (5, false, true), (-5, false, true),
+    ] as [(Double, Bool, Bool)]
+  )
+  func `a partial file that was replaced since the last checkpoint counts as changed`(
+    delay: Double,
+    isSame: Bool,
+    isChanged: Bool
+  ) throws {
+    try fixture.add(url)
+    var record = try fixture.change(url) { $0.received = 4 }
+    let layout = try fixture.layout(of: record)
+    try fixture.write("body", to: layout.partialPath)
+    try setModified(layout.partialPath, fixture.now)
+    record.partialIdentity = FileIdentity(ofFileAt: layout.partialPath)
+    record.partialWrittenAt = fixture.now
+    if !isSame {
+      try fixture.write("evil", to: layout.partialPath + "-other")
+      #expect(unsafe rename(layout.partialPath + "-other", layout.partialPath) == 0)
+    }
+    try setModified(layout.partialPath, fixture.now + delay)
+    #expect(FileInspection(of: record, in: layout).isPartialChanged == isChanged)
+    record.received = 0
+    #expect(!FileInspection(of: record, in: layout).isPartialChanged)
   }
 
   @Test func `a partial file of an earlier version does not count as changed`() throws {

@@ -65,6 +65,8 @@ import Testing
     record.hasPieceDigests = true
     record.partialWrittenAt = moment + 6
     record.hasForeignFile = true
+    record.partialIdentity = FileIdentity(size: 7, inode: 8, modified: 9)
+    record.validatorOrigin = "https://cdn.example:443"
     return record
   }
 
@@ -106,6 +108,8 @@ import Testing
     record.ranges = nil
     record.connections = nil
     record.partialWrittenAt = nil
+    record.partialIdentity = nil
+    record.validatorOrigin = nil
     record.pendingHooks = []
     record.tags = []
     record.mirrors = []

@@ -113,6 +113,34 @@ import Testing
     return values
   }
 
+  @Test func `only the origin that stated a validator is sent it`() throws {
+    func conditions(_ url: String, _ origin: String?, _ locations: String...) throws -> [String?] {
+      let request = TaskRequest(
+        url: url,
+        recordID: "r",
+        offset: 4,
+        validator: "\"1\"",
+        validatorOrigin: origin
+      )
+      var hop = try PreparedRequest(request)
+      var hops = [hop]
+      for location in locations {
+        guard case .follow(let next) = RedirectDecision(hop, to: location) else { continue }
+        hop = next
+        hops.append(hop)
+      }
+      #expect(hops.allSatisfy { $0.fields.contains { $0.name == "Range" } })
+      return hops.map { $0.fields.first { $0.name == "If-Range" }?.value }
+    }
+    let tag = "\"1\""
+    #expect(try conditions("http://h/", nil, "/a", "http://h:80/b") == [tag, tag, tag])
+    for other in ["http://g/", "https://h/", "http://h:81/", "//g/"] {
+      #expect(try conditions("http://h/", nil, other, "http://h/x") == [tag, nil, tag])
+    }
+    #expect(try conditions("https://h/", "https://cdn:443", "https://cdn/x") == [nil, tag])
+    #expect(try conditions("https://h/", "https://cdn:443", "https://b.cdn/x") == [nil, nil])
+  }
+
   @Test func `user info becomes credentials of its origin`() throws {
     let basic = "Basic dXNlcjpwQHM6cw=="  // user:p@s:s
     #expect(try authorization("http://user:p%40s:s@h/") == [basic])

@@ -251,6 +251,65 @@ import Testing
     #expect(kind(200, ["Content-Length": "0", "ETag": "\"y\""], .digest) == "fail: badResponse")
   }
 
+  @Test(
+    arguments: [
+      // the origin of the response, tag and date of the bytes on disk, the proof
+      ("https://a.example/x", "\"x\"", nil, "unchanged"),
+      ("https://a.example:443/x", nil, date, "unchanged"),
+      (nil, "\"x\"", nil, "unchanged"),
+      ("https://b.example/x", "\"x\"", date, "stated"),
+      ("https://a.example:8443/x", "\"x\"", nil, "stated"),
+      ("https://b.example/x", nil, date, "nothing"),
+      ("https://b.example/x", "W/\"x\"", date, "nothing"),
+      // Anyone can change what an unencrypted connection delivers.
+      ("http://b.example/x", "\"x\"", nil, "nothing"),
+      // The user lets downloads without a validator continue.
+      ("https://b.example/x", nil, nil, "unchanged"),
+    ] as [(String?, String?, String?, String)]
+  )
+  func `a response of another server must state a strong entity tag that it was not told`(
+    url: String?,
+    tag: String?,
+    date: String?,
+    expected: String
+  ) {
+    let head = ResponseHead(status: 206, fields: [], url: url)
+    let requested = RangeProof.unchanged(Validator(entityTag: tag, lastModified: date))
+    let proof = requested.proof(for: head, validatorOrigin: "https://a.example:443")
+    let name =
+      switch proof {
+      case .unchanged: "unchanged"
+      case .stated: "stated"
+      case .nothing: "nothing"
+      case .digest: "digest"
+      }
+    #expect(name == expected)
+    let digest = RangeProof.digest
+    #expect(digest.proof(for: head, validatorOrigin: "https://a.example:443") == .digest)
+    let stated = RangeProof.stated("\"x\"").proof(
+      for: head,
+      validatorOrigin: "https://a.example:443"
+    )
+    #expect(stated == (url?.hasPrefix("http:") == true ? .nothing : .stated("\"x\"")))
+  }
+
+  @Test func `without a proof no range is used, and the whole file is`() {
+    func kind(_ status: Int, _ fields: [String: String], offset: Int64 = 4) -> String {
+      let fields = fields.map { HeaderField(name: $0.key, value: $0.value) }
+      let head = ResponseHead(status: status, fields: fields)
+      return self.kind(
+        ResponseVerdict(head, offset: offset, expected: 10, proof: .nothing, now: Date())
+      )
+    }
+    #expect(
+      kind(206, ["Content-Range": "bytes 4-9/10", "Last-Modified": Self.date])
+        == "again: entityChanged"
+    )
+    #expect(kind(206, ["Content-Range": "bytes 0-9/10"], offset: 0) == "write 0 of 10")
+    #expect(kind(200, ["Content-Length": "10"]) == "start over, 10")
+    #expect(kind(416, ["Content-Range": "bytes */10"], offset: 10) == "again: entityChanged")
+  }
+
   @Test func `without a condition in the request, status 416 must state the same entity tag`() {
     func kind(_ tag: String?, _ proof: RangeProof) -> String {
       var fields = [HeaderField(name: "Content-Range", value: "bytes */4")]

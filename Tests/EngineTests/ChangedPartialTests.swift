@@ -74,6 +74,7 @@ struct ChangedPartialTests {
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { record in
         record.partialWrittenAt = record.partialWrittenAt.map { $0 - 3_600 }
+        record.partialIdentity?.modified -= 3_600_000_000_000
       }
     }
   }
@@ -103,6 +104,57 @@ struct ChangedPartialTests {
     let path = try await interrupt()
     let kept = try wholePieces()
     try setModified(path, try modified(path) + 3_600)
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=\(kept)-"])
+  }
+
+  /// Puts a file with some other bytes in the place of the partial file, as old as it or older.
+  private func replace(_ path: String, age: Double) throws {
+    let before = try modified(path)
+    var bytes = Self.body.bytes(at: 0, count: Int(try fixture.record("/a").received))
+    for index in 150_000..<150_064 { bytes[index] ^= 0xFF }
+    try Data(bytes).write(to: URL(filePath: path + "-other"))
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: path + "-other", toPath: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    try setModified(path, before - age)
+  }
+
+  @Test(arguments: [0, 10, 86_400] as [Double])
+  func `of a file that replaced the partial one only intact pieces count`(age: Double) async throws
+  {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    try replace(path, age: age)
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").dropFirst() == ["bytes=100000-199999", "bytes=\(kept)-1049999"])
+    // The record knows the new file now.
+    #expect(try fixture.record("/a").partialIdentity?.size == Self.size)
+  }
+
+  @Test func `of a file that replaced the partial one no byte counts without digests`() async throws
+  {
+    let path = try await interrupt(pieceLength: 2 * Self.size)
+    try replace(path, age: 0)
+    try fixture.add("/a")
+    let events = try await run(pieceLength: 2 * Self.size)
+    try expectComplete()
+    #expect(fixture.ranges("/a") == [nil, nil])
+    #expect(hasRolledBack(events))
+  }
+
+  @Test func `a restored copy of the partial file costs a read`() async throws {
+    let path = try await interrupt()
+    let kept = try wholePieces()
+    let before = try modified(path)
+    try FileManager.default.copyItem(atPath: path, toPath: path + "-copy")
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: path + "-copy", toPath: path)
+    try setModified(path, before)
     try fixture.add("/a")
     try await run()
     try expectComplete()
@@ -194,6 +246,7 @@ struct ChangedPartialTests {
       _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { record in
         record.received = Self.size
         record.partialWrittenAt = try? modified(path)
+        record.partialIdentity = FileIdentity(ofFileAt: path)
       }
     }
     try overwrite(path, at: 150_000)

@@ -58,6 +58,8 @@ private struct RecordByIDs: Model {
       FieldSchema("f43", Bool.self, id: 43),
       FieldSchema("f44", Date.self, id: 44, isOptional: true),
       FieldSchema("f45", Bool.self, id: 45),
+      FieldSchema("f46", FileIdentity.self, id: 46, isOptional: true),
+      FieldSchema("f47", String.self, id: 47, isOptional: true),
     ]
   )
 
@@ -112,6 +114,8 @@ private struct RecordByIDs: Model {
       "\(try record.value(at: 42) as Bool)",
       Self.seconds(try record.optional(at: 43)),
       "\(try record.value(at: 44) as Bool)",
+      "\((try record.optional(at: 45) as FileIdentity?)?.inode ?? 0)",
+      "\(try record.optional(at: 46) as String? ?? "")",
     ]
   }
 
@@ -177,6 +181,8 @@ private struct RecordByIDs: Model {
     record.hasPieceDigests = true
     record.partialWrittenAt = moment + 44
     record.hasForeignFile = true
+    record.partialIdentity = FileIdentity(size: 0, inode: 46, modified: 0)
+    record.validatorOrigin = "v47"
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -192,7 +198,7 @@ private struct RecordByIDs: Model {
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
-        "true", "1044.0", "true",
+        "true", "1044.0", "true", "46", "v47",
       ]
     )
   }

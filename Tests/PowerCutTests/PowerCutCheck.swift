@@ -175,6 +175,9 @@ import TestSupport
           try store.objects.write { tx in
             _ = try tx.update(DownloadRecord.self, key: record.url) { current in
               if record.fileIdentity?.inode == file.inode { current.fileIdentity?.inode = new }
+              if record.partialIdentity?.inode == file.inode {
+                current.partialIdentity?.inode = new
+              }
               if record.replacedFileIdentity?.inode == file.inode {
                 current.replacedFileIdentity?.inode = new
               }

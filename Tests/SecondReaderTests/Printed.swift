@@ -30,6 +30,7 @@ extension DownloadRecord {
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },
       "notBefore": .optional(notBefore) { JSON($0) },
+      "partialIdentity": .optional(partialIdentity) { $0.printed },
       "partialWrittenAt": .optional(partialWrittenAt) { JSON($0) },
       "pendingHooks": JSON(Set(pendingHooks.map(\.rawValue))),
       "prefersBackground": JSON(prefersBackground),
@@ -51,6 +52,7 @@ extension DownloadRecord {
       "unresolvedStarts": JSON(unresolvedStarts),
       "updatedAt": JSON(updatedAt),
       "url": JSON(url),
+      "validatorOrigin": .optional(validatorOrigin) { JSON($0) },
       "verifiedDigest": .optional(verifiedDigest) { JSON($0) },
     ]
   }

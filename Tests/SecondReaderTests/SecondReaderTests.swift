@@ -349,5 +349,7 @@ extension DownloadRecord {
     connections = .max
     partialWrittenAt = createdAt.addingTimeInterval(3)
     hasForeignFile = true
+    partialIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
+    validatorOrigin = "https://cdn.example:443"
   }
 }

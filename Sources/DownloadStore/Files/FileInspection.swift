@@ -43,10 +43,10 @@ package struct FileInspection: Sendable, Hashable {
   package var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
   package var partialSize: Int64
-  /// The modification time of the partial file; `nil` if there is none or it cannot be examined.
-  package var partialModified: Date?
-  /// Whether another program may have changed bytes of the partial file that the record counts; see
-  /// ``isChanged(modified:writtenAt:)``.
+  /// The identity of the partial file; `nil` if there is none or it cannot be examined.
+  package var partialIdentity: FileIdentity?
+  /// Whether another program may have changed or replaced the partial file whose bytes the record
+  /// counts; see ``isChanged(_:since:writtenAt:)``.
   package var isPartialChanged: Bool
   /// Whether the final path contains the file that the download replaces: the previous one of a
   /// restarted download, or one that the user asked to replace.
@@ -57,14 +57,14 @@ package struct FileInspection: Sendable, Hashable {
     final: Final,
     partial: Partial,
     partialSize: Int64 = 0,
-    partialModified: Date? = nil,
+    partialIdentity: FileIdentity? = nil,
     isPartialChanged: Bool = false,
     isReplaced: Bool = false
   ) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
-    self.partialModified = partialModified
+    self.partialIdentity = partialIdentity
     self.isPartialChanged = isPartialChanged
     self.isReplaced = isReplaced
   }
@@ -87,10 +87,14 @@ package struct FileInspection: Sendable, Hashable {
     let file = PathExamination(layout.partialPath)
     let size = Self.partialSize(of: record, file)
     partialSize = size ?? 0
-    partialModified = if case .file(let identity) = file { identity.modificationDate } else { nil }
+    partialIdentity = if case .file(let identity) = file { identity } else { nil }
     isPartialChanged =
       record.received > 0
-      && Self.isChanged(modified: partialModified, writtenAt: record.partialWrittenAt)
+      && Self.isChanged(
+        partialIdentity,
+        since: record.partialIdentity,
+        writtenAt: record.partialWrittenAt
+      )
     partial =
       size.map { size in
         // Of a map that contradicts itself no byte can be trusted, as of a file that is too short.
@@ -138,26 +142,39 @@ package struct FileInspection: Sendable, Hashable {
     return size == whole && committed.isPrefix ? .complete : .equal
   }
 
-  /// The time by which the modification of a partial file may be later than the last one that a
-  /// commit notes, without another program having changed the file.
+  /// The time by which the modification time of a partial file may differ from the one that a commit
+  /// notes, without another program having changed or replaced the file.
   ///
-  /// A kill between a write and its commit leaves such a difference. A checkpoint is due a second
-  /// after a write; the rest is for a slow sync, and for pieces that are read to record their
-  /// digests. If a disk takes even longer, the file is checked needlessly.
+  /// A kill between a write and its commit leaves a later one. A checkpoint is due a second after a
+  /// write; the rest is for a slow sync, and for pieces that are read to record their digests. If a
+  /// disk takes even longer, the file is checked needlessly. A power cut can leave an earlier one,
+  /// because `fdatasync` need not store it, and so can a copy that rounds times.
   package static let writeTolerance = Duration.seconds(30)
 
-  /// Whether a partial file was modified noticeably later than an engine has written it.
+  /// Whether a partial file may be another one than an engine has written, or was changed since.
   ///
-  /// The opposite is no proof: a program can change a file within ``writeTolerance``, or set its
-  /// time back. An earlier time says nothing, because a power cut can leave one.
+  /// That is the case if it has another inode, or was modified noticeably before the last checkpoint
+  /// or noticeably after the last write. The opposite is no proof: a program can change a file within
+  /// ``writeTolerance``, or set its time back.
   ///
   /// - Parameters:
-  ///   - modified: The modification time of the file; `nil` if it is not known.
+  ///   - file: The file; `nil` if it cannot be examined.
+  ///   - known: The record's ``DownloadRecord/partialIdentity``; `nil` if it is not known.
   ///   - writtenAt: The record's ``DownloadRecord/partialWrittenAt``; `nil` if it is not known.
-  /// - Returns: Whether another program may have changed it; false if a time is not known.
-  package static func isChanged(modified: Date?, writtenAt: Date?) -> Bool {
-    guard let modified, let writtenAt else { return false }
-    return modified.timeIntervalSince(writtenAt) > writeTolerance / .seconds(1)
+  /// - Returns: Whether its bytes must be proven; false if nothing is known.
+  package static func isChanged(
+    _ file: FileIdentity?,
+    since known: FileIdentity?,
+    writtenAt: Date?
+  ) -> Bool {
+    guard let file else { return false }
+    let tolerance = writeTolerance / .seconds(1)
+    if let known {
+      let age = known.modificationDate.timeIntervalSince(file.modificationDate)
+      if file.inode != known.inode || age > tolerance { return true }
+    }
+    guard let writtenAt else { return false }
+    return file.modificationDate.timeIntervalSince(writtenAt) > tolerance
   }
 }
 

@@ -156,7 +156,7 @@ package struct LockedFile: ~Copyable {
   /// Truncates the file and restores its modification time.
   ///
   /// No byte that is left has changed since then, so the time still shows whether another program has
-  /// written the file; see ``FileInspection/isChanged(modified:writtenAt:)``.
+  /// written the file; see ``FileInspection/isChanged(_:since:writtenAt:)``.
   ///
   /// - Parameter size: The new size in bytes.
   /// - Returns: Zero, or -1 if the file was not truncated; `errno` has the error then.

@@ -131,7 +131,7 @@ extension RecordStore {
     }
     let identity = check.identity
     guard FileIdentity(ofFileAt: layout.finalPath) == identity else { return nil }
-    let writtenAt = FileIdentity(ofFileAt: layout.partialPath)?.modificationDate
+    let file = FileIdentity(ofFileAt: layout.partialPath)
     let moment = now()
     return try objects.write { tx in
       guard var record = try tx.find(DownloadRecord.self, key: check.record.url),
@@ -141,7 +141,7 @@ extension RecordStore {
       record.repair(
         keeping: check.kept,
         replacing: identity,
-        writtenAt: writtenAt,
+        file: file,
         at: moment
       )
       try tx.upsert(record)

@@ -150,6 +150,17 @@ public struct DownloadRecord: Sendable, Hashable {
   ///
   /// Such a file is never deleted, and one that was adopted is never replaced.
   public var hasForeignFile: Bool = false
+  /// The identity of the partial file at the last checkpoint; `nil` if unknown.
+  ///
+  /// A file with another inode, or with a noticeably earlier modification time, is not the one that
+  /// an engine has written.
+  public var partialIdentity: FileIdentity?
+  /// Scheme, host and port of the server that stated ``entityTag`` and ``lastModified``; `nil` for
+  /// those of ``url``.
+  ///
+  /// Only this server may be asked with them whether it still has the file: another one could
+  /// repeat what it is told.
+  public var validatorOrigin: String?
 }
 
 nonisolated extension DownloadRecord: Model {
@@ -245,6 +256,10 @@ nonisolated extension DownloadRecord: Model {
     public let partialWrittenAt = Column<DownloadRecord, Date?>(position: 43)
     /// The field `hasForeignFile`.
     public let hasForeignFile = Column<DownloadRecord, Bool>(position: 44)
+    /// The field `partialIdentity`.
+    public let partialIdentity = Column<DownloadRecord, FileIdentity?>(position: 45)
+    /// The field `validatorOrigin`.
+    public let validatorOrigin = Column<DownloadRecord, String?>(position: 46)
   }
 
   /// The stored fields, for use in queries.
@@ -305,6 +320,8 @@ nonisolated extension DownloadRecord: Model {
       FieldSchema("hasPieceDigests", Bool.self, id: 43, default: false),
       FieldSchema("partialWrittenAt", Date.self, id: 44, isOptional: true, isHot: true),
       FieldSchema("hasForeignFile", Bool.self, id: 45, default: false),
+      FieldSchema("partialIdentity", FileIdentity.self, id: 46, isOptional: true, isHot: true),
+      FieldSchema("validatorOrigin", String.self, id: 47, isOptional: true),
     ],
     indexes: [
       IndexSchema(
@@ -369,6 +386,8 @@ nonisolated extension DownloadRecord: Model {
     hasPieceDigests = try record.value(at: 42)
     partialWrittenAt = try record.optional(at: 43)
     hasForeignFile = try record.value(at: 44)
+    partialIdentity = try record.optional(at: 45)
+    validatorOrigin = try record.optional(at: 46)
   }
 
   /// Writes every stored field.
@@ -418,6 +437,8 @@ nonisolated extension DownloadRecord: Model {
     record.encode(hasPieceDigests)
     record.encode(partialWrittenAt)
     record.encode(hasForeignFile)
+    record.encode(partialIdentity)
+    record.encode(validatorOrigin)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -468,6 +489,8 @@ nonisolated extension DownloadRecord: Model {
       \.hasPieceDigests,
       \.partialWrittenAt,
       \.hasForeignFile,
+      \.partialIdentity,
+      \.validatorOrigin,
     ]
     return properties.firstIndex(of: property)
   }

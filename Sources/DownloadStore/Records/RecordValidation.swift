@@ -24,7 +24,8 @@ extension DownloadRecord {
       }
     }
     // They are sent back to the server.
-    guard ![entityTag, lastModified].contains(where: { $0?.hasControlCharacters == true }) else {
+    let texts = [entityTag, lastModified, validatorOrigin]
+    guard !texts.contains(where: { $0?.hasControlCharacters == true }) else {
       throw invalid("its entity tag or date has control characters")
     }
     guard isConsistent, ranges == nil || state != .completed else {
@@ -71,7 +72,8 @@ extension DownloadRecord {
   private func validateNumbers() throws(RecordStoreError) {
     let sizes =
       [received, resolvedBytes] + attempts.map(\.received)
-      + [expected, fileIdentity?.size, replacedFileIdentity?.size].compactMap { $0 }
+      + [expected, fileIdentity?.size, replacedFileIdentity?.size, partialIdentity?.size]
+      .compactMap { $0 }
     guard sizes.allSatisfy(RecordLimits.isSize) else {
       throw invalid("a byte count is negative or above \(RecordLimits.fileSize)")
     }

@@ -59,7 +59,7 @@ extension RecordStore {
     let layout = try roots().layout(of: record)
     try FolderOwner.makeFolder(layout.folderPath)
     try PartialCopy.make(layout.partialPath, from: partial.path, copying: partial.ranges)
-    let writtenAt = FileIdentity(ofFileAt: layout.partialPath)?.modificationDate
+    let file = FileIdentity(ofFileAt: layout.partialPath)
     let moment = now()
     let adopted = try objects.write { tx -> DownloadRecord? in
       guard var current = try tx.find(DownloadRecord.self, key: record.url), current == record
@@ -67,7 +67,7 @@ extension RecordStore {
       current.adoptBytes(
         partial.ranges,
         of: partial.byteCount,
-        writtenAt: writtenAt,
+        file: file,
         at: moment
       )
       if !request.isPaused { current = current.applying(.resume(immediately: false)) }

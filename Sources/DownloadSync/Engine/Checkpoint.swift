@@ -7,8 +7,8 @@ struct Checkpoint: Sendable {
   /// The bytes that are synced.
   var synced: ByteRanges
   var entity: Transfer.Entity
-  /// The modification time of the file after the bytes were synced; `nil` if it is not known.
-  var writtenAt: Date?
+  /// The identity of the file after the bytes were synced; `nil` if it is not known.
+  var file: FileIdentity?
   /// The digests of the pieces, if there are new ones.
   var digests: PieceDigests?
   /// The pieces that must not count, although some of their bytes may have been committed before.
@@ -49,7 +49,7 @@ struct Checkpoint: Sendable {
     key = transfer.key
     var synced = try transfer.synchronize()
     entity = transfer.entity
-    writtenAt = transfer.file.fileIdentity?.modificationDate
+    file = transfer.file.fileIdentity
     // Pieces that another program has changed must not be recorded.
     if let found = transfer.file.interference, found > .changed {
       interference = found

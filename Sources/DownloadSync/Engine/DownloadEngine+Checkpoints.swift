@@ -56,7 +56,8 @@ extension DownloadEngine {
             total: checkpoint.entity.total,
             entityTag: checkpoint.entity.entityTag,
             lastModified: checkpoint.entity.lastModified,
-            writtenAt: checkpoint.writtenAt,
+            validatorOrigin: checkpoint.entity.origin,
+            file: checkpoint.file,
             at: moment
           )
         }

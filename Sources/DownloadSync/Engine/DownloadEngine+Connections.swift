@@ -197,6 +197,7 @@ extension DownloadEngine {
     request.offset = range.lowerBound
     request.end = range.upperBound
     request.validator = proof.ifRange
+    request.validatorOrigin = part.validatorOrigin
     request.resumeData = nil
     log(
       "part",

@@ -187,6 +187,7 @@ extension DownloadEngine {
           file.identity,
           entityTag: file.entity.entityTag,
           lastModified: file.entity.lastModified,
+          validatorOrigin: file.entity.origin,
           verifiedDigest: file.verifiedDigest,
           at: moment
         )

@@ -70,7 +70,7 @@ extension DownloadEngine {
     log("checked pieces", record, ["correct": "\(correct)"])
     try await execute(
       [found],
-      counting: found.partialModified == entry.modified ? [record.id: correct] : [:]
+      counting: found.partialIdentity == entry.identity ? [record.id: correct] : [:]
     )
   }
 }

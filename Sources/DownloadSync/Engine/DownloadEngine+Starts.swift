@@ -233,6 +233,7 @@ extension DownloadEngine {
       offset: offset,
       end: end,
       validator: kept.isEmpty ? nil : proof.ifRange,
+      validatorOrigin: record.validatorOrigin ?? RecordIdentity.origin(of: record.url),
       headers: start.headers?.fields(of: record, sentTo: record.source) ?? [],
       credentialURL: start.headers?.origin ?? record.url,
       resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
@@ -320,6 +321,7 @@ extension DownloadEngine {
             total: total,
             entityTag: head.storable("ETag"),
             lastModified: head.storable("Last-Modified"),
+            validatorOrigin: head.origin(unlike: RecordIdentity.origin(of: key.url)),
             at: now()
           )
           if hasOldDigests { record.hasPieceDigests = false }

@@ -41,7 +41,8 @@ extension FinishedFile {
       entity: Transfer.Entity(
         total: record.expected,
         entityTag: record.entityTag,
-        lastModified: record.lastModified
+        lastModified: record.lastModified,
+        origin: record.validatorOrigin
       ),
       identity: identity
     )

@@ -15,8 +15,8 @@ struct PartialChecks: Sendable {
     let candidate: Scheduler.Candidate
     /// The path of the file.
     let path: String
-    /// The modification time of the file before it is read; `nil` if it cannot be examined.
-    let modified: Date?
+    /// The identity of the file before it is read; `nil` if it cannot be examined.
+    let identity: FileIdentity?
     /// Differs from those of earlier entries with the same URL.
     let number: Int
     /// How far the file was read; `nil` while it waits.
@@ -54,7 +54,7 @@ struct PartialChecks: Sendable {
       key: TransferKey(found.record),
       candidate: candidate,
       path: found.layout.partialPath,
-      modified: found.partialModified,
+      identity: found.partialIdentity,
       number: lastNumber
     )
     waiting.append(found.record.url)

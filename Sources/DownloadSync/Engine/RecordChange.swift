@@ -10,8 +10,8 @@ struct RecordChange: Sendable {
   private let resumeData: ResumeDataChange
   /// The bytes that count after a check of the partial file; `nil` if it was not checked.
   private let counted: ByteRanges?
-  /// The modification time of the partial file when it was examined.
-  private let partialModified: Date?
+  /// The identity of the partial file when it was examined.
+  private let partialIdentity: FileIdentity?
   private let crash: CrashScope
   private let maximumUnresolvedStarts: Int32
   private let hooks: Set<DownloadHook>
@@ -36,7 +36,7 @@ struct RecordChange: Sendable {
     effects = found.effects
     self.resumeData = ResumeDataChange(effects.resumeData, left: resumeData)
     self.counted = counted
-    partialModified = found.partialModified
+    partialIdentity = found.partialIdentity
     self.crash = crash
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
     hooks = options.hooks
@@ -73,7 +73,7 @@ struct RecordChange: Sendable {
     var changed = stored
     resumeData.apply(to: &changed)
     if effects.rollsBack { changed.dropBytes() }
-    if let counted { changed.recount(counted, writtenAt: partialModified, at: moment) }
+    if let counted { changed.recount(counted, of: partialIdentity, at: moment) }
     switch effects.record {
     case .complete: changed.complete(marking: hooks, at: moment)
     case .keep(let state): if let state { enter(state, &changed, at: moment) }

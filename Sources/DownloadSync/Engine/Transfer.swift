@@ -30,6 +30,8 @@ final class Transfer: TaskSink {
     var total: Int64?
     var entityTag: String?
     var lastModified: String?
+    /// The origin of the server that stated the tag and the date; `nil` for that of the record's URL.
+    var origin: String?
     /// The digest that the server states.
     var digest: Digest?
 
@@ -82,6 +84,8 @@ final class Transfer: TaskSink {
   private let usesResumeData: Bool
   /// The URL and the file name of the record.
   private let names: [String]
+  /// Scheme, host and port of the record's URL.
+  private let urlOrigin: String
   private let expectedDigest: Digest?
   private let checkpointBytes: Int64
   private let preallocation: Preallocation
@@ -120,6 +124,7 @@ final class Transfer: TaskSink {
     self.offset = offset
     self.usesResumeData = usesResumeData
     names = [record.url, record.filename]
+    urlOrigin = RecordIdentity.origin(of: record.url)
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
     self.pieceLength = pieceLength
@@ -133,7 +138,8 @@ final class Transfer: TaskSink {
         entity: Entity(
           total: record.expected,
           entityTag: record.entityTag,
-          lastModified: record.lastModified
+          lastModified: record.lastModified,
+          origin: record.validatorOrigin
         ),
         proof: proof ?? record.resumeProof(with: pieces),
         pieces: pieces.map { PieceTable($0, committed: file.written) },
@@ -162,6 +168,9 @@ final class Transfer: TaskSink {
     }
     return .stated(tag)
   }
+
+  /// The origin of the server that stated the validator of the bytes on disk.
+  var validatorOrigin: String { entity.origin ?? urlOrigin }
 
   /// The number of bytes received, in the partial file or held by a background transport.
   var received: Int64 { max(file.byteCount, state.withLock { $0.held }) }
@@ -202,10 +211,11 @@ final class Transfer: TaskSink {
   }
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
-    let proof = state.withLock { state in
+    let requested = state.withLock { state in
       state.head = head
       return state.proof
     }
+    let proof = requested.proof(for: head, validatorOrigin: validatorOrigin)
     let head = withoutStoredCoding(head)
     let verdict = ResponseVerdict(
       head,
@@ -426,10 +436,12 @@ final class Transfer: TaskSink {
   private func adopt(_ head: ResponseHead, total: Int64?, isSameEntity: Bool) {
     state.withLock { state in
       let known = isSameEntity ? state.entity : Entity()
+      let statesTag = known.entityTag == nil || head.storable("ETag") != nil
       state.entity = Entity(
         total: total,
         entityTag: head.storable("ETag") ?? known.entityTag,
         lastModified: head.storable("Last-Modified") ?? known.lastModified,
+        origin: statesTag ? head.origin(unlike: urlOrigin) : known.origin,
         digest: head.statedDigest ?? known.digest
       )
     }

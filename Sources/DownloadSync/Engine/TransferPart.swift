@@ -22,6 +22,8 @@ final class TransferPart: TaskSink {
   /// Scheme, host and port of its URL.
   let origin: String
   private let proof: RangeProof
+  /// The origin that stated the validator of the bytes on disk when the range was requested.
+  let validatorOrigin: String
   private let range: Range<Int64>
   private let now: @Sendable () -> Date
   private let inbox: EngineInbox
@@ -46,6 +48,7 @@ final class TransferPart: TaskSink {
     self.source = source
     self.origin = origin
     self.proof = proof
+    validatorOrigin = transfer.validatorOrigin
     self.range = range
     self.now = now
     self.inbox = inbox
@@ -61,14 +64,16 @@ final class TransferPart: TaskSink {
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
     let entity = transfer.entity
+    // A redirect may lead to another server than that of the first connection, like a mirror.
+    let isElsewhere = head.origin.map { $0 != validatorOrigin } ?? false
     guard
       let result = TransferResult(
         refusing: transfer.withoutStoredCoding(head),
         ofRange: range,
         total: entity.total,
         digest: transfer.knownDigest,
-        proof: proof,
-        isOfMirror: isOfMirror,
+        proof: proof.proof(for: head, validatorOrigin: validatorOrigin),
+        isOfMirror: isOfMirror || isElsewhere,
         now: now()
       )
     else {

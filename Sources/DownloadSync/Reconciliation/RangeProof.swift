@@ -10,12 +10,40 @@ package enum RangeProof: Sendable, Hashable {
   case stated(String)
   /// The digest of the complete file, or of its pieces, is compared with the required one.
   case digest
+  /// Nothing shows it: the server is another one than that which stated the validator of the bytes on
+  /// disk, and this validator identifies the file at its own server only.
+  case nothing
 
   /// The value of `If-Range`; `nil` if the range is requested without a condition.
   var ifRange: String? {
     switch self {
     case .unchanged(let validator): validator?.ifRange
-    case .stated, .digest: nil
+    case .stated, .digest, .nothing: nil
+    }
+  }
+
+  /// The proof that a response must give, which may come from another server than the requested one,
+  /// by a redirect.
+  ///
+  /// A server that did not state the validator does not receive it (``PreparedRequest``), so it must
+  /// state a strong entity tag by itself. Equal dates do not identify a file at different servers,
+  /// and an unencrypted connection proves nothing about the file of an encrypted one.
+  ///
+  /// - Parameters:
+  ///   - head: The response.
+  ///   - origin: The origin that stated the validator of the bytes on disk.
+  /// - Returns: The proof.
+  func proof(for head: ResponseHead, validatorOrigin origin: String) -> Self {
+    guard let actual = head.origin, actual != origin else { return self }
+    let isLessSecure = actual.hasPrefix("http:") && origin.hasPrefix("https:")
+    switch self {
+    case .digest, .nothing, .unchanged(nil): return self
+    case .stated: return isLessSecure ? .nothing : self
+    case .unchanged(let validator?):
+      guard !isLessSecure, validator.isStrong, let tag = validator.entityTag else {
+        return .nothing
+      }
+      return .stated(tag)
     }
   }
 
@@ -25,6 +53,7 @@ package enum RangeProof: Sendable, Hashable {
     case .unchanged(let validator): validator.map { !$0.isConfirmed(by: head) } ?? false
     case .stated(let tag): head["ETag"] != tag
     case .digest: false
+    case .nothing: true
     }
   }
 
@@ -37,7 +66,7 @@ package enum RangeProof: Sendable, Hashable {
         lastModified: head["Last-Modified"]
       ) ?? false
     case .stated(let tag): head["ETag"].map { $0 != tag } ?? false
-    case .digest: false
+    case .digest, .nothing: false
     }
   }
 
@@ -46,8 +75,10 @@ package enum RangeProof: Sendable, Hashable {
   /// If the request had a condition, the server has evaluated it first (RFC 9110, 14.2). Without
   /// one, the response must state the tag.
   func rejectsEnd(_ head: ResponseHead) -> Bool {
-    if case .stated = self { return rejects(head) }
-    return isContradicted(by: head)
+    switch self {
+    case .stated, .nothing: rejects(head)
+    case .unchanged, .digest: isContradicted(by: head)
+    }
   }
 
   /// Whether a response states the strong entity tag of the bytes on disk.
@@ -56,7 +87,20 @@ package enum RangeProof: Sendable, Hashable {
     case .unchanged(let validator):
       validator?.isStrong == true && head["ETag"] == validator?.entityTag
     case .stated(let tag): head["ETag"] == tag
-    case .digest: false
+    case .digest, .nothing: false
+    }
+  }
+
+  /// The failure of a response with a range that ``rejects(_:)``.
+  var rejection: DownloadFailure {
+    switch self {
+    case .nothing:
+      DownloadFailure(
+        .entityChanged,
+        "the server is another one than that of the bytes on disk, and states no strong entity tag"
+      )
+    case .unchanged, .stated, .digest:
+      DownloadFailure(.entityChanged, "the file on the server has changed")
     }
   }
 }
@@ -104,6 +148,6 @@ extension DownloadRecord {
       return false
     }
     // Mirrors may have equal dates for different builds.
-    return validator.isStrong || origin == origins[0]
+    return validator.isStrong || origin == origins[0] || origin == validatorOrigin
   }
 }

@@ -8,8 +8,8 @@ package struct Reconciliation: Sendable, Hashable {
   package var record: DownloadRecord
   /// The paths of its files.
   package var layout: FileLayout
-  /// The modification time of the partial file; `nil` if there is none or it cannot be examined.
-  var partialModified: Date?
+  /// The identity of the partial file; `nil` if there is none or it cannot be examined.
+  var partialIdentity: FileIdentity?
   /// The inputs of the decision.
   package var reconcileCase: ReconcileCase
   /// The decision.
@@ -44,7 +44,7 @@ package struct Reconciliation: Sendable, Hashable {
     self.record = record
     layout = try roots.layout(of: record)
     let files = FileInspection(of: record, in: layout)
-    partialModified = files.partialModified
+    partialIdentity = files.partialIdentity
     reconcileCase = ReconcileCase(
       record: record,
       files: files,

@@ -166,11 +166,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       )
       return continues ? .askAgainFromZero(failure) : .fail(failure, retryAfter: nil)
     }
-    if continues, proof.rejects(head) {
-      return .askAgainFromZero(
-        DownloadFailure(.entityChanged, "the file on the server has changed")
-      )
-    }
+    if continues, proof.rejects(head) { return .askAgainFromZero(proof.rejection) }
     if continues, let expected, let total = contentRange.total, total != expected {
       return .askAgainFromZero(
         DownloadFailure(
@@ -250,7 +246,8 @@ extension TransferResult {
   ///   - total: The size of the whole file in bytes.
   ///   - digest: The digest of the whole file, if it is known.
   ///   - proof: What shows that the range belongs to the same file.
-  ///   - isOfMirror: Whether another server than that of the first connection sends the range.
+  ///   - isOfMirror: Whether another server than that of the first connection sends the range, as a
+  ///     mirror or after a redirect.
   ///   - now: The current time, to which a `Retry-After` date is compared.
   init?(
     refusing head: ResponseHead,
@@ -275,7 +272,10 @@ extension TransferResult {
       // A mirror that has another file says nothing about the bytes on disk.
       self =
         isOfMirror
-        ? .failed(DownloadFailure(.entityChanged, "the mirror has another file"), retryAfter: nil)
+        ? .failed(
+          DownloadFailure(.entityChanged, "nothing shows that the other server has the same file"),
+          retryAfter: nil
+        )
         : .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
       return
     }

@@ -9,6 +9,10 @@ package struct PreparedRequest: Sendable, Hashable {
   package var url: RequestURL
   /// The fields that were given and those that the transport adds, without credentials and cookies.
   private var given: [HeaderField]
+  /// The value of `If-Range`; `nil` if the range is requested without a condition.
+  private var condition: String?
+  /// The origin that stated the validator in ``condition``: no other one receives it.
+  private let conditionOrigin: String
   /// The value of `Authorization` from the user info of a URL; `nil` if there is none.
   private var credentials: String?
   /// The cookies that earlier responses of this task have set.
@@ -46,6 +50,7 @@ package struct PreparedRequest: Sendable, Hashable {
     allowsCellular = request.allowsCellular
     certificateOrigin = RecordIdentity.origin(of: request.credentialURL ?? request.url)
     showsCertificate = url.origin == certificateOrigin
+    conditionOrigin = request.validatorOrigin ?? url.origin
     credentials = url.credentials.map(Self.basic)
     // The bytes on disk and the offsets of ranges are those of the unencoded entity. URLSession
     // asks for gzip by default.
@@ -54,9 +59,7 @@ package struct PreparedRequest: Sendable, Hashable {
     guard request.offset > 0 || request.end != nil else { return }
     let last = request.end.map { "\($0 - 1)" } ?? ""
     given.append(HeaderField(name: "Range", value: "bytes=\(request.offset)-\(last)"))
-    if let validator = request.validator {
-      given.append(HeaderField(name: "If-Range", value: validator))
-    }
+    condition = request.validator
   }
 
   /// All header fields, including those that the transport adds.
@@ -64,6 +67,9 @@ package struct PreparedRequest: Sendable, Hashable {
   /// A given `Authorization` has precedence over the user info of the URL, as in curl.
   package var fields: [HeaderField] {
     var fields = given
+    if let condition, url.origin == conditionOrigin {
+      fields.append(HeaderField(name: "If-Range", value: condition))
+    }
     if let credentials, !fields.contains(where: { $0.name.lowercased() == "authorization" }) {
       fields.append(HeaderField(name: "Authorization", value: credentials))
     }
@@ -124,9 +130,10 @@ package enum RedirectDecision: Hashable {
   ///
   /// The location is resolved against the URL that sent it (RFC 9110, 10.2.2); URLSession on Linux
   /// resolves it against the root. A location that cannot be requested, such as one with a port
-  /// above 65,535, never reaches a library, because some of them end the process. `Range` and `If-Range` are kept, because they refer to the
-  /// entity and not to a server. ``HeaderScope`` decides which other fields are sent to the new
-  /// URL. A removed field is not restored by a later redirect.
+  /// above 65,535, never reaches a library, because some of them end the process. `Range` is kept,
+  /// because it refers to the entity and not to a server. `If-Range` is sent only to the origin that
+  /// stated its validator: any other target could repeat it. ``HeaderScope`` decides which other
+  /// fields are sent to the new URL. A removed field is not restored by a later redirect.
   ///
   /// - Parameters:
   ///   - prepared: The request that was redirected.

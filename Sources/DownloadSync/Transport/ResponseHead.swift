@@ -31,6 +31,12 @@ public struct ResponseHead: Sendable, Hashable {
     return fields.first { $0.name.lowercased() == name }?.value
   }
 
+  /// Scheme, host and port of the server that sent the response; `nil` if its URL is not known.
+  var origin: String? { url.map(RecordIdentity.origin) }
+
+  /// The origin as a record stores it; `nil` if it is a given one, or not known.
+  func origin(unlike other: String) -> String? { origin.flatMap { $0 == other ? nil : $0 } }
+
   /// The value of a field that a record stores; `nil` if there is none, or if it is longer than any
   /// server's: it would be read and written with every change of the record.
   func storable(_ name: String) -> String? {

@@ -135,8 +135,13 @@ public struct TaskRequest: Sendable, Hashable {
   public var end: Int64?
   /// The value of `If-Range` (RFC 9110, 13.1.5): a strong entity tag or a date.
   ///
-  /// Sent only with a range.
+  /// Sent only with a range, and only to ``validatorOrigin``, also after redirects.
   public var validator: String?
+  /// Scheme, host and port of the server that stated ``validator``, such as
+  /// `https://example.com:443`; `nil` for those of ``url``.
+  ///
+  /// A server that is told a validator could repeat it, whatever it sends.
+  public var validatorOrigin: String?
   /// Additional header fields, in order.
   ///
   /// `Range`, `If-Range` and `Accept-Encoding` are set by the transport; these fields are ignored
@@ -173,6 +178,7 @@ public struct TaskRequest: Sendable, Hashable {
     offset: Int64 = 0,
     end: Int64? = nil,
     validator: String? = nil,
+    validatorOrigin: String? = nil,
     headers: [HeaderField] = [],
     credentialURL: String? = nil,
     resumeData: Data? = nil,
@@ -184,11 +190,20 @@ public struct TaskRequest: Sendable, Hashable {
     self.offset = offset
     self.end = end
     self.validator = validator
+    self.validatorOrigin = validatorOrigin
     self.headers = headers
     self.credentialURL = credentialURL
     self.resumeData = resumeData
     self.allowsCellular = allowsCellular
     self.prefersBackground = prefersBackground
+  }
+}
+
+extension TaskRequest {
+  /// The validator as far as the server of the URL receives it.
+  package var sentValidator: String? {
+    guard let validatorOrigin else { return validator }
+    return RecordIdentity.origin(of: url) == validatorOrigin ? validator : nil
   }
 }
 

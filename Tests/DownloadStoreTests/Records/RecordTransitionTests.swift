@@ -201,6 +201,26 @@ import Testing
     }
   }
 
+  @Test func `the origin of the validators is kept when the URL moves to another one`() {
+    var record = Self.record(.waiting, .run)
+    record.url = "https://a.example/x"
+    (record.entityTag, record.lastModified, record.validatorOrigin) = ("\"1\"", nil, nil)
+    record.move(to: "https://a.example:443/y")
+    #expect(record.validatorOrigin == nil)
+    record.move(to: "https://b.example/y")
+    #expect(record.validatorOrigin == "https://a.example:443")
+    record.move(to: "https://c.example/y")
+    #expect(record.validatorOrigin == "https://a.example:443")
+    record.move(to: "https://a.example/z")
+    #expect(record.validatorOrigin == nil)
+    (record.entityTag, record.lastModified) = (nil, nil)
+    record.move(to: "https://b.example/z")
+    #expect(record.validatorOrigin == nil, "there is no validator")
+    record.validatorOrigin = "https://a.example:443"
+    record.dropBytes()
+    #expect(record.validatorOrigin == nil)
+  }
+
   @Test func `the time of the last write follows checkpoints and starts`() {
     var record = Self.record(.running, .run)
     record.start(keepingBytes: true, at: Self.moment)
@@ -208,22 +228,31 @@ import Testing
       record.partialWrittenAt == nil,
       "nothing is known about the bytes of an earlier version"
     )
-    func checkpoint(_ writtenAt: Date?) {
+    func checkpoint(_ writtenAt: Date) {
       record.checkpoint(
         ByteRanges(upTo: 40),
         total: 120,
         entityTag: nil,
         lastModified: nil,
-        writtenAt: writtenAt,
+        file: FileIdentity(
+          size: 40,
+          inode: 7,
+          modified: Int64(writtenAt.timeIntervalSince1970) * 1_000_000_000
+        ),
         at: Self.moment
       )
     }
     checkpoint(Self.moment - 60)
     #expect(record.partialWrittenAt == Self.moment - 60)
+    #expect(record.partialIdentity?.inode == 7)
     let paused = record.applying(.pause).applying(.resume(immediately: false))
     #expect(paused.partialWrittenAt == Self.moment - 60, "a command does not write the file")
     record.start(keepingBytes: true, at: Self.moment)
     #expect(record.partialWrittenAt == Self.moment)
+    #expect(
+      record.partialIdentity?.modificationDate == Self.moment - 60,
+      "a start changes no file"
+    )
     record.start(keepingBytes: true, at: Self.moment - 7_200)
     #expect(record.partialWrittenAt == Self.moment, "the system clock was set back")
     checkpoint(Self.moment - 7_100)
@@ -231,7 +260,7 @@ import Testing
     record.adoptTask(at: Self.moment)
     #expect(record.partialWrittenAt == Self.moment)
     record.dropBytes()
-    #expect(record.partialWrittenAt == nil)
+    #expect(record.partialWrittenAt == nil && record.partialIdentity == nil)
   }
 
   @Test func `a completed record has no schedule and replaces no other file`() {

@@ -10,7 +10,7 @@ import Testing
   /// Assignments to a field of the same name of another type, or of a copy that is never committed.
   private static let exceptions = [
     "progress.received", "progress.expected", "given.resumeData", "request.resumeData",
-    "task.state", "state.withLock",
+    "task.state", "state.withLock", "request.validatorOrigin",
     "download.record.verifiedDigest", "requests[index].notBefore", "update.notBefore",
   ]
 
@@ -24,7 +24,7 @@ import Testing
     "nextRetryAt", "isHeld", "startsImmediately", "resolvedBytes", "received", "expected",
     "entityTag", "lastModified", "resumeData", "fileIdentity", "replacedFileIdentity",
     "removesFile", "completedAt", "verifiedDigest", "pendingHooks", "notBefore", "ranges",
-    "partialWrittenAt", "hasForeignFile",
+    "partialWrittenAt", "hasForeignFile", "partialIdentity", "validatorOrigin",
   ]
 
   @Test(arguments: fields) func `a field of the state machine is one of the record`(name: String) {

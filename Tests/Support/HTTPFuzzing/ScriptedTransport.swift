@@ -102,7 +102,10 @@ final class ScriptedTransport: Transport {
   private func answer(_ hop: PreparedRequest, of entry: Entry) throws -> Phase {
     let target = hop.url.text
     if let violation = Secrets.violation(in: hop.fields, to: target, from: url) { throw violation }
-    let answer = server.answer(offset: entry.request.offset, validator: entry.request.validator)
+    let answer = server.answer(
+      offset: entry.request.offset,
+      validator: hop.fields.first { $0.name == "If-Range" }?.value
+    )
     guard let status = answer.head.status, status >= 200 else {
       return .end(.failed(DownloadFailure(.badResponse, "not a final response")))
     }

@@ -22,7 +22,7 @@ package enum RecordWalk {
       { $0.interrupt(at: moment) },
       { $0.dropBytes() },
       { $0.rollBack(to: 3, at: moment) },
-      { $0.recount(ByteRanges(upTo: 3), writtenAt: nil, at: moment) },
+      { $0.recount(ByteRanges(upTo: 3), of: nil, at: moment) },
       { $0.startEntity(total: 9, entityTag: nil, lastModified: nil, at: moment) },
       {
         $0.checkpoint(
@@ -59,12 +59,12 @@ package enum RecordWalk {
       },
       { $0.complete(marking: [.completion], at: moment) },
       { $0.adoptFile(identity, at: moment) },
-      { $0.adoptBytes(ByteRanges(upTo: 5), of: 9, writtenAt: moment, at: moment) },
+      { $0.adoptBytes(ByteRanges(upTo: 5), of: 9, file: identity, at: moment) },
       {
         $0.repair(
           keeping: ByteRanges(upTo: 5),
           replacing: identity,
-          writtenAt: moment,
+          file: identity,
           at: moment
         )
       },

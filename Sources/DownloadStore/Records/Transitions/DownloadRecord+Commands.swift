@@ -8,7 +8,8 @@
 //
 // Only the files of this folder assign `state`, `intent` and the fields that depend on them:
 // attempts, retry dates, the generation, the byte counts with their validators, the identities of the
-// files, the time at which the partial file was written, and the pending hooks.
+// files, the time at which the partial file was written, the origin of the validators, and the
+// pending hooks.
 // Each transition is pure and defined for every state and intent. The caller commits the result,
 // after it has checked that the stored record is still the one it decided about.
 
@@ -149,6 +150,7 @@ extension DownloadRecord {
     expected = nil
     entityTag = nil
     lastModified = nil
+    validatorOrigin = nil
     resumeData = nil
     verifiedDigest = nil
     completedAt = nil
@@ -188,6 +190,10 @@ extension DownloadRecord {
 
   /// Replaces the URL; the download continues from the bytes on disk, under a new generation.
   package mutating func move(to url: String) {
+    if entityTag != nil || lastModified != nil {
+      let origin = validatorOrigin ?? RecordIdentity.origin(of: self.url)
+      validatorOrigin = origin == RecordIdentity.origin(of: url) ? nil : origin
+    }
     self.url = url
     mirrors.removeAll { $0.utf8.elementsEqual(url.utf8) }
     // Resume data contains the old URL.

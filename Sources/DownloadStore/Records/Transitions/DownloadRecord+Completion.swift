@@ -14,6 +14,7 @@ extension DownloadRecord {
     _ identity: FileIdentity,
     entityTag: String?,
     lastModified: String?,
+    validatorOrigin: String? = nil,
     verifiedDigest: String?,
     at moment: Date
   ) {
@@ -23,10 +24,11 @@ extension DownloadRecord {
     resolvedBytes = max(resolvedBytes, identity.size)
     self.entityTag = entityTag
     self.lastModified = lastModified
+    self.validatorOrigin = validatorOrigin
     self.verifiedDigest = verifiedDigest
     fileIdentity = identity
     hasForeignFile = false
-    if identity.size > 0 { partialWrittenAt = identity.modificationDate }
+    if identity.size > 0 { notePartial(identity) }
     updatedAt = moment
   }
 
@@ -74,16 +76,16 @@ extension DownloadRecord {
   /// - Parameters:
   ///   - bytes: The bytes.
   ///   - byteCount: The size of the complete file.
-  ///   - writtenAt: The modification time of the partial file.
+  ///   - file: The identity of the partial file.
   ///   - moment: The time of the change.
   package mutating func adoptBytes(
     _ bytes: ByteRanges,
     of byteCount: Int64,
-    writtenAt: Date?,
+    file: FileIdentity?,
     at moment: Date
   ) {
     count(bytes)
-    if !bytes.isEmpty { partialWrittenAt = writtenAt }
+    if !bytes.isEmpty { notePartial(file) }
     resolvedBytes = received
     expected = byteCount
     updatedAt = moment
@@ -95,18 +97,18 @@ extension DownloadRecord {
   /// - Parameters:
   ///   - kept: The bytes of the partial file, which are synced.
   ///   - identity: The identity of the finished file, which stays until the repaired one replaces it.
-  ///   - writtenAt: The modification time of the partial file.
+  ///   - file: The identity of the partial file.
   ///   - moment: The time of the repair.
   package mutating func repair(
     keeping kept: ByteRanges,
     replacing identity: FileIdentity?,
-    writtenAt: Date?,
+    file: FileIdentity?,
     at moment: Date
   ) {
     requeue()
     beginGeneration()
     count(kept)
-    if !kept.isEmpty { partialWrittenAt = writtenAt }
+    if !kept.isEmpty { notePartial(file) }
     resolvedBytes = received
     verifiedDigest = nil
     completedAt = nil

@@ -34,6 +34,7 @@ extension DownloadRecord {
     id == other.id && received == other.received && ranges == other.ranges
       && expected == other.expected && entityTag == other.entityTag
       && lastModified == other.lastModified && resumeData == other.resumeData
-      && partialWrittenAt == other.partialWrittenAt
+      && partialWrittenAt == other.partialWrittenAt && partialIdentity == other.partialIdentity
+      && validatorOrigin == other.validatorOrigin
   }
 }

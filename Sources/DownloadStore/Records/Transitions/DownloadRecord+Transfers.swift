@@ -79,8 +79,9 @@ extension DownloadRecord {
   ///   - total: The size of the complete file, if it is known.
   ///   - entityTag: The entity tag of the bytes.
   ///   - lastModified: The `Last-Modified` field of the bytes.
-  ///   - writtenAt: The modification time of the partial file after the bytes were written; `nil` if
-  ///     it is not known.
+  ///   - validatorOrigin: The origin that stated them; `nil` for that of the URL.
+  ///   - file: The identity of the partial file after the bytes were written; `nil` if it is not
+  ///     known.
   ///   - moment: The time of the checkpoint.
   package mutating func checkpoint(
     _ synced: ByteRanges,
@@ -88,7 +89,8 @@ extension DownloadRecord {
     total: Int64?,
     entityTag: String?,
     lastModified: String?,
-    writtenAt: Date? = nil,
+    validatorOrigin: String? = nil,
+    file: FileIdentity? = nil,
     at moment: Date
   ) {
     if synced.byteCount > resolvedBytes {
@@ -99,10 +101,11 @@ extension DownloadRecord {
     var counted = committed.union(synced)
     for range in damaged?.ranges ?? [] { counted.remove(range) }
     count(counted)
-    if !counted.isEmpty { partialWrittenAt = writtenAt }
+    if !counted.isEmpty { notePartial(file) }
     expected = total
     self.entityTag = entityTag
     self.lastModified = lastModified
+    self.validatorOrigin = validatorOrigin
     updatedAt = moment
   }
 
@@ -112,6 +115,7 @@ extension DownloadRecord {
     expected = nil
     entityTag = nil
     lastModified = nil
+    validatorOrigin = nil
   }
 
   /// Counts exactly these bytes, in as many ranges as a record stores.
@@ -119,7 +123,13 @@ extension DownloadRecord {
     let stored = ByteRanges(bytes.ranges.prefix(ByteRanges.storedLimit))
     received = stored.byteCount
     ranges = stored.isPrefix ? nil : stored.encoded
-    if stored.isEmpty { partialWrittenAt = nil }
+    if stored.isEmpty { notePartial(nil) }
+  }
+
+  /// Notes the partial file that has the counted bytes; `nil` if it is not known.
+  mutating func notePartial(_ file: FileIdentity?) {
+    partialIdentity = file
+    partialWrittenAt = file?.modificationDate
   }
 
   /// Uncounts all bytes on disk, because the server sends another entity from its first byte.
@@ -127,12 +137,14 @@ extension DownloadRecord {
     total: Int64?,
     entityTag: String?,
     lastModified: String?,
+    validatorOrigin: String? = nil,
     at moment: Date
   ) {
     count(ByteRanges())
     expected = total
     self.entityTag = entityTag
     self.lastModified = lastModified
+    self.validatorOrigin = validatorOrigin
     updatedAt = moment
   }
 
@@ -146,14 +158,14 @@ extension DownloadRecord {
   ///
   /// - Parameters:
   ///   - correct: The bytes.
-  ///   - writtenAt: The modification time of the partial file before it was read.
+  ///   - file: The identity of the partial file before it was read.
   ///   - moment: The time of the decision.
-  package mutating func recount(_ correct: ByteRanges, writtenAt: Date?, at moment: Date) {
+  package mutating func recount(_ correct: ByteRanges, of file: FileIdentity?, at moment: Date) {
     if correct.isEmpty {
       dropBytes()
     } else {
       count(correct)
-      partialWrittenAt = writtenAt
+      notePartial(file)
     }
     updatedAt = moment
   }
