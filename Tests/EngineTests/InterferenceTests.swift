@@ -18,7 +18,7 @@ struct InterferenceTests {
 
   /// What another program does to the file.
   enum Deed: String, CaseIterable {
-    case overwrite, truncate, delete, replace
+    case overwrite, truncate, delete, replace, extend
 
     /// Changes the file at a path.
     func perform(on path: String) throws {
@@ -36,6 +36,11 @@ struct InterferenceTests {
       case .replace:
         try InterferenceTests.theirs.write(to: URL(filePath: path + "-theirs"))
         guard unsafe rename(path + "-theirs", path) == 0 else { throw POSIXError(.EIO) }
+      case .extend:
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.seek(toOffset: UInt64(InterferenceTests.size))
+        try handle.write(contentsOf: InterferenceTests.theirs)
+        try handle.close()
       }
     }
   }
@@ -114,8 +119,8 @@ struct InterferenceTests {
     #expect(record.verifiedDigest == Self.digest.text)
   }
 
-  @Test(arguments: [Deed.truncate, .delete, .replace], [1, 8])
-  func `a lost partial file is noticed without a digest`(
+  @Test(arguments: [Deed.truncate, .delete, .replace, .extend], [1, 8])
+  func `a lost or longer partial file is noticed without a digest`(
     deed: Deed,
     connections: Int
   ) async throws {
@@ -135,7 +140,7 @@ struct InterferenceTests {
     try expectComplete(record)
   }
 
-  @Test(arguments: [Deed.delete, .replace, .truncate], [true, false])
+  @Test(arguments: [Deed.delete, .replace, .truncate, .extend], [true, false])
   func `a change after the last byte is noticed before the rename`(
     deed: Deed,
     hasDigest: Bool
@@ -152,6 +157,20 @@ struct InterferenceTests {
       }
     }
     try expectComplete(record)
+  }
+
+  @Test(arguments: [true, false])
+  func `bytes after the end of a file of one piece are cut off before the rename`(
+    hasDigest: Bool
+  ) async throws {
+    try add(withDigest: hasDigest)
+    let record = try await run(.extend, connections: 1, pieceLength: 2 * Self.size) { effect in
+      if case .write(_, let offset, _) = effect { offset >= 600_000 } else { false }
+    }
+    try expectComplete(record)
+    #expect(record.expected == Self.size && record.fileIdentity?.size == Self.size)
+    // No byte of the file is lost.
+    #expect(fixture.ranges("/a") == [nil])
   }
 
   @Test func `pieces that are intact stay after a truncation`() async throws {

@@ -78,12 +78,18 @@ struct Finalizer: Sendable {
         interference: interference
       )
     }
-    guard let identity = download.transfer.file.fileIdentity else {
+    let file = download.transfer.file
+    let isTrimmed = try file.trim()
+    if isTrimmed { _ = try file.synchronize() }
+    guard let identity = file.fileIdentity else {
       throw PartialFile.Failure(code: EIO, operation: "examining the file")
     }
-    // The next attempt reads the file again.
-    if let verified = complete.verified, verified.identity != identity {
-      throw PartialFile.Failure(code: EBUSY, operation: "checking \(download.transfer.file.path)")
+    var verified = complete.verified?.identity
+    // The digest is that of the bytes before those that were cut off.
+    if isTrimmed { verified?.size = identity.size }
+    // The next attempt reads the file again, to which another program may go on appending.
+    guard identity.size == file.written.end, verified ?? identity == identity else {
+      throw PartialFile.Failure(code: EBUSY, operation: "checking \(file.path)")
     }
     return FinishedFile(
       record: download.record,

@@ -123,6 +123,22 @@ final class PartialFile: Sendable, ProcessLock {
     faultInjector?.didPerform(.cut(path: path, size: size))
   }
 
+  /// Cuts off what another program has appended after the last written byte.
+  ///
+  /// Only for a file that is complete: until then, space may be reserved after the written bytes.
+  ///
+  /// - Returns: Whether there was anything to cut off, which is synced by the next
+  ///   ``synchronize()``.
+  func trim() throws(Failure) -> Bool {
+    try checkSyncs()
+    let end = written.end
+    guard let size = fileIdentity?.size, size > end else { return false }
+    beginChange()
+    defer { endChange { min($0, end) } }
+    try cut(to: end)
+    return true
+  }
+
   /// Deletes the file with the name, so that a new file can be created.
   ///
   /// The old file is not truncated, because its bytes may have another name.
@@ -300,6 +316,7 @@ final class PartialFile: Sendable, ProcessLock {
   /// - Throws: The error of the file system; that of a busy file if another program changes it each
   ///   time.
   func digest(_ algorithm: Digest.Algorithm) throws(Failure) -> (Digest, FileIdentity) {
+    _ = try trim()
     // On some file systems a sync changes the modification time.
     _ = try synchronize()
     var attempts = 3

@@ -106,13 +106,21 @@ extension Simulation {
       var time = FileCalls.identity(of: path)
     else { return false }
     var bytes = try FileCalls.read(path)
-    let way = interferenceChance.number(in: 0...3)
+    let way = interferenceChance.number(in: 0...4)
     switch way {
     case 0: disk.delete(path)
     case 1: try disk.replace(path, with: [])
     case 2:
       guard let count = interferenceChance.pick(bytes.indices) else { return false }
       try disk.put(Array(bytes.prefix(count)), at: path)
+    case 3:
+      let end = max(bytes.count, Int(clamping: record.expected ?? 0))
+      bytes += [UInt8](
+        repeating: 0xBB,
+        count: end - bytes.count + interferenceChance.number(in: 1...100)
+      )
+      time.seconds += 3_600
+      try disk.put(bytes, at: path, modified: time)
     default:
       // Without a digest, a change in place need not be noticed.
       guard record.expectedDigest != nil, let offset = interferenceChance.pick(bytes.indices) else {
