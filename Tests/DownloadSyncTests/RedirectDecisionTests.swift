@@ -201,6 +201,10 @@ import Testing
   @Test(arguments: [
     "ftp://me:hush@h/x?token=hush", "http:///x?token=hush", "http://[x/?sig=hush",
     "//me:hush@[h/x?sig=hush", "data:hush", "http://me:hush@/?X-Amz-Signature=hush",
+    "http:/me:hush@h/x", "http:me:hush@h/x?token=hush", "https:///me:hush@h/",
+    "http:\\\\me:hush@h/",
+    "http:/me:hu/sh:hush@h", "https://me:hu/hush@h:x/", "///me:hush@h:99999/", "//me:hush@h:x/",
+    "http://me:hush@h/\u{FFFD}", "//me:hush@h/\u{FFFD}?sig=hush",
   ])
   func `a refused redirect reveals no secret of its target`(location: String) throws {
     let hop = try PreparedRequest(TaskRequest(url: "http://h/x", recordID: "r"))

@@ -357,6 +357,67 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (["gzip, chunked"], "fail: unexpectedCoding"), (["gzip"], "fail: unexpectedCoding"),
+      (["chunked, GZIP"], "fail: unexpectedCoding"), (["chunked", "br"], "fail: unexpectedCoding"),
+      (["x-foreign;q=1, chunked"], "fail: unexpectedCoding"), (["chunked"], "write 0 of ?"),
+      (["Chunked", "chunked"], "write 0 of ?"), (["identity"], "write 0 of ?"),
+      ([", chunked ,"], "write 0 of ?"), (["chunked;x=\"1\""], "write 0 of ?"),
+    ]
+  )
+  func `a body with another transfer coding than chunked is not stored`(
+    values: [String],
+    expected: String
+  ) {
+    let fields = values.map { HeaderField(name: "Transfer-Encoding", value: $0) }
+    let range = HeaderField(name: "Content-Range", value: "bytes 0-9/10")
+    for (status, more) in [(200, []), (206, [range])] {
+      let head = ResponseHead(status: status, fields: fields + more)
+      let verdict = ResponseVerdict(head, offset: 0, expected: nil, validator: nil, now: Date())
+      let isRange = status == 206 && expected.hasPrefix("write")
+      #expect(kind(verdict) == (isRange ? "write 0 of 10" : expected))
+    }
+    let part = TransferResult(
+      refusing: ResponseHead(status: 206, fields: fields + [range]),
+      ofRange: 0..<10,
+      total: 10,
+      proof: .digest,
+      now: Date()
+    )
+    #expect((part == nil) == expected.hasPrefix("write"))
+  }
+
+  @Test func `a message repeats only the harmless start of a field of the server`() {
+    let secret = "https://me:hush@h/x?token=hush"
+    let long = String(repeating: "a-", count: 5_000)
+    for value in [secret, "http:/me:hush@h", "me:hush@h", long] {
+      for (status, name) in [
+        (200, "Content-Encoding"), (200, "Transfer-Encoding"), (200, "Content-Length"),
+      ] {
+        guard case .fail(let failure, _) = verdict(status, [name: value]) else {
+          Issue.record("\(name): \(value) was accepted")
+          continue
+        }
+        #expect(failure.message.hasPrefix("the response has"))
+        #expect(!failure.message.contains("hush"), "\(failure.message)")
+        #expect(failure.message.utf8.count < 300)
+      }
+      let part = TransferResult(
+        refusing: ResponseHead(
+          status: 206,
+          fields: [HeaderField(name: "Content-Range", value: value)]
+        ),
+        ofRange: 0..<10,
+        total: 10,
+        proof: .digest,
+        now: Date()
+      )
+      let text = part.map { "\($0)" } ?? "accepted"
+      #expect(text.contains("Content-Range") && !text.contains("hush") && text.count < 500)
+    }
+  }
+
   // MARK: 416
 
   @Test(

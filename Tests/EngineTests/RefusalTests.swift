@@ -65,6 +65,29 @@ struct RefusalTests {
     }
   }
 
+  @Test(arguments: ["gzip, chunked", "chunked, gzip", "gzip"])
+  func `a body in another transfer coding than chunked is never stored`(
+    _ codings: String
+  )
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let isChunked = codings.contains("chunked")
+    let chunk = Array("\(String(Self.gzipped.count, radix: 16))\r\n".utf8)
+    let body =
+      isChunked ? chunk + Self.gzipped + Array("\r\n0\r\n\r\n".utf8) : Self.gzipped
+    let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nTransfer-Encoding: \(codings)\r\n\r\n"
+    let reply = Fault.rawResponse(Array(head.utf8) + body)
+    fixture.server.route("/a", Resource(Self.body, faults: reply, then: .repeatLast))
+    try fixture.add("/a")
+    let (summary, _) = try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    #expect(summary == RunSummary(completed: 0, failed: 1))
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+    // URLSession may recognize the coding before it reports the head.
+    let code = try #require(try fixture.record("/a").attempts.first?.failure.code)
+    #expect([.unexpectedCoding, .badResponse, .connectionLost].contains(code))
+  }
+
   /// `hello`, compressed.
   private static let gzipped: [UInt8] = [
     0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9,

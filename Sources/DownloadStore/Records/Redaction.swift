@@ -232,6 +232,29 @@ package enum Redaction {
     return RandomText.matches(bytes) ? mark : shortened(bytes[...])
   }
 
+  /// Returns what a message may repeat of a reference of a server that is not a valid URL.
+  ///
+  /// Without a regular authority, the user info may be anywhere before the last `@`.
+  package static func reference(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    let authority = endOfSeparator(in: bytes, from: 0)
+    if let authority, authority < bytes.count, bytes[authority] != slash { return argument(text) }
+    let start = authority ?? 0
+    let mark = bytes[start...].lastIndex(of: at)
+    let shown = mark.map { bytes[..<start] + markBytes + bytes[$0...] } ?? bytes
+    return shortened(redacted(Array(shown), nesting: 0))
+  }
+
+  /// Returns what a message may repeat of the value of a response field, in which a server can send
+  /// anything.
+  package static func fieldValue(_ value: String) -> String {
+    let shown = value.contains("@") ? reference(value) : argument(value)
+    return shown.utf8.count <= longestFieldValue ? shown : "\(shown.prefix(longestFieldValue))…"
+  }
+
+  /// The number of characters of a response field that a message repeats.
+  private static let longestFieldValue = 100
+
   /// Whether the value of an option or a parameter of this name is a secret.
   package static func isSecretName(_ name: String) -> Bool {
     SecretName.matches(Array(name.utf8)[...])

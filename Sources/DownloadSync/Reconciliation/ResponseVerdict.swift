@@ -48,8 +48,18 @@ package enum ResponseVerdict: Sendable, Hashable {
       self = .fail(
         DownloadFailure(
           .unexpectedCoding,
-          "the response has Content-Encoding \(coding), which was not requested"
+          "the response has Content-Encoding \(Redaction.fieldValue(coding)), which was not requested"
             + (head.isDecoded ? "; this transport cannot store the coded file" : "")
+        ),
+        retryAfter: nil
+      )
+      return
+    }
+    if (200..<300).contains(head.status), let coding = head.transferCoding {
+      self = .fail(
+        DownloadFailure(
+          .unexpectedCoding,
+          "the response has Transfer-Encoding \(Redaction.fieldValue(coding)), which was not requested"
         ),
         retryAfter: nil
       )
@@ -59,7 +69,8 @@ package enum ResponseVerdict: Sendable, Hashable {
       self = .fail(
         DownloadFailure(
           .badResponse,
-          "the response has an invalid Content-Length: \(head["Content-Length"] ?? "")"
+          "the response has an invalid Content-Length: "
+            + Redaction.fieldValue(head["Content-Length"] ?? "")
         ),
         retryAfter: nil
       )
@@ -279,7 +290,8 @@ extension TransferResult {
         : .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
       return
     }
-    guard head.contentCoding == nil, !head.hasInvalidLength, !head.contradictsItsRange,
+    guard head.contentCoding == nil, head.transferCoding == nil, !head.hasInvalidLength,
+      !head.contradictsItsRange,
       let received = head.contentRange?.range, received.lowerBound == range.lowerBound
     else {
       self = .failed(
@@ -287,7 +299,8 @@ extension TransferResult {
           .badResponse,
           "requested the bytes from \(range.lowerBound) to \(range.upperBound), and received a "
             + "response with status \(head.status) and "
-            + (head["Content-Range"].map { "Content-Range \($0)" } ?? "no Content-Range")
+            + (head["Content-Range"].map { "Content-Range \(Redaction.fieldValue($0))" }
+              ?? "no Content-Range")
         ),
         retryAfter: nil
       )

@@ -159,7 +159,7 @@ package enum RedirectDecision: Hashable {
     // Transports decode header fields as UTF-8. After the replacement of other bytes, the request
     // would be for another file.
     guard !location.unicodeScalars.contains("\u{FFFD}") else {
-      self = .refuse("the location is not UTF-8: \(Redaction.url(location))")
+      self = .refuse("the location is not UTF-8: \(Redaction.reference(location))")
       return
     }
     do throws(RequestURL.Problem) {
@@ -167,15 +167,15 @@ package enum RedirectDecision: Hashable {
       self = .follow(prepared.redirected(to: url, setCookies, now: now))
     } catch {
       // A `data` URL consists of content: show its scheme only.
-      let shown = location.contains("//") ? Redaction.url(location) : nil
+      let shown = location.contains("//") ? Redaction.reference(location) : nil
       self =
         switch error {
         case .otherScheme(let scheme):
           .refuse("the redirect is not to an http or https URL: \(shown ?? "\(scheme):")")
         case .noHost, .noURL:
-          .refuse("the redirect has no valid location: \(shown ?? Redaction.url(location))")
+          .refuse("the redirect has no valid location: \(shown ?? Redaction.reference(location))")
         case .invalidPort:
-          .refuse("the redirect is to a port that does not exist: \(Redaction.url(location))")
+          .refuse("the redirect is to a port that does not exist: \(Redaction.reference(location))")
         }
     }
   }

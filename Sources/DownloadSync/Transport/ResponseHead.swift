@@ -124,6 +124,18 @@ extension ResponseHead {
     return isForeign ? values : nil
   }
 
+  /// The transfer codings of the body if one is not `chunked`; `nil` otherwise.
+  ///
+  /// No request accepts another one (RFC 9112, 6.1 and 7.4). Some libraries remove only `chunked`, so
+  /// that the bytes are coded. The obsolete `identity` changes nothing.
+  var transferCoding: String? {
+    let values = list("Transfer-Encoding") ?? ""
+    let codings = values.split(separator: ",").map { coding in
+      coding.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+    return codings.allSatisfy { ["", "chunked", "identity"].contains($0) } ? nil : values
+  }
+
   /// Returns the delay that the server requests in `Retry-After` (RFC 9110, 10.2.3), from zero to
   /// one year.
   ///
@@ -137,9 +149,11 @@ extension ResponseHead {
     return .seconds(max(0, min(date.timeIntervalSince(now), Double(year))))
   }
 
-  /// Parses a number of digits only, without sign and blanks; returns `nil` on overflow.
+  /// Parses a size of digits only, without sign and blanks; returns `nil` for a number that no file
+  /// has, so that sums of sizes cannot overflow.
   private static func number(_ text: Substring) -> Int64? {
-    isDigits(text) ? Int64(text) : nil
+    guard isDigits(text), let number = Int64(text), RecordLimits.isSize(number) else { return nil }
+    return number
   }
 
   private static func isDigits(_ text: Substring) -> Bool {

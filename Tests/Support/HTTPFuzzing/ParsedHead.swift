@@ -95,12 +95,18 @@ struct ParsedHead: Sendable, Hashable {
     return range
   }
 
-  /// Whether the body has a content coding, with which offsets are meaningless.
+  /// Whether the body has a content coding, or a transfer coding that libraries do not remove, with
+  /// which offsets are meaningless.
   var isCoded: Bool {
-    fields.contains { field in
-      field.name.lowercased() == "content-encoding"
-        && field.value.lowercased().split(separator: ",")
-          .contains { !["", "identity"].contains($0.trimmingCharacters(in: .whitespaces)) }
+    let harmless = [
+      "content-encoding": ["", "identity"], "transfer-encoding": ["", "identity", "chunked"],
+    ]
+    return fields.contains { field in
+      guard let known = harmless[field.name.lowercased()] else { return false }
+      return field.value.lowercased().split(separator: ",").contains { coding in
+        let name = coding.prefix { $0 != ";" }
+        return !known.contains(name.trimmingCharacters(in: .whitespaces))
+      }
     }
   }
 
