@@ -52,9 +52,12 @@
       self.proxies = proxies
     }
 
+    /// Returns the route of a request to a URL.
+    func route(to url: RequestURL) -> Route { Route(to: url, proxies) }
+
     /// Returns the route of a request, and its client.
     func client(for request: PreparedRequest) -> (client: HTTPClient, route: Route) {
-      let route = Route(to: request.url, proxies)
+      let route = route(to: request.url)
       let hasCertificate = configuration.tlsConfiguration?.certificateChain.isEmpty == false
       let key = Key(route: route, showsCertificate: hasCertificate && request.showsCertificate)
       let client = clients.withLock { clients in

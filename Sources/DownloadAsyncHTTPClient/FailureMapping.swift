@@ -10,15 +10,13 @@
   internal import SystemInterface
 
   extension TaskOutcome {
-    /// The outcome of a task that the client ended with an error.
-    init(failedWith error: any Error) {
+    /// The outcome of a task whose request the client ended with an error.
+    init(failedWith error: any Error, _ peers: Peers) {
       if error is CancellationError || error as? HTTPClientError == .cancelled {
         self = .cancelled
       } else {
         let code = DownloadFailure.Code(error)
-        let message =
-          error as? HTTPClientError == .invalidProxyResponse
-          ? "the proxy did not open a connection to the server" : String(describing: error)
+        let message = FailureText(peers: peers).message(of: error, code)
         self = .failed(DownloadFailure(code, message))
       }
     }

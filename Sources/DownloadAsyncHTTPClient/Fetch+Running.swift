@@ -15,24 +15,27 @@
     /// Sends the request, follows redirects, and passes the response to the sink.
     func run(_ first: PreparedRequest, clients: ClientPool, limiter: RateLimiter) async {
       let outcome: TaskOutcome
+      var current = first
       do {
-        let isComplete = try await fetch(first, clients: clients, limiter: limiter)
+        let isComplete = try await fetch(&current, clients: clients, limiter: limiter)
         outcome = isComplete ? .completed : .cancelled
       } catch let failure as DownloadFailure {
         outcome = .failed(failure)
       } catch {
-        outcome = TaskOutcome(failedWith: error)
+        let peers = Peers(current.url, by: clients.route(to: current.url))
+        outcome = TaskOutcome(failedWith: error, peers)
       }
       if gate.settle(outcome) { gate.finish() }
     }
 
+    /// Follows redirects until `prepared` is the last request.
+    ///
     /// Returns true when the response is complete, false when the task was ended elsewhere.
     private func fetch(
-      _ first: PreparedRequest,
+      _ prepared: inout PreparedRequest,
       clients: ClientPool,
       limiter: RateLimiter
     ) async throws -> Bool {
-      var prepared = first
       while true {
         listens()
         let (client, route) = clients.client(for: prepared)

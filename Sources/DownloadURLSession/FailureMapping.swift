@@ -97,5 +97,15 @@ private let textRules = [
 ]
 
 private func plainText(_ kind: DownloadFailure.Code, _ code: URLError.Code) -> String {
-  kind == .timedOut ? "nothing arrived in time" : "URL error \(code.rawValue)"
+  switch kind {
+  case .timedOut: "nothing arrived in time"
+  case .cannotConnect: "no connection to the server could be opened"
+  case .cannotFindHost: "there is no host of that name, or this machine is offline"
+  case .connectionLost: "the server closed the connection before the end of the response"
+  case .insecure: "no secure connection to the server could be opened"
+  case .badResponse: "the answer of the server is not valid HTTP"
+  case .badRedirect: "the server redirects to a URL that cannot be requested"
+  case .unsupportedURL: "the URL cannot be requested"
+  default: "the request failed for an unknown reason (URL error \(code.rawValue))"
+  }
 }
