@@ -88,4 +88,37 @@ struct RootCommandTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: old))
     #expect(try await DLStoreProcess.run("verify", store: store).status == 0)
   }
+
+  @Test func `another output folder is for files from now on`() async throws {
+    let server = try FaultServer()
+    let body = Body.generated(byteCount: 3_000_000, seed: 6)
+    server.route("/done", Resource(body))
+    server.route("/part", Resource(body, faults: .resetAfter(bytes: 1_500_000), .status(404)))
+    for path in ["/done", "/part"] {
+      #expect(try await DLStoreProcess.run("add", server.url(path), store: store).status == 0)
+    }
+    let first = try await DLStoreProcess.run("run", "--until-idle", store: store)
+    #expect(first.status == 1)
+    server.route("/new", Resource(body))
+    for (command, path) in [("add", "/new"), ("resume", "/part")] {
+      #expect(try await DLStoreProcess.run(command, server.url(path), store: store).status == 0)
+    }
+    let out = folder.path("out")
+    let second = try await DLStoreProcess.run(
+      "run",
+      "--until-idle",
+      "--output-folder",
+      out,
+      store: store
+    )
+    #expect(second.status == 0, "\(second.messages)")
+    #expect(second.messages.contains("2 downloads stay in \(store)/files"))
+    #expect(body.matches(file: "\(store)/files/part"))
+    #expect(body.matches(file: "\(out)/new"))
+    let requests = server.requests.filter { $0.path == "/part" }
+    #expect(requests.last?["Range"]?.hasPrefix("bytes=") == true)
+    #expect(try await DLStoreProcess.run("verify", store: store).status == 0)
+    let orphans = try await DLStoreProcess.run("purge", "--orphans", "--dry-run", store: store)
+    #expect(!orphans.output.contains("dlstore-part"))
+  }
 }

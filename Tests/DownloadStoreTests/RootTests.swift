@@ -82,4 +82,63 @@ import Testing
     let error = #expect(throws: RecordStoreError.self) { try roots.layout(of: record) }
     #expect(error?.code == .missingRoot)
   }
+
+  @Test func `downloads with bytes or a file keep their folder when the standard one changes`()
+    throws
+  {
+    let store = fixture.store
+    let files = "\(store.path)/files"
+    for name in ["done", "part", "running", "file", "new"] {
+      try fixture.add("https://example.com/\(name)") { $0.folder = "sub" }
+    }
+    try fixture.change("https://example.com/done") { $0.state = .completed }
+    try fixture.change("https://example.com/part") { $0.received = 5 }
+    try fixture.change("https://example.com/running") { $0.state = .running }
+    let file = try fixture.layout(of: store.record(matching: "https://example.com/file"))
+    try FileManager.default.createDirectory(
+      atPath: file.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data("x".utf8).write(to: URL(filePath: file.partialPath))
+    let kept = try store.setStandardFolder("/new")
+    #expect(kept.path == files && kept.count == 4)
+    for name in ["done", "part", "running", "file"] {
+      let record = try store.record(matching: "https://example.com/\(name)")
+      #expect(try fixture.layout(of: record).finalPath == "\(files)/sub/\(name)")
+      #expect(record.destination == "\(record.root)/sub/\(name)")
+    }
+    let record = try store.record(matching: "https://example.com/new")
+    #expect(try fixture.layout(of: record).finalPath == "/new/sub/new")
+    // The same folder again changes nothing.
+    #expect(try store.setStandardFolder("/new/").count == 0)
+    #expect(try store.roots().all.count == 2)
+  }
+
+  @Test func `folders that alternate share their roots`() throws {
+    let store = fixture.store
+    var urls: [String] = []
+    for (round, folder) in ["/a", "/b", "/a", "/b", "/a", "/b"].enumerated() {
+      #expect(try store.setStandardFolder(folder).count == min(round, 1))
+      urls.append("https://example.com/\(round)")
+      try fixture.add(urls[round])
+      try fixture.change(urls[round]) { $0.received = 5 }
+    }
+    let folders = try urls.map { try fixture.layout(of: store.record(matching: $0)).rootPath }
+    #expect(folders == ["/a", "/b", "/a", "/b", "/a", "/b"])
+    #expect(try store.roots().all.count == 3)
+  }
+
+  @Test func `a download whose name is taken in the root of its folder gets another root`() throws {
+    let store = fixture.store
+    let known = try store.root(at: "/a")
+    try fixture.add("https://example.com/1") { ($0.root, $0.filename) = (known, "x") }
+    _ = try store.setStandardFolder("/a")
+    try fixture.add("https://example.com/2") { $0.filename = "x" }
+    try fixture.change("https://example.com/2") { $0.received = 5 }
+    let kept = try store.setStandardFolder("/b")
+    #expect(kept.path == "/a" && kept.count == 1)
+    let record = try store.record(matching: "https://example.com/2")
+    #expect(try fixture.layout(of: record).rootPath == "/a")
+    #expect(record.root != known && record.root != RootName.standard)
+  }
 }

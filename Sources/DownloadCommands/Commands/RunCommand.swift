@@ -28,7 +28,7 @@ struct RunCommand: EngineCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The folder for files from now on, also for downloads in the standard folder; stored.",
+      "The folder for files from now on; stored. Downloads that have bytes or a file stay in theirs.",
       valueName: "folder"
     ),
     completion: .directory
@@ -38,7 +38,7 @@ struct RunCommand: EngineCommand {
   func run() async throws {
     let folder = try outputFolder.map { try Folder.made(at: $0) }
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
-    if let folder { try setRoot(folder, of: store) }
+    if let folder { try setFolder(folder, of: store) }
     let session = try EngineSession(
       store: store,
       limits: limits,
@@ -53,14 +53,19 @@ struct RunCommand: EngineCommand {
     if failures > 0 { throw CommandFailure(.failed) }
   }
 
-  /// Changes the root while holding the engine lock.
+  /// Changes the standard folder while holding the engine lock.
   ///
   /// An engine reads the roots at its creation, and they must not change while another engine runs.
   /// So the lock is taken here and again for the run.
-  private func setRoot(_ folder: String, of store: RecordStore) throws {
+  private func setFolder(_ folder: String, of store: RecordStore) throws {
     let probe = try EngineSession(store: store, limits: limits, display: display)
-    try store.setRoot(folder)
+    let kept = try store.setStandardFolder(folder)
     withExtendedLifetime(probe) {}
+    guard kept.count > 0, !display.quiet else { return }
+    Output.current.say(
+      "\(kept.count) \(kept.count == 1 ? "download stays" : "downloads stay") in \(kept.path); new "
+        + "ones go to \(folder)"
+    )
   }
 
   /// Failures in workers that crashed later count too.

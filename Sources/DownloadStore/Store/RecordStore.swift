@@ -182,12 +182,7 @@ public final class RecordStore: Sendable {
     guard !paths.isEmpty else { return try roots() }
     try objects.write { tx in
       var known = Set(try tx.fetch(Root.all).map(\.path))
-      for path in paths where known.insert(path).inserted {
-        var name = "root-\(RecordIdentity.id(forURL: path))"
-        // A root that was created for this path may have been moved, with its records.
-        while try tx.find(Root.self, key: name) != nil { name += "-" }
-        try tx.insert(Root(name: name, path: path))
-      }
+      for path in paths where known.insert(path).inserted { _ = try tx.makeRoot(at: path) }
     }
     return try roots()
   }
