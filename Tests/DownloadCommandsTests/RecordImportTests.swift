@@ -362,6 +362,34 @@ struct RecordImportTests: StoreSuite {
     #expect(try RecordStore(at: store).roots().path(of: RootName.standard) == before)
   }
 
+  @Test func `a record in a root that neither the store nor the file has is refused`() async throws
+  {
+    let source = folder.path("with-root")
+    let opened = try RecordStore(at: source)
+    var request = DownloadRequest(url: url)
+    request.root = try opened.root(at: "/mnt/elsewhere")
+    try await opened.add([request])
+    let lines = await dlstore("--store", source, "export").output.split(separator: "\n")
+    let isRoot = { (line: Substring) in line.contains("\"model\":\"Root\"") }
+    #expect(lines.contains(where: isRoot))
+    let text = lines.filter { !isRoot($0) }.joined(separator: "\n")
+    let file = try folder.makeFile("no-root.jsonl", text)
+    let number = lines.firstIndex { $0.contains("DownloadRecord\",\"fields\"") }.map { $0 + 1 }
+    // A new store is not created.
+    let created = await importing(file)
+    #expect(created.status == .damaged, "\(created.messages)")
+    #expect(!FileManager.default.fileExists(atPath: store))
+    _ = try RecordStore(at: store)
+    let refused = await importing(file)
+    #expect(refused.status == .damaged && refused.messages.contains("has the root '"))
+    if let number { #expect(refused.messages.contains("line \(number)")) }
+    #expect(try records().isEmpty)
+    // The store may have the root.
+    #expect(try RecordStore(at: store).root(at: "/mnt/elsewhere") == request.root)
+    #expect(await importing(file).status == .done)
+    #expect(try records().count == 1)
+  }
+
   // MARK: aria2
 
   @Test(arguments: ["dir=.ssh", "dir=/nowhere/.ssh", "out=.config/x"])

@@ -171,7 +171,7 @@ struct ChangedPartialTests {
     try await run { $0.retry = RetryPolicy(maximumAttempts: 1) }
     let record = try fixture.record("/a")
     #expect(record.received == kept - Self.length)
-    let found = try Reconciliation(of: record, in: try fixture.store.roots(), now: Date())
+    let found = Reconciliation(of: record, in: try fixture.store.roots(), now: Date())
     #expect(!found.reconcileCase.conditions.isPartialChanged)
   }
 

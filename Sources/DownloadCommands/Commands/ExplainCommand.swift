@@ -77,7 +77,7 @@ struct ExplainCommand: AsyncParsableCommand {
     if let name {
       let store = try location.openedForReading(reading)
       let record = try store.record(matching: name)
-      let found = try Reconciliation(of: record, in: try store.roots(), now: Date())
+      let found = Reconciliation(of: record, in: try store.roots(), now: Date())
       return try explain(found.reconcileCase)
     }
     try explain(values.reconcileCase)

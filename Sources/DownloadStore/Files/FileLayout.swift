@@ -13,7 +13,8 @@ package struct FileLayout: Sendable, Hashable {
   package let partialPath: String
   /// The partial file as named by earlier builds, in which stores had no id.
   package let earlierPartialPath: String
-  /// Whether the record's folder and file name are valid, so that no path leads out of the root.
+  /// Whether the root is known, and the record's folder and file name are valid, so that no path
+  /// leads out of the root.
   ///
   /// Every stored name was validated. Damage or another program may have changed it since.
   package let isBelowRoot: Bool
@@ -23,8 +24,10 @@ package struct FileLayout: Sendable, Hashable {
   /// - Parameters:
   ///   - record: The record.
   ///   - storeID: The id of the record's store.
-  ///   - rootPath: The path of the record's root.
-  package init(record: DownloadRecord, storeID: String, rootPath: String) {
+  ///   - path: The path of the record's root; `nil` if the root is unknown. The paths of the files
+  ///     are then below one that no file can have.
+  package init(record: DownloadRecord, storeID: String, rootPath path: String?) {
+    let rootPath = path ?? "/dev/null/unknown"
     self.rootPath = rootPath
     folderPath = record.folder.isEmpty ? rootPath : "\(rootPath)/\(record.folder)"
     finalPath = "\(folderPath)/\(record.filename)"
@@ -32,7 +35,8 @@ package struct FileLayout: Sendable, Hashable {
     partialPath = "\(folderPath)/\(name.text)"
     earlierPartialPath = "\(folderPath)/\(PartialName(recordID: record.id, storeID: nil).text)"
     isBelowRoot =
-      (try? Self.validatedFolder(record.folder)) == record.folder
+      path != nil
+      && (try? Self.validatedFolder(record.folder)) == record.folder
       && !["", ".", ".."].contains(record.filename)
       && !record.filename.utf8.contains(UInt8(ascii: "/"))
   }

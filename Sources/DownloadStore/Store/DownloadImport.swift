@@ -52,6 +52,12 @@ package final class DownloadImport: ImportReview {
   /// The last number that was given to each wanted destination.
   private var numbers: [StoredText: Int] = [:]
 
+  /// The lines of the file's first records in roots that the store does not have, by root.
+  private var linesInUnknownRoots: [String: Int] = [:]
+  /// The roots of the store, once they are needed.
+  private var knownRoots: Roots?
+  /// The names of the file's roots.
+  private var fileRoots: Set<String> = []
   /// The roots of the file that the store does not have, with their paths.
   package private(set) var newRoots: [(name: String, path: String)] = []
   /// The number of records that got another id or file name.
@@ -87,16 +93,34 @@ package final class DownloadImport: ImportReview {
     return store
   }
 
+  private func storeRoots() throws -> Roots? {
+    let roots = try knownRoots ?? store()?.roots()
+    knownRoots = roots
+    return roots
+  }
+
   package func begin(isCheck: Bool) {
     if recordCount > 0 { isPlanned = true }
     recordCount = 0
     newRoots = []
+    linesInUnknownRoots = [:]
+    fileRoots = []
+    knownRoots = nil
   }
 
-  package func review(_ object: StoredObject) throws -> StoredObject? {
+  package func end() throws {
+    let missing = linesInUnknownRoots.filter { !fileRoots.contains($0.key) }
+    guard let first = missing.min(by: { $0.value < $1.value }) else { return }
+    throw ImportRefusal(
+      "neither the store nor the file has the root '\(first.key)' of the record",
+      line: first.value
+    )
+  }
+
+  package func review(_ object: StoredObject, line: Int) throws -> StoredObject? {
     do {
       switch object.model {
-      case DownloadRecord.schema.name: return try reviewRecord(object)
+      case DownloadRecord.schema.name: return try reviewRecord(object, line)
       case RequestHeaders.schema.name:
         var value = try headers.decode(object)
         try value.validate()
@@ -123,7 +147,7 @@ package final class DownloadImport: ImportReview {
 
   // MARK: Records
 
-  private func reviewRecord(_ object: StoredObject) throws -> StoredObject? {
+  private func reviewRecord(_ object: StoredObject, _ line: Int) throws -> StoredObject? {
     let record = try records.decode(object)
     try record.validate(acceptsHiddenFolder: acceptsHiddenFolders)
     let number = recordCount
@@ -131,6 +155,11 @@ package final class DownloadImport: ImportReview {
     if !isPlanned { try plan(record, number) }
     let place = places[number]
     guard place?.isKept != true else { return nil }
+    if record.root != RootName.standard, linesInUnknownRoots[record.root] == nil,
+      try storeRoots()?.path(of: record.root) == nil
+    {
+      linesInUnknownRoots[record.root] = line
+    }
     var result = record
     if let place {
       result.id = place.id
@@ -242,6 +271,7 @@ package final class DownloadImport: ImportReview {
   private func reviewRoot(_ object: StoredObject) throws -> StoredObject? {
     let root = try roots.decode(object)
     try root.validate()
+    fileRoots.insert(root.name)
     let stored = try store()?.roots().path(of: root.name)
     if let stored {
       // The standard root has a path without being stored.

@@ -227,6 +227,13 @@ package struct Roots: Sendable, Hashable {
     FileLayout(record: record, storeID: storeID, rootPath: try rootPath(of: record))
   }
 
+  /// Returns the paths of a record's files, below an impossible path if its root is unknown.
+  ///
+  /// The record then has no files, and none can be created.
+  package func possibleLayout(of record: DownloadRecord) -> FileLayout {
+    FileLayout(record: record, storeID: storeID, rootPath: path(of: record.root))
+  }
+
   /// Returns the path of a record's finished file, as ``FileLayout/finalPath``.
   ///
   /// - Throws: ``RecordStoreError`` with `missingRoot`.
@@ -242,9 +249,12 @@ package struct Roots: Sendable, Hashable {
     guard let path = path(of: record.root) else {
       throw RecordStoreError(
         .missingRoot,
-        "the store has no root named '\(record.root)', which the download \(record.id) refers to"
+        "\(Self.unknown(record.root)), which the download \(record.id) refers to"
       )
     }
     return path
   }
+
+  /// The beginning of a message about an unknown root.
+  package static func unknown(_ name: String) -> String { "the store has no root named '\(name)'" }
 }

@@ -52,7 +52,7 @@ extension DownloadEngine {
     of record: DownloadRecord,
     _ transport: any BackgroundTransport
   ) async throws {
-    let found = try inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
+    let found = inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
     let effects = found.effects
     log("reconcile task", record, ["rules": found.decision.ruleNames])
     let keeper = TaskSnapshot.keeper(of: tasks)

@@ -180,7 +180,7 @@ extension DownloadEngine {
     return try await commit { tx in
       try finished.compactMap { file -> FinishedFile? in
         guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
-        let effects = try Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
+        let effects = Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
         guard effects.record == .finalize || effects.record == .redoRename else { return nil }
         if effects.choosesName { try store.reserveName(for: &record, roots, in: &tx) }
         record.finalize(

@@ -61,7 +61,7 @@ extension DownloadEngine {
     // The engine offers a record of another generation to the queue when it reads the change.
     guard let record = try await current(entry.key.url), entry.key.matches(record) else { return }
     if let failure { return try await commitFailure(record, failure, retryAfter: nil) }
-    let found = try Reconciliation(
+    let found = Reconciliation(
       of: record,
       in: locations.roots,
       now: now(),

@@ -40,8 +40,8 @@ extension DownloadEngine {
     checksPieces: Bool = false
   ) async throws -> [Reconciliation] {
     // A record with a transfer is reconciled when the transfer has ended.
-    let found = try Reconciliation.of(
-      records.filter { !isOccupied($0) },
+    let found = Reconciliation.of(
+      try await failingUnplaced(records.filter { !isOccupied($0) }),
       in: locations.roots,
       now: now(),
       policy: policy
@@ -50,7 +50,7 @@ extension DownloadEngine {
       guard found.reconcileCase.partial == .missing,
         placement.adoptEarlierPartial(of: found.record, found.layout)
       else { return found }
-      return try inspect(found.record)
+      return inspect(found.record)
     }
     let withheld = try await execute(
       found,
@@ -84,15 +84,41 @@ extension DownloadEngine {
     _ record: DownloadRecord,
     task: ReconcileCase.LiveTask = .none,
     hasFreeSlot: Bool = true
-  ) throws(RecordStoreError) -> Reconciliation {
-    placement.adoptEarlierPartial(of: record, try locations.layout(of: record))
-    return try Reconciliation(
+  ) -> Reconciliation {
+    placement.adoptEarlierPartial(of: record, locations.roots.possibleLayout(of: record))
+    return Reconciliation(
       of: record,
       in: locations.roots,
       task: task,
       now: now(),
       hasFreeSlot: hasFreeSlot,
       policy: policy
+    )
+  }
+
+  /// Fails those of some downloads that would continue although their root is unknown, and returns
+  /// the others.
+  ///
+  /// Another program or an earlier version may have stored such a record. It must not stop the others.
+  private func failingUnplaced(_ records: [DownloadRecord]) async throws -> [DownloadRecord] {
+    let unplaced = records.filter { record in
+      !record.isGivenUp && locations.roots.path(of: record.root) == nil
+        && [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
+    }
+    for record in unplaced { try await failUnplaced(record) }
+    let ids = Set(unplaced.map(\.id))
+    return ids.isEmpty ? records : records.filter { !ids.contains($0.id) }
+  }
+
+  /// Fails a download whose root is unknown, and keeps its bytes.
+  func failUnplaced(_ record: DownloadRecord) async throws {
+    try await commitFailure(
+      record,
+      DownloadFailure(
+        .fileSystem,
+        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
+      ),
+      retryAfter: nil
     )
   }
 

@@ -67,11 +67,12 @@ extension DownloadEngine {
       // process can be identified afterwards.
       let transferred = Set(active.values.map(\.record.id))
       let hooks = options.hooks
-      let (completed, starts, moved, others) = try await commit {
+      let (completed, starts, moved, unplaced, others) = try await commit {
         [placement, placed, takesResumeData] tx in
         let completed = try tx.complete(placed, marking: hooks, at: moment)
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
+        var unplaced: [DownloadRecord] = []
         var others: [(Reconciliation, Scheduler.Candidate)] = []
         for candidate in chosen {
           guard var record = try tx.find(DownloadRecord.self, key: candidate.url), record.mayStart
@@ -87,8 +88,12 @@ extension DownloadEngine {
             moved.append(record)
             continue
           }
-          placement.adoptEarlierPartial(of: record, try locations.layout(of: record))
-          let found = try Reconciliation(
+          guard let layout = try? locations.layout(of: record) else {
+            unplaced.append(record)
+            continue
+          }
+          placement.adoptEarlierPartial(of: record, layout)
+          let found = Reconciliation(
             of: record,
             in: locations.roots,
             now: moment,
@@ -107,12 +112,13 @@ extension DownloadEngine {
             others.append((found, candidate))
           }
         }
-        return (completed, starts, moved, others)
+        return (completed, starts, moved, unplaced, others)
       }
       placed = []
       noteCompleted(completed)
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
+      for record in unplaced { try await failUnplaced(record) }
       for (found, candidate) in others where found.effects.partial == .check {
         checks.insert(found, candidate)
       }

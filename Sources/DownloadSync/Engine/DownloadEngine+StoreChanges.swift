@@ -88,7 +88,7 @@ extension DownloadEngine {
         // If a transfer of the record is still ending, that end reconciles it.
         if DownloadState.active.contains(record.state), active.transfer(ofRecord: record.id) == nil
         {
-          idle.append(try inspect(record))
+          idle.append(inspect(record))
         }
       }
     }
@@ -117,7 +117,7 @@ extension DownloadEngine {
     guard download.transfer.key.matches(record) else { return endTransfer(url) }
     download.transfer.limit(as: record)
     active.noteLimits(of: record, options.split)
-    let found = try inspect(record, task: .running)
+    let found = inspect(record, task: .running)
     switch found.effects.task {
     case .cancel:
       log("reconcile", record, ["rules": found.decision.ruleNames])
@@ -152,7 +152,7 @@ extension DownloadEngine {
     if owner == nil { removePartial(layout) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await execute(
-      records.filter { isInScope($0.url) }.map { try inspect($0) }
+      records.filter { isInScope($0.url) }.map { inspect($0) }
     )
   }
 

@@ -91,7 +91,7 @@ extension DownloadEngine {
       }
       record = current
     }
-    let found = try inspect(
+    let found = inspect(
       record,
       task: ReconcileCase.LiveTask(
         result,
@@ -263,7 +263,7 @@ extension DownloadEngine {
       return (record, failure, wait)
     }
     guard let (record, failure, wait) = committed else {
-      return try await endReplaced(download, try locations.layout(of: download))
+      return try await endReplaced(download, locations.roots.possibleLayout(of: download))
     }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     // A file of which no byte counts would only use disk space.

@@ -24,6 +24,7 @@ package struct Reconciliation: Sendable, Hashable {
   /// Examines the files of a record, and decides.
   ///
   /// Changes nothing. Costs two `lstat` calls, and parsing the record's resume data if it has some.
+  /// A record whose root is unknown has no files.
   ///
   /// - Parameters:
   ///   - record: The record as stored.
@@ -32,7 +33,6 @@ package struct Reconciliation: Sendable, Hashable {
   ///   - now: The current time, which decides whether a retry is due.
   ///   - hasFreeSlot: Whether another download may run.
   ///   - policy: The settings that the decision depends on.
-  /// - Throws: `RecordStoreError` with `missingRoot` if the record's root is unknown.
   package init(
     of record: DownloadRecord,
     in roots: Roots,
@@ -40,9 +40,9 @@ package struct Reconciliation: Sendable, Hashable {
     now: Date,
     hasFreeSlot: Bool = true,
     policy: ReconcilePolicy = ReconcilePolicy()
-  ) throws(RecordStoreError) {
+  ) {
     self.record = record
-    layout = try roots.layout(of: record)
+    layout = roots.possibleLayout(of: record)
     let files = FileInspection(of: record, in: layout)
     partialIdentity = files.partialIdentity
     reconcileCase = ReconcileCase(
@@ -66,8 +66,7 @@ package struct Reconciliation: Sendable, Hashable {
   ///   - now: The current time, which decides whether a retry is due.
   ///   - policy: The settings that the decisions depend on.
   /// - Returns: One value for each examined record.
-  /// - Throws: `RecordStoreError` with `missingRoot` if the root of a record is unknown;
-  ///   `StoreError`.
+  /// - Throws: `StoreError`.
   /// - Complexity: O(n) for n active records, plus two `lstat` calls for each examined one.
   package static func ofActive(
     in store: RecordStore,
@@ -77,19 +76,17 @@ package struct Reconciliation: Sendable, Hashable {
     let active = try store.records(
       DownloadRecord.where { $0.state.isIn(DownloadState.active) }
     )
-    return try of(active, in: try store.roots(), now: now, policy: policy)
+    return of(active, in: try store.roots(), now: now, policy: policy)
   }
 
   /// Examines records without a task; those that were running come first.
-  ///
-  /// - Throws: `RecordStoreError` with `missingRoot` if the root of a record is unknown.
   static func of(
     _ records: [DownloadRecord],
     in roots: Roots,
     now: Date,
     policy: ReconcilePolicy
-  ) throws -> [Self] {
-    let found = try records.map { try Self(of: $0, in: roots, now: now, policy: policy) }
+  ) -> [Self] {
+    let found = records.map { Self(of: $0, in: roots, now: now, policy: policy) }
     return found.filter { $0.decision.result == .waitingFirst }
       + found.filter { $0.decision.result != .waitingFirst }
   }

@@ -11,7 +11,7 @@ import Testing
 
   private func found(_ name: String) throws -> Reconciliation {
     let record = DownloadRecord.sample(url: "https://example.com/\(name)")
-    return try Reconciliation(
+    return Reconciliation(
       of: record,
       in: Roots(paths: [:], standardPath: "/nonexistent", storeID: "1"),
       now: record.createdAt

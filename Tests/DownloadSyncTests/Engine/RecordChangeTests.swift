@@ -31,7 +31,7 @@ import Testing
     after change: (inout DownloadRecord) -> Void
   ) throws -> (applied: DownloadRecord?, stored: DownloadRecord) {
     let record = try store.record(matching: url)
-    let found = try Reconciliation(of: record, in: try store.roots(), now: Date())
+    let found = Reconciliation(of: record, in: try store.roots(), now: Date())
     let recount = RecordChange(
       found,
       after: .none,

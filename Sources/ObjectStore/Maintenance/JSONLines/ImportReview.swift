@@ -20,18 +20,29 @@ package protocol ImportReview: AnyObject {
 
   /// Reviews the next object of the file.
   ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - line: Its line, from 1.
   /// - Returns: The object to write; `nil` to skip it.
   /// - Throws: ``ImportRefusal`` if the object must not be imported; other errors end the import.
-  func review(_ object: StoredObject) throws -> StoredObject?
+  func review(_ object: StoredObject, line: Int) throws -> StoredObject?
+
+  /// Ends the reading of the file.
+  ///
+  /// - Throws: ``ImportRefusal`` for an object that must not be imported without one that is missing.
+  func end() throws
 }
 
 /// The reason why an object must not be imported.
 package struct ImportRefusal: Error, Sendable, Hashable {
   /// The reason, as a clause.
   package var reason: String
+  /// The line of the object; `nil` for the last one that was read.
+  package var line: Int?
 
   /// Creates a refusal.
-  package init(_ reason: String) {
+  package init(_ reason: String, line: Int? = nil) {
     self.reason = reason
+    self.line = line
   }
 }

@@ -43,6 +43,9 @@ struct JSONLinesImport {
   mutating func add(_ lines: LineReader) throws {
     do {
       while let line = try lines.next() { try add(line) }
+      if isReviewed { try review?.end() }
+    } catch let refusal as ImportRefusal {
+      throw failure(refusal)
     } catch let error as LineReader.LineTooLong {
       objects.report.lines += 1
       throw failure(error.reason)
@@ -79,12 +82,16 @@ struct JSONLinesImport {
   private mutating func reviewed(_ object: StoredObject?) throws -> StoredObject? {
     guard isReviewed, let review, let object else { return object }
     do {
-      if let reviewed = try review.review(object) { return reviewed }
+      if let reviewed = try review.review(object, line: objects.report.lines) { return reviewed }
       objects.report.skipped += 1
       return nil
     } catch let refusal as ImportRefusal {
-      throw failure(refusal.reason)
+      throw failure(refusal)
     }
+  }
+
+  private func failure(_ refusal: ImportRefusal) -> StoreError {
+    failure(refusal.reason, line: refusal.line)
   }
 
   private func key(of object: StoredObject) throws -> UnresolvedReferences.Key {
@@ -101,8 +108,8 @@ struct JSONLinesImport {
     try objects.finish()
   }
 
-  private func failure(_ reason: String) -> StoreError {
-    let line = objects.report.lines
+  private func failure(_ reason: String, line: Int? = nil) -> StoreError {
+    let line = line ?? objects.report.lines
     return StoreError(
       .invalidInput,
       "line \(line) cannot be imported",
