@@ -200,4 +200,28 @@ struct HookTests {
       #expect(try pending == 0)
     }
   #endif
+
+  @Test(arguments: ["", "; sleep 1"])
+  func `a run until idle includes downloads that a command adds or restarts`(
+    end: String
+  )
+    async throws
+  {
+    for path in ["/a", "/b", "/c"] { server.route(path, Resource(.text(path))) }
+    let program = try DLStoreProcess.program.path
+    #expect(try await run("add", server.url("/a")).status == 0)
+    #expect(try await run("add", server.url("/b"), "--paused").status == 0)
+    let command = """
+      case "$DLSTORE_PATH" in
+      */a) \(program) resume \(server.url("/b")) >/dev/null;;
+      */b) \(program) add \(server.url("/c")) >/dev/null;;
+      */c) touch last;;
+      esac\(end)
+      """
+    let result = try await run("run", "--until-idle", "--on-complete", command)
+    #expect(result.status == 0, "\(result.messages)")
+    let records = try RecordStore(at: store, access: .readOnly).records()
+    #expect(records.map(\.state) == [.completed, .completed, .completed])
+    #expect(try exists("last") && pending == 0)
+  }
 }

@@ -12,6 +12,8 @@ struct HookRunner: Sendable {
     /// The store may contain new marks, or a delayed hook is due.
     case woken
     case ended(HookQueue.Entry, End)
+    /// The engine has nothing else to do: it is to be told when no hook is left to run.
+    case asked(reply: @Sendable () -> Void)
     /// No further download ends.
     case finish
     case stop
@@ -49,6 +51,9 @@ struct HookRunner: Sendable {
   /// Reads the marks again.
   func wake() { signals.yield(.woken) }
 
+  /// Calls `reply` once no hook is left to run for the ends of downloads that are in the store.
+  func ask(_ reply: @escaping @Sendable () -> Void) { signals.yield(.asked(reply: reply)) }
+
   /// Lets ``run()`` return when no hook is left to run.
   func finish() { signals.yield(.finish) }
 
@@ -64,9 +69,11 @@ struct HookRunner: Sendable {
     var timers: [Task<Void, Never>] = []
     defer { for timer in timers { timer.cancel() } }
     var (isFinishing, isStopping) = (false, false)
+    var reply: (@Sendable () -> Void)?
     for await signal in inbox {
       switch signal {
       case .woken: break
+      case .asked(let asked): reply = asked
       case .finish: isFinishing = true
       case .abandon: for task in running.values { task.cancel() }
       case .stop where !isStopping:
@@ -84,6 +91,10 @@ struct HookRunner: Sendable {
         }
         for timer in timers { timer.cancel() }
         timers = queue.nextDue.map { [timer(.woken, at: $0)] } ?? []
+      }
+      if running.isEmpty, isStopping || queue.isIdle {
+        reply?()
+        reply = nil
       }
       if running.isEmpty, isStopping || (isFinishing && queue.isIdle) { break }
     }

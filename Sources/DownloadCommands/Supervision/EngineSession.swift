@@ -88,7 +88,10 @@ struct EngineSession {
     defer { following?.cancel() }
     let result: Result<RunSummary, any Error>
     do {
-      result = .success(try await engine.run(until: goal))
+      // A hook may add or restart downloads.
+      var work: DownloadEngine.WorkBeside?
+      if let hooks { work = { hooks.ask($0) } }
+      result = .success(try await engine.run(until: goal, finishing: work))
     } catch {
       result = .failure(error)
     }

@@ -87,6 +87,10 @@ extension DownloadEngine {
         if let end = await send(result, number, for: key) { turn.ended.append((key, end)) }
       case .endNotified:
         dispatcher.noteReturn()
+      case .workFinished:
+        (isAwaitingWork, isWorkFinished) = (false, true)
+        // What the work has committed is applied before the run may end.
+        turn.hasStoreChanged = true
       case .digestComputed(let key, let digest, let changed):
         if let checked = try await finishChecked(key, digest, changed) {
           turn.checked.append(checked)

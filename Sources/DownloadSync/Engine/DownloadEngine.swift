@@ -64,6 +64,10 @@ public actor DownloadEngine {
   /// Whether the run has ended.
   private(set) var hasEnded = false
   var isStopping = false
+  /// Whether the end of the work beside the engine is awaited.
+  var isAwaitingWork = false
+  /// Whether the work beside the engine was finished when the last input was handled.
+  var isWorkFinished = false
   /// The error that ends the run.
   ///
   /// The engine stops cleanly before it throws this.
@@ -157,6 +161,20 @@ public actor DownloadEngine {
   /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine
   ///   was used before; `RecordStoreError` with `missingRoot`; `StoreError`.
   public func run(until goal: RunGoal) async throws -> RunSummary {
+    try await run(until: goal, finishing: nil)
+  }
+
+  /// Work beside the engine that may add or restart downloads, such as hooks.
+  ///
+  /// Called when nothing else is left to do. Calls `reply` once no work is left that earlier commits
+  /// of the engine require.
+  package typealias WorkBeside = @Sendable (_ reply: @escaping @Sendable () -> Void) -> Void
+
+  /// Runs downloads, and finishes work beside the engine before the run ends.
+  ///
+  /// With ``RunGoal/idle``, the downloads that the work adds or restarts are run, too. Otherwise as
+  /// ``run(until:)``.
+  package func run(until goal: RunGoal, finishing work: WorkBeside?) async throws -> RunSummary {
     try noteStart()
     defer {
       hasEnded = true
@@ -178,7 +196,7 @@ public actor DownloadEngine {
     }
     defer { endWaking() }
     await withTaskCancellationHandler {
-      await work(until: goal)
+      await handleInputs(until: goal, finishing: work)
     } onCancel: {
       stop()
     }
@@ -199,11 +217,23 @@ public actor DownloadEngine {
 
   /// Handles inputs until the goal is reached or the engine is to stop, and then ends all
   /// transfers.
-  private func work(until goal: RunGoal) async {
+  private func handleInputs(until goal: RunGoal, finishing work: WorkBeside?) async {
     do {
       try await startEligible()
-      while !(goal == .idle && isIdle && dispatcher.pendingCount == 0), !isStopping {
+      var asked = summary
+      while !isStopping {
+        if goal == .idle, isIdle, dispatcher.pendingCount == 0 {
+          guard let work, !isWorkFinished else { break }
+          if !isAwaitingWork {
+            isAwaitingWork = true
+            asked = summary
+            work { [inbox] in inbox.post(.workFinished) }
+          }
+        }
+        isWorkFinished = false
         try await handle(await inbox.next())
+        // A download that has ended since the question may require more work.
+        if summary != asked { isWorkFinished = false }
       }
       if !isStopping { fatal = diskFullError }
       try await stopAll()

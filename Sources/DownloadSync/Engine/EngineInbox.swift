@@ -33,6 +33,8 @@ enum EngineInput: Sendable {
   case observationFailed(any Error)
   /// As many records were read from the store as one turn may read, and more are needed.
   case queueRead
+  /// The work beside the engine is finished, which may have changed the store.
+  case workFinished
   /// Time passed.
   case ticked
   /// The engine was asked to stop.
