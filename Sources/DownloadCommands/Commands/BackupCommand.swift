@@ -35,7 +35,9 @@ struct BackupCommand: AsyncParsableCommand {
     let target = Folder.absolutePath(destination)
     let store = try location.openedWithoutModels(reading)
     do {
-      try store.backup(to: target, compacting: compact)
+      try UnfinishedFiles.endingOnSignal(saying: "backup stopped: repeat the command") {
+        try store.backup(to: target, compacting: compact)
+      }
     } catch let error as StoreError where error.code == .notFound {
       throw CommandFailure(.cannotCreate, "\(target) cannot be created: its parent is missing")
     } catch let error as StoreError where error.code == .alreadyExists {

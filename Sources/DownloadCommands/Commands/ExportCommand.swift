@@ -47,6 +47,11 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup var pattern: RecordPatternFilter
 
   func run() async throws {
+    guard output != nil, output != "-" else { return try export() }
+    try UnfinishedFiles.endingOnSignal(saying: "export stopped: repeat the command", export)
+  }
+
+  private func export() throws {
     let sink = try ExportSink(output)
     switch format {
     case .jsonl: try exportJSONLines(to: sink)

@@ -141,13 +141,20 @@ struct ImportCommand: ParsableCommand {
     )
     let report: ImportReport
     do {
-      report = try Store.importJSONLines(
-        from: source.descriptor,
-        named: source.name,
-        intoStoreAt: path,
-        options: options,
-        review: review
-      )
+      let load = {
+        try Store.importJSONLines(
+          from: source.descriptor,
+          named: source.name,
+          intoStoreAt: path,
+          options: options,
+          review: review
+        )
+      }
+      // A stop between two transactions of an existing store leaves nothing behind.
+      report =
+        try Store.exists(at: path)
+        ? load()
+        : UnfinishedFiles.endingOnSignal(saying: "import stopped: repeat the command", load)
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(
         ExitStatus(error),

@@ -58,15 +58,28 @@ enum ClosedStore {
   ///
   /// They remove the unfinished copy first.
   static func endingOnSignal<R>(_ compaction: () throws -> R) rethrows -> R {
+    try UnfinishedFiles.endingOnSignal(
+      saying: "compaction stopped: the store has all changes; 'dlstore compact' compacts it",
+      compaction
+    )
+  }
+}
+
+/// Operations that write a temporary file or folder.
+enum UnfinishedFiles {
+  /// Runs an operation, which Ctrl-C and SIGTERM end together with the process.
+  ///
+  /// They remove its temporary files first.
+  static func endingOnSignal<R>(saying message: String, _ body: () throws -> R) rethrows -> R {
     let output = Output.current
     let signals = StopSignals { signal in
-      Store.abandonCompactions()
-      output.say("compaction stopped: the store has all changes; 'dlstore compact' compacts it")
+      Store.abandonUnfinishedWork()
+      output.say(message)
       _exit(signal.status.rawValue)
     }
-    // A compaction that fails because its copy was removed must not end the process first.
+    // An operation that fails because its file was removed must not end the process first.
     defer { while signals.first != nil { pause() } }
-    return try compaction()
+    return try body()
   }
 }
 

@@ -4,11 +4,11 @@ internal import SystemInterface
 /// A file that appears under its name once it is complete and synced to disk.
 ///
 /// An existing file is never replaced. If the object is released before ``finish()``, the temporary
-/// file is deleted.
+/// file is deleted. One that a killed process left is deleted by the next output of the same path.
 package final class OutputFile {
   private let path: String
-  private let temporaryPath: String
-  private var descriptor: Int32
+  /// The temporary file; `nil` once the file has its name.
+  private var temporary: UnfinishedOutput?
   private var buffer: [UInt8] = []
   private static let bufferSize = 1 << 18
 
@@ -17,22 +17,16 @@ package final class OutputFile {
   /// - Throws: ``StoreError`` with `alreadyExists`, `permissionDenied`, `diskFull` or `other`.
   package init(_ path: String) throws {
     self.path = path
-    temporaryPath = "\(path).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
     var status = stat()
     // This check only fails early. ``finish()`` links the file without replacing another.
     guard unsafe lstat(path, &status) != 0 else {
       throw StoreError(.alreadyExists, "\(path): a file of this name already exists")
     }
-    descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw StoreError(errno: errno, path) }
+    temporary = try UnfinishedOutput.make(for: path, isFolder: false)
     buffer.reserveCapacity(Self.bufferSize)
   }
 
-  deinit {
-    guard descriptor >= 0 else { return }
-    _ = close(descriptor)
-    _ = unsafe unlink(temporaryPath)
-  }
+  deinit { temporary?.remove() }
 
   /// Appends bytes.
   ///
@@ -46,7 +40,10 @@ package final class OutputFile {
     var offset = 0
     while offset < buffer.count {
       let written = unsafe buffer.withUnsafeBytes { bytes in
-        unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+        unsafe systemWrite(
+          temporary?.descriptor ?? -1,
+          UnsafeRawBufferPointer(rebasing: bytes[offset...])
+        )
       }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw StoreError(errno: errno, path) }
@@ -59,16 +56,16 @@ package final class OutputFile {
   ///
   /// - Throws: ``StoreError`` with `alreadyExists`, `diskFull`, `inputOutput` or `other`.
   package func finish() throws {
+    guard let temporary else { return }
     try flush()
     do throws(LMDBError) {
-      try DurableFile.sync(descriptor, at: temporaryPath)
-      try DurableFile.link(temporaryPath, to: path)
+      try DurableFile.sync(temporary.descriptor, at: temporary.path)
+      try DurableFile.link(temporary.path, to: path)
     } catch {
       throw StoreError(errno: error.code.rawValue, path)
     }
-    _ = unsafe unlink(temporaryPath)
-    _ = close(descriptor)
-    descriptor = -1
+    temporary.remove()
+    self.temporary = nil
     do {
       try FolderSync.run(FolderSync.parent(of: path))
     } catch {
@@ -130,14 +127,15 @@ enum NewFolder {
     guard unsafe lstat(path, &status) != 0 else {
       throw StoreError(.alreadyExists, "\(path): a file or folder of this name already exists")
     }
-    let temporary = "\(path).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
-    guard unsafe mkdir(temporary, 0o700) == 0 else { throw StoreError(errno: errno, path) }
+    let temporary = try UnfinishedOutput.make(for: path, isFolder: true)
     do {
-      let result = try body(temporary)
-      try FolderSync.run(temporary)
+      let result = try body(temporary.path)
+      try FolderSync.run(temporary.path)
       // `rename` replaces an empty folder, but only one created since the check above.
       do throws(LMDBError) {
-        try DurableFile.rename(temporary, to: path)
+        // A stop from here on must not remove the files of the folder with its new name.
+        UnfinishedWork.end(temporary.path)
+        try DurableFile.rename(temporary.path, to: path)
       } catch {
         throw StoreError(errno: error.code.rawValue, path)
       }
@@ -147,9 +145,10 @@ enum NewFolder {
         remove(path)
         throw error
       }
+      temporary.end()
       return result
     } catch {
-      remove(temporary)
+      temporary.remove()
       throw error
     }
   }

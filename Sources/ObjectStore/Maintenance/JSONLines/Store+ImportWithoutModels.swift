@@ -119,6 +119,8 @@ extension Store {
     let isNewFolder = unsafe stat(path, &status) != 0
     do {
       try StoreFolder.prepare(path, access: .create)
+      if isNewFolder { UnfinishedWork.begin(path) { _ = unsafe rmdir(path) } }
+      defer { UnfinishedWork.end(path) }
       var report: ImportReport?
       let isComplete = try NewDataFile.createIfMissing(in: path) { folder in
         report = try fill(folder, first, version, lines, options, review)
