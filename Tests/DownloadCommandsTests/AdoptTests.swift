@@ -2,6 +2,7 @@ import DownloadStore
 import FaultServer
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -197,6 +198,13 @@ struct AdoptTests: StoreSuite {
     let invalid = await dlstore("--store", store, "add", server.url("/a"), "--adopt", path)
     #expect(invalid.status == .damaged && invalid.messages.contains("control file"))
     #expect(!FileManager.default.fileExists(atPath: "\(store)/data.mdb"))
+  }
+
+  @Test func `a control file that is a pipe is refused`() async throws {
+    let path = try folder.makeFile("part", "x")
+    #expect(unsafe mkfifo(path + ".aria2", 0o600) == 0)
+    let result = await dlstore("--store", store, "add", server.url("/a"), "--adopt", path)
+    #expect(result.status == .damaged && result.messages.contains("not a regular file"))
   }
 
   @Test func `a known download with bytes adopts nothing`() async throws {

@@ -163,6 +163,16 @@ struct SelectionCommandTests: StoreSuite {
     #expect(taken.status == .failed && taken.messages.contains("'2'"))
   }
 
+  @Test func `set says if it renames only the record`() async throws {
+    let file = try finishedFile(of: "http://a/1")
+    try FileManager.default.removeItem(atPath: file)
+    try Data("another file".utf8).write(to: URL(filePath: file))
+    let result = await run("set", "http://a/1", "--filename", "one")
+    #expect(result.status == .done)
+    #expect(result.messages.contains("only the record was renamed"))
+    #expect(FileManager.default.fileExists(atPath: file))
+  }
+
   @Test func `set --url keeps the id and the bytes`() async throws {
     _ = try partialFile(of: "http://a/1")
     let before = try record("http://a/1")

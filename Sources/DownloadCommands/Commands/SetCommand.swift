@@ -119,7 +119,18 @@ struct SetCommand: AsyncParsableCommand {
     let store = try RecordStore(at: location.resolved(), access: .readWrite)
     let outcome = try await store.update(matching: name, with: update)
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
+    if filename != nil, let record = outcome.record { try sayKeptFile(of: record, in: store) }
     try Output.current.report(CommandReport(verb: "changed", outcomes: [outcome]).text)
+  }
+
+  /// Reports that the file of a completed download was not renamed with its record.
+  private func sayKeptFile(of record: DownloadRecord, in store: RecordStore) throws {
+    guard record.state == .completed,
+      FileInspection(of: record, in: try store.roots().layout(of: record)).final != .ours
+    else { return }
+    Output.current.say(
+      "only the record was renamed: the downloaded file is missing, or another file has replaced it"
+    )
   }
 
   /// Reports the header fields that are not sent to the new URL.

@@ -113,7 +113,8 @@ extension ForeignPartial {
   init(ofAria2 path: String) throws {
     let control = path + ".aria2"
     do {
-      let file = try Aria2ControlFile(try ResumeDataFile.read(control, upTo: Self.longest))
+      let bytes = try ResumeDataFile.read(control, upTo: Self.longest, isRegular: true)
+      let file = try Aria2ControlFile(bytes)
       guard let identity = FileIdentity(ofFileAt: path), identity.size >= file.ranges.end else {
         throw CommandFailure(.damaged, "\(path) is shorter than \(control) says")
       }

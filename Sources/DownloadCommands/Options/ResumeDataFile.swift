@@ -5,14 +5,26 @@ internal import SystemInterface
 enum ResumeDataFile {
   /// Reads a file, or standard input for `-`, up to `limit` bytes.
   ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - limit: The maximum number of bytes.
+  ///   - isRegular: Whether the file must be a regular one, which the user has not named. Opening a
+  ///     pipe would wait for its writer.
+  /// - Returns: The bytes.
   /// - Throws: ``CommandFailure``.
-  static func read(_ path: String, upTo limit: Int) throws -> [UInt8] {
+  static func read(_ path: String, upTo limit: Int, isRegular: Bool = false) throws -> [UInt8] {
     // Opened once: it may be a pipe.
-    let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    let flags = O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0)
+    let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, flags)
     guard descriptor >= 0 else {
       throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
+    var status = stat()
+    let isKnown = unsafe fstat(descriptor, &status) == 0
+    guard !isRegular || isKnown && status.st_mode & S_IFMT == S_IFREG else {
+      throw CommandFailure(.damaged, "\(path) is not a regular file")
+    }
     do {
       var bytes: [UInt8] = []
       while bytes.count < limit,

@@ -50,7 +50,6 @@ enum Advice {
   private static func text(for code: EngineError.Code) -> String? {
     switch code {
     case .alreadyRunning: "stop it first, or let it do the work"
-    case .diskFull: "free disk space and repeat the command"
     default: nil
     }
   }
