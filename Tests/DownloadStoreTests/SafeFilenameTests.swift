@@ -66,6 +66,15 @@ import Testing
     ("https://example.com/%2e%2e", "download"),
     ("https://example.com/a%00b", "ab"),
     ("https://example.com/%FF.zip", "%FF.zip"),
+    // Not the secrets of the path.
+    ("https://example.com/a.pdf;jsessionid=1A53", "a.pdf"),
+    ("https://example.com/a.pdf;v=1;jsessionid=1A53", "a.pdf;v=1"),
+    ("https://example.com/a%20b.pdf%3Bjsessionid=1A53", "a b.pdf"),
+    ("https://example.com/;jsessionid=1A53;v=1", "download"),
+    ("https://example.com/token=abc", "download"), ("https://example.com/key=5.csv", "key=5.csv"),
+    ("https://example.com/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3", "download"),
+    ("https://example.com/AbCdEfGhIjKlMnOpQrStUv12", "AbCdEfGhIjKlMnOpQrStUv12"),
+    ("https://example.com/a;v=1", "a;v=1"),
     ("https://example.com/%E2%80%8D/x%2F%E2%80%8D..%2F%E2%80%8Dy", "y"),
   ]) func `a URL suggests the last component of its path`(url: String, name: String) {
     #expect(SafeFilename.suggested(byURL: url) == name)

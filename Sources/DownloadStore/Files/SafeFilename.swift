@@ -8,15 +8,19 @@ package enum SafeFilename {
   package static let fallback = "download"
 
   /// The file name from a URL: the last component of its path, percent-decoded.
+  ///
+  /// What ``Redaction`` hides in the URL does not become part of the name: a parameter such as
+  /// `;jsessionid=…` is omitted.
   package static func suggested(byURL url: String) -> String {
     if let component = PlainURL(url)?.lastPathComponent {
       // A plain component is printable ASCII without separators.
       let name = String(decoding: component, as: UTF8.self)
-      return isSafe(component) ? name : sanitized(name)
+      let shown = Redaction.fileName(ofComponent: name)
+      return shown == name && isSafe(component) ? name : sanitized(shown)
     }
     let path = (try? RequestURL(url))?.path ?? ""
     let last = path.split(separator: "/").last.map(String.init) ?? ""
-    return sanitized(last.removingPercentEncoding ?? last)
+    return sanitized(Redaction.fileName(ofComponent: last.removingPercentEncoding ?? last))
   }
 
   /// Returns the last component of `name` without control characters, at most `limit` bytes long

@@ -13,12 +13,22 @@ package enum Redaction {
   /// Returns the URL with user info and values that look like signatures or tokens redacted.
   ///
   /// These are the values of parameters whose names stand for a secret, in the query, the fragment
-  /// and the path (`;jsessionid=`), values that look random, and encoded URLs with such values.
+  /// and the path (`;jsessionid=`), values that look random, and values and segments of the path
+  /// that contain a token or the value of such a name (``SecretText``).
   package static func url(_ url: String) -> String {
-    // Only these precede a secret.
-    let marks: [UInt8] = [at, question, hash, semicolon]
-    guard url.utf8.contains(where: { marks.contains($0) }) else { return url }
+    guard mayContainSecret(url) else { return url }
     return String(decoding: redacted(Array(url.utf8), nesting: 0), as: UTF8.self)
+  }
+
+  /// Whether a URL has a byte that precedes a secret or may encode one, or a long segment.
+  private static func mayContainSecret(_ url: String) -> Bool {
+    let marks: [UInt8] = [at, question, hash, semicolon, equals, percent]
+    var length = 0
+    for byte in url.utf8 {
+      length = byte == slash ? 0 : length + 1
+      if length >= SecretText.shortestToken || marks.contains(byte) { return true }
+    }
+    return false
   }
 
   // Parses bytes: a mark and a following combining mark are one character.
@@ -87,21 +97,88 @@ package enum Redaction {
     return nil
   }
 
-  /// Appends a path with its secret parameters (RFC 3986, 3.3) redacted, such as `;jsessionid=`.
+  /// Appends a path with the secrets of its segments redacted.
   private static func appendPath(_ path: ArraySlice<UInt8>, to result: inout [UInt8]) {
     var rest = path
-    while let start = rest.firstIndex(of: semicolon) {
-      let end = rest[(start + 1)...].firstIndex { $0 == semicolon || $0 == slash } ?? rest.endIndex
-      let parameter = rest[start..<end]
-      if let mark = parameter.firstIndex(of: equals), SecretName.matches(parameter[..<mark]) {
-        result += rest[...mark]
-        result += markBytes
-      } else {
-        result += rest[..<end]
-      }
+    if let first = rest.firstIndex(of: slash), rest[first...].starts(with: [slash, slash]),
+      first == rest.startIndex || rest[first - 1] == UInt8(ascii: ":")
+    {
+      let end = rest[(first + 2)...].firstIndex(of: slash) ?? rest.endIndex
+      result += rest[..<end]
       rest = rest[end...]
     }
-    result += rest
+    let lastName = rest.lastIndex { $0 != slash } ?? rest.endIndex
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: slash) ?? rest.endIndex
+      appendSegment(rest[..<end], isFileName: rest[..<end].indices.contains(lastName), to: &result)
+      guard end < rest.endIndex else { return }
+      result.append(slash)
+      rest = rest[(end + 1)...]
+    }
+  }
+
+  private static func appendSegment(
+    _ segment: ArraySlice<UInt8>,
+    isFileName: Bool,
+    to result: inout [UInt8]
+  ) {
+    for part in parts(ofSegment: segment) {
+      if let start = secretStart(in: part, isFileName: isFileName) {
+        result += part[..<start] + markBytes
+      } else {
+        result += part
+      }
+    }
+  }
+
+  /// The text before the first semicolon, and the parameters (RFC 3986, 3.3), each with its
+  /// semicolon.
+  private static func parts(ofSegment segment: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    var parts: [ArraySlice<UInt8>] = []
+    var rest = segment
+    while !rest.isEmpty {
+      let end = rest.dropFirst().firstIndex(of: semicolon) ?? rest.endIndex
+      parts.append(rest[..<end])
+      rest = rest[end...]
+    }
+    return parts
+  }
+
+  /// Returns where the secret in a part of a segment begins; `nil` if it contains none.
+  private static func secretStart(in part: ArraySlice<UInt8>, isFileName: Bool) -> Int? {
+    if part.first == semicolon, let mark = part.firstIndex(of: equals),
+      SecretName.matches(part[..<mark])
+    {
+      return mark + 1
+    }
+    if let start = SecretText.start(in: part, isFileName: isFileName) { return start }
+    let plain = decoded(part)
+    guard plain.count < part.count else { return nil }
+    return SecretText.start(in: plain[...], isFileName: isFileName).map { _ in part.startIndex }
+  }
+
+  /// Decodes percent-encoding, which may be nested: a redirect encodes a URL again.
+  private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var decoded = Array(text)
+    for _ in 0..<deepestNesting where decoded.contains(percent) {
+      decoded = SecretName.decoded(decoded[...])
+    }
+    return decoded
+  }
+
+  /// Returns a component of a path, without percent-encoding, without the parts that ``url(_:)``
+  /// redacts; empty if these are all.
+  static func fileName(ofComponent component: String) -> String {
+    guard
+      component.utf8.contains(where: { $0 == semicolon || $0 == equals })
+        || component.utf8.count >= SecretText.shortestToken
+    else { return component }
+    let parts = parts(ofSegment: Array(component.utf8)[...])
+    let kept = parts.filter { secretStart(in: $0, isFileName: true) == nil }
+    guard kept.count < parts.count else { return component }
+    // Without the name, its parameters name nothing.
+    guard kept.first?.first != semicolon else { return "" }
+    return String(decoding: kept.joined(), as: UTF8.self)
   }
 
   /// Appends a parameter, which is redacted from its first secret on.
@@ -131,18 +208,16 @@ package enum Redaction {
     }
   }
 
-  /// Whether a value looks random, or is an encoded URL that contains a secret.
+  /// Whether a value looks random, or contains a secret, as an encoded URL or JSON may.
   private static func hidesValue(
     _ value: ArraySlice<UInt8>,
     named name: ArraySlice<UInt8>,
     _ nesting: Int
   ) -> Bool {
-    var decoded = Array(value)
-    // A redirect may encode a URL again.
-    for _ in 0..<deepestNesting where decoded.contains(percent) {
-      decoded = SecretName.decoded(decoded[...])
-    }
-    if RandomText.matches(decoded), !SecretName.isOfDigest(name) { return true }
+    let decoded = decoded(value)
+    let isDigest = SecretName.isOfDigest(name)
+    if RandomText.matches(decoded), !isDigest { return true }
+    if SecretText.start(in: decoded[...], allowsRandom: isDigest) != nil { return true }
     guard nesting < deepestNesting, decoded.count < value.count,
       decoded.contains(where: { $0 == question || $0 == at })
     else { return false }
