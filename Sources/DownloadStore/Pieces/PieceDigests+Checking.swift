@@ -131,10 +131,12 @@ extension PieceDigests {
   package var hasher: PieceHasher { PieceHasher(Digest.Algorithm(rawValue: algorithm)) }
 
   /// Compares the digest of the bytes of a piece with the one that is required or recorded.
+  ///
+  /// Zeros are a recorded digest that is missing, but a required digest like any other: the
+  /// publisher requires one of each piece.
   package func finding(_ digest: [UInt8], of piece: Int) -> Finding {
-    guard let slot = slot(of: piece), digests[slot].contains(where: { $0 != 0 }) else {
-      return .unknown
-    }
+    guard let slot = slot(of: piece), isRequired || digests[slot].contains(where: { $0 != 0 })
+    else { return .unknown }
     return digests[slot].elementsEqual(digest) ? .correct : .damaged
   }
 

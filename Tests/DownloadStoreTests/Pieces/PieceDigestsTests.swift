@@ -96,6 +96,15 @@ import Testing
     #expect(pieces.finding([], of: 3) == .unknown)
   }
 
+  @Test func `a required digest of zeros is compared`() throws {
+    let zeros = try Digest("sha256:\(String(repeating: "0", count: 64))")
+    let required = RequiredPieces(byteCount: 10, pieceLength: 5, digests: [zeros, zeros])
+    let pieces = try #require(PieceDigests(requiring: required, recordID: "a"))
+    let report = try PieceReport(ofFileAt: try makeFile("zeros", bytes(10)), pieces)
+    #expect(report.damaged == ByteRanges(upTo: 10))
+    #expect(report.unknown.isEmpty && report.correct.isEmpty)
+  }
+
   @Test func `digests that are not those of all pieces are refused`() throws {
     let digest = try Digest("md5:9e107d9d372bb6826bd81d3542a419d6")
     let other = try Digest("sha1:2fd4e1c67a2d28fced849ee1bb76e7391b93eb12")
