@@ -293,6 +293,18 @@ struct ConfigCommandTests {
     #expect(!FileManager.default.fileExists(atPath: folder.path("store")))
   }
 
+  @Test(arguments: ["u:hunter2@h:1", "http://u:hunter2@h:1", "u:p@ter2@h"])
+  func `config shows no credentials of a proxy`(proxy: String) async throws {
+    for options in [[], ["--json"]] {
+      let shown = try await run(["config"] + options, ["DLSTORE_PROXY": proxy])
+      #expect(shown.status == 0 && shown.output.contains("•••@h"), "\(shown.messages)")
+      #expect(!shown.output.contains("ter2"))
+      let all = ["config", "--reveal-secrets"] + options
+      let revealed = try await run(all, ["DLSTORE_PROXY": proxy])
+      #expect(revealed.output.replacing("\\/", with: "/").contains(proxy))
+    }
+  }
+
   @Test func `the store may be set in the file`() async throws {
     let file = try folder.makeFile("c.json", "{\"store\": \"\(folder.path("other"))\"}")
     let added = try await run(["add", "http://a/1", "--config", file], ["DLSTORE_STORE": ""])

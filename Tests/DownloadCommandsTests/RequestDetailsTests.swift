@@ -57,6 +57,25 @@ struct RequestDetailsTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
+  @Test(arguments: [
+    ("--metalink", "htps://u:hunter2@h/a.meta4?token=hunter2"),
+    ("--metalink", "https://u:hun/ter2@h/a.meta4"), ("--metalink", "file://u:hunter2@h/a.meta4"),
+    ("--input-file", "https://u:hunter2@h/list.txt?token=hunter2"),
+    ("--input-file", "htp://u:hunt/hunter2@h/list.txt"),
+    ("--checksum-file", "https://u:hunter2@h/SHA256SUMS?token=hunter2"),
+    ("--netrc-file", "https://u:hunter2@h/netrc"), ("--cookie-file", "https://u:hunter2@h/cookies"),
+    ("--adopt", "https://u:hunter2@h/a"),
+  ])
+  func `a message about a file that is a URL repeats no credentials`(
+    option: String,
+    value: String
+  ) async {
+    let result = await dlstore("--store", store, "add", "http://a/1", option, value)
+    #expect(result.status != .done)
+    #expect(!result.messages.contains("hunter2") && !result.messages.contains("ter2"))
+    #expect(!result.messages.isEmpty)
+  }
+
   @Test func `a netrc file gives each host its own login`() async throws {
     let netrc = try folder.makeFile(
       "netrc",

@@ -13,8 +13,8 @@ struct ConfigCommand: ParsableCommand {
       file. The variable for --max-concurrent is DLSTORE_MAX_CONCURRENT. The file is a JSON object \
       such as {"max-concurrent": 3, "limit-rate": "2M"}; it is read from --config, else \
       $DLSTORE_CONFIG (empty: no file), else dlstore/config.json in $XDG_CONFIG_HOME or ~/.config. \
-      The command takes every setting as an option, too, to preview its effect. User info in URLs \
-      is shown as \(Redaction.mark).
+      The command takes every setting as an option, too, to preview its effect. Secrets \
+      in URLs and proxies are shown as \(Redaction.mark).
 
       EXAMPLES:
         dlstore config
@@ -42,7 +42,7 @@ struct ConfigCommand: ParsableCommand {
 
   private func json(of configuration: Configuration) -> JSONValue {
     let settings: [JSONValue] = configuration.values.map { value in
-      let texts = value.texts.map { JSONValue.string(shown($0)) }
+      let texts = value.texts.map { JSONValue.string(shown($0, of: value.setting)) }
       let json: JSONValue =
         switch value.setting.option {
         case let option where option.kind == .flag: .bool(value.texts == ["true"])
@@ -62,14 +62,19 @@ struct ConfigCommand: ParsableCommand {
       .init(title: "SETTING"), .init(title: "VALUE"), .init(title: "SOURCE"),
     ])
     table.rows = configuration.values.map { value in
-      let text = value.texts.map(shown).joined(separator: " ")
+      let text = value.texts.map { shown($0, of: value.setting) }.joined(separator: " ")
       return [value.setting.name, text.isEmpty ? "-" : text, value.source.text]
     }
     return table.lines(width: Terminal.output.width)
   }
 
-  private func shown(_ text: String) -> String {
-    revealSecrets || !text.contains("://") ? text : Redaction.url(text)
+  /// The text of a value without secrets.
+  ///
+  /// A proxy needs no scheme, and may be malformed: it is not parsed before it is used.
+  private func shown(_ text: String, of setting: Setting) -> String {
+    if revealSecrets { return text }
+    if setting.option.valueName == "url" || text.contains("://") { return Redaction.argument(text) }
+    return text
   }
 }
 

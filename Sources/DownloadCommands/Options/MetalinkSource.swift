@@ -1,6 +1,31 @@
+internal import ArgumentParser
 internal import DownloadMetalink
 internal import DownloadStore
 internal import Foundation
+
+/// The path of a file that an option reads.
+enum LocalFile {
+  /// Throws if the text is a URL, whose credentials a message about a missing file would repeat.
+  ///
+  /// - Parameters:
+  ///   - path: The value of the option.
+  ///   - option: The option with its dashes.
+  ///   - orURL: Whether the option accepts `http` and `https` URLs, too, of which this is none.
+  /// - Throws: `ValidationError`.
+  static func validate(
+    _ path: String,
+    _ option: String,
+    orURL: Bool = false
+  ) throws(ValidationError) {
+    guard path.contains("://") else { return }
+    let shown = Redaction.argument(path)
+    throw ValidationError(
+      orURL
+        ? "\(option) reads a local file or an http or https URL, not '\(shown)'."
+        : "\(option) reads a local file: download '\(shown)' first."
+    )
+  }
+}
 
 /// A Metalink document given on the command line.
 struct MetalinkSource {
@@ -20,7 +45,7 @@ struct MetalinkSource {
   /// - Throws: ``CommandFailure``.
   init(_ place: String, headers: [HeaderField], _ client: ClientOptions) async throws {
     url = Self.isURL(place) ? place : nil
-    name = Redaction.url(place)
+    name = Self.isURL(place) ? Redaction.url(place) : place
     let data: Data
     if Self.isURL(place) {
       data = try await DocumentFetch.read(

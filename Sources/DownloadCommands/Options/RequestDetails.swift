@@ -68,11 +68,7 @@ struct RequestDetails: ParsableArguments {
         )
       }
     }
-    for file in checksumFiles where file.contains("://") {
-      throw ValidationError(
-        "--checksum-file reads a local file: download '\(Redaction.argument(file))' first."
-      )
-    }
+    for (option, file) in files { try LocalFile.validate(file, option) }
     do {
       _ = try fields
     } catch let failure as CommandFailure {

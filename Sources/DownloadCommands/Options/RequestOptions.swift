@@ -120,6 +120,10 @@ struct RequestOptions: ParsableArguments {
     guard !urls.isEmpty || inputFile != nil || metalink != nil else {
       throw ValidationError("Nothing to download: give a URL, --input-file or --metalink.")
     }
+    if let metalink, !MetalinkSource.isURL(metalink) {
+      try LocalFile.validate(metalink, "--metalink", orURL: true)
+    }
+    if let inputFile { try LocalFile.validate(inputFile, "--input-file") }
     guard metalink != nil || metalinkLocation.isEmpty else {
       throw ValidationError("--metalink-location requires --metalink.")
     }

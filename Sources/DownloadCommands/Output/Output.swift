@@ -1,3 +1,4 @@
+internal import DownloadStore
 internal import SystemInterface
 
 /// The output of a command: data to standard output, messages to standard error.
@@ -54,8 +55,10 @@ struct Output: Sendable {
   }
 
   /// Writes a message line to standard error, with control characters replaced.
+  ///
+  /// It may repeat a URL that the user gave or a library received, whose secrets are redacted.
   func say(_ message: String) {
-    messages(Array("dlstore: \(TerminalText.safe(message))\n".utf8))
+    messages(Array("dlstore: \(TerminalText.safe(Redaction.text(message)))\n".utf8))
   }
 
   /// Writes text to standard error unchanged.
