@@ -76,6 +76,17 @@ struct RequestDetailsTests: StoreSuite {
     #expect(!result.messages.isEmpty)
   }
 
+  @Test(arguments: ["bücher.example", "xn--bcher-kva.example"])
+  func `files name hosts in Unicode or in ASCII`(name: String) async throws {
+    let netrc = try folder.makeFile("netrc", "machine \(name) login l password p")
+    let cookies = try folder.makeFile("cookies", "\(name)\tFALSE\t/\tFALSE\t0\tn\tv")
+    let options = ["--netrc-file", netrc, "--cookie-file", cookies]
+    let url = "http://bücher.example/x"
+    let result = await dlstore(["--store", store, "add", url] + options)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try headers(of: url).map(\.name) == ["Authorization", "Cookie"])
+  }
+
   @Test func `a netrc file gives each host its own login`() async throws {
     let netrc = try folder.makeFile(
       "netrc",

@@ -44,6 +44,16 @@ struct RequestFileTests {
     ("machine\n  a\nlogin\n  l\npassword\n  p", "a", "l:p"),
     ("machine\nmachine a login l password p", "a", "l:p"), ("machine", "a", nil),
     ("default password p", "a", ":p"),
+    // Values are repeated: as with curl, the first complete pair counts.
+    ("machine a login l password p login m password q", "a", "l:p"),
+    ("machine a login l login m password q", "a", "m:q"),
+    ("machine a password p password q login l", "a", "l:q"),
+    // Names in Unicode and in ASCII, and absolute names.
+    ("machine bücher.example login l password p", "xn--bcher-kva.example", "l:p"),
+    ("machine xn--bcher-kva.example login l password p", "bücher.example", "l:p"),
+    ("machine b%C3%BCcher.example login l password p", "BÜCHER.example", "l:p"),
+    ("machine a.example. login l password p", "a.example", "l:p"),
+    ("machine \"\" login l password p", "a", nil),
     // A number sign in a value.
     ("machine a login l password #p # c", "a", "l:#p"),
   ])
@@ -129,6 +139,34 @@ struct RequestFileTests {
     #expect(file.invalidLines.isEmpty)
     let time = Date(timeIntervalSince1970: 1_700_000_000)
     #expect(file.header(for: url, at: time) == expected)
+  }
+
+  @Test(arguments: [
+    // The path that is requested has no dot segments.
+    ("h.example", "/private", "http://h.example/private/../public", false),
+    ("h.example", "/private", "http://h.example/public/../private", true),
+    ("h.example", "/private", "http://h.example/./private?a", true),
+    ("h.example", "/private", "http://h.example/%70rivate", false),
+    // A final dot makes no difference.
+    ("com.", "/", "http://foo.com./", false), ("co.uk.", "/", "http://victim.co.uk./", false),
+    ("com", "/", "http://foo.com./", false), ("foo.com", "/", "http://a.foo.com./", true),
+    ("foo.com.", "/", "http://foo.com/", true),
+    // Names in Unicode, in ASCII, and percent-encoded.
+    ("bücher.example", "/", "http://xn--bcher-kva.example/", true),
+    ("xn--bcher-kva.example", "/", "http://bücher.example/", true),
+    ("b%C3%BCcher.example", "/", "http://a.bücher.example/", true),
+    (".BÜCHER.example", "/", "http://bücher.example/", true),
+    ("bucher.example", "/", "http://bücher.example/", false),
+  ])
+  func `cookies match the host and the path that are requested`(
+    domain: String,
+    path: String,
+    url: String,
+    isSent: Bool
+  ) {
+    let file = CookieFile("\(domain)\tTRUE\t\(path)\tFALSE\t0\tn\tv")
+    #expect(file.invalidLines.isEmpty)
+    #expect(file.header(for: url, at: Date(timeIntervalSince1970: 0)) == (isSent ? "n=v" : nil))
   }
 
   @Test(arguments: [

@@ -5,7 +5,8 @@ import Testing
   @Test(arguments: [
     ("example.com", "www.example.com"), ("example.com", "a.b.example.com"),
     ("example.co.uk", "www.example.co.uk"), ("gmx.de", "dl.gmx.de"),
-    ("files.github.io", "a.files.github.io"),
+    ("files.github.io", "a.files.github.io"), ("example.com", "www.example.com."),
+    ("example.com.", "www.example.com"),
   ])
   func `a domain covers the hosts below it`(_ domain: String, _ host: String) {
     #expect(CookieDomain.covers(domain, host))
@@ -15,7 +16,8 @@ import Testing
     ("com", "example.com"), ("co.uk", "example.co.uk"), ("com.au", "example.com.au"),
     ("github.io", "someone.github.io"), ("s3.amazonaws.com", "bucket.s3.amazonaws.com"),
     ("example.com", "badexample.com"), ("example.com", "example.org"),
-    ("example.com", "example.com"),
+    ("example.com", "example.com"), ("com.", "example.com."), ("co.uk.", "example.co.uk."),
+    ("com", "example.com."), ("0.1.", "127.0.0.1."),
     ("0.1", "127.0.0.1"), ("0.0.1", "127.0.0.1"), ("", "example.com"), ("1]", "[::1]"),
   ])
   func `a domain covers no other host`(_ domain: String, _ host: String) {

@@ -18,7 +18,7 @@ internal import DownloadStore
 struct CookieFile: Sendable, Equatable {
   /// One cookie.
   struct Cookie: Sendable, Equatable {
-    /// The domain in lower case, without a leading dot.
+    /// The domain in lower case and in ASCII, without a leading and a final dot.
     var domain: String
     var includesSubdomains: Bool
     var path: String
@@ -62,12 +62,16 @@ struct CookieFile: Sendable, Equatable {
 
   /// Returns the value of the field `Cookie` for a request, with the cookies of longer paths first
   /// (RFC 6265, 5.4); `nil` if no cookie matches.
+  ///
+  /// Cookies match the request as it is sent: its host is in ASCII, and its path has no dot segments.
   func header(for url: String, at time: Date) -> String? {
-    guard let url = try? RequestURL(url) else { return nil }
+    guard let request = try? RequestURL(url) else { return nil }
+    let host = RequestURL.comparableHost(request.host)
+    let isSecure = request.scheme == .https
     let now = Int64(time.timeIntervalSince1970)
     let matching = cookies.filter { cookie in
-      cookie.matches(host: url.host) && cookie.matches(path: url.path)
-        && (url.scheme == .https || !cookie.isSecure) && (cookie.expiry.map { $0 > now } ?? true)
+      cookie.matches(host: host) && cookie.matches(path: request.path)
+        && (isSecure || !cookie.isSecure) && (cookie.expiry.map { $0 > now } ?? true)
     }
     guard !matching.isEmpty else { return nil }
     return matching.enumerated()
@@ -100,7 +104,7 @@ extension CookieFile.Cookie {
       domain.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x2F })
     else { return nil }
     self.init(
-      domain: domain.lowercased(),
+      domain: RequestURL.comparableHost(domain),
       includesSubdomains: subdomains,
       path: String(fields[2]),
       isSecure: secure,
@@ -131,8 +135,7 @@ extension CookieFile.Cookie {
   }
 
   fileprivate func matches(host: String) -> Bool {
-    host == domain || host == "[\(domain)]"
-      || (includesSubdomains && CookieDomain.covers(domain, host))
+    host == domain || (includesSubdomains && CookieDomain.covers(domain, host))
   }
 
   /// Whether a request path is the cookie's path or below it (RFC 6265, 5.1.4).

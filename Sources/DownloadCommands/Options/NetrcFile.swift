@@ -1,3 +1,5 @@
+internal import DownloadStore
+
 /// A netrc file: logins and passwords by host, as curl reads it.
 ///
 /// Tokens are separated by white space. A token in double quotes may contain white space, and the
@@ -29,7 +31,7 @@ struct NetrcFile: Sendable, Equatable {
   }
 
   private struct Machine: Equatable {
-    /// The host in lower case; `nil` for `default`.
+    /// The host in lower case and in ASCII; `nil` for `default`.
     var host: String?
     var login: String?
     var password: String?
@@ -62,7 +64,7 @@ struct NetrcFile: Sendable, Equatable {
       firstLine = firstLine ?? tokens.line
       switch token.lowercased() {
       case "machine":
-        machines.append(Machine(host: try tokens.value().lowercased()))
+        machines.append(Machine(host: RequestURL.comparableHost(try tokens.value())))
       case "default": machines.append(Machine())
       case "login": set(\.login, try tokens.value())
       case "password": set(\.password, try tokens.value())
@@ -78,9 +80,12 @@ struct NetrcFile: Sendable, Equatable {
     }
   }
 
-  /// Sets a value of the last machine; without one, the value is ignored.
+  /// Sets a value of the last machine; without one, or once it has a login and a password, the value
+  /// is ignored.
   private mutating func set(_ property: WritableKeyPath<Machine, String?>, _ value: String) {
-    guard !machines.isEmpty else { return }
+    guard let machine = machines.last, machine.login == nil || machine.password == nil else {
+      return
+    }
     machines[machines.count - 1][keyPath: property] = value
   }
 
@@ -91,11 +96,11 @@ struct NetrcFile: Sendable, Equatable {
   /// machine of that name has a login.
   ///
   /// - Parameters:
-  ///   - host: The host, in any case.
+  ///   - host: The host, in any case, in ASCII or Unicode.
   ///   - allowsDefault: Whether the default applies.
   /// - Returns: The credentials.
   func credentials(for host: String, allowsDefault: Bool = true) -> Credentials? {
-    let host = host.lowercased()
+    let host = RequestURL.comparableHost(host)
     let candidates = machines.filter { $0.password != nil }
     func best(_ host: String?) -> Machine? {
       let named = candidates.filter { $0.host == host }

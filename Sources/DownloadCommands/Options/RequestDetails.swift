@@ -220,9 +220,10 @@ struct RequestCompletion: Sendable {
   }
 
   private func netrcField(for url: String, allowsDefault: Bool) throws -> HeaderField? {
-    guard let netrc, let parsed = try? RequestURL(url), parsed.userInfo == nil else { return nil }
-    let host = parsed.host.trimmingBrackets
-    guard let found = netrc.credentials(for: host, allowsDefault: allowsDefault) else { return nil }
+    guard let netrc, let request = try? RequestURL(url), request.userInfo == nil,
+      let found = netrc.credentials(for: request.host, allowsDefault: allowsDefault)
+    else { return nil }
+    let host = RequestURL.comparableHost(request.host)
     guard !found.login.contains(":") else {
       throw CommandFailure(
         .usage,
@@ -266,12 +267,5 @@ extension DownloadRequest {
     let name = field.name.lowercased()
     guard !headers.contains(where: { $0.name.lowercased() == name }) else { return }
     headers.append(field)
-  }
-}
-
-extension String {
-  /// The host of an IPv6 address without its brackets.
-  fileprivate var trimmingBrackets: String {
-    hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
   }
 }

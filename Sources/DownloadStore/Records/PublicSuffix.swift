@@ -9,8 +9,16 @@ internal import SystemInterface
 /// do beside wget, that file decides; otherwise a rule of thumb does, which errs on the safe side.
 package enum PublicSuffix {
   /// Whether a domain, in lower case and without a leading dot, is a public suffix.
+  ///
+  /// A final dot, which makes a name absolute, makes no difference.
   package static func contains(_ domain: String) -> Bool {
-    isUsual(domain) || systemList?.contains(domain) ?? false
+    let domain = relative(domain)
+    return isUsual(domain) || systemList?.contains(domain) ?? false
+  }
+
+  /// The domain without the final dot of an absolute name.
+  static func relative(_ domain: String) -> String {
+    domain.hasSuffix(".") ? String(domain.dropLast()) : domain
   }
 
   // MARK: The rule of thumb
@@ -59,12 +67,13 @@ package enum PublicSuffix {
       for line in text.split(whereSeparator: \.isNewline) {
         let rule = line.prefix { $0 != " " && $0 != "\t" && $0 != "\r" }
         if rule.hasPrefix("//") || rule.isEmpty { continue }
+        // The list has Unicode names, and requests have their ASCII form.
         if rule.hasPrefix("*.") {
-          wildcards.insert(String(rule.dropFirst(2)))
+          wildcards.insert(RequestURL.comparableHost(rule.dropFirst(2)))
         } else if rule.hasPrefix("!") {
-          exceptions.insert(String(rule.dropFirst()))
+          exceptions.insert(RequestURL.comparableHost(rule.dropFirst()))
         } else {
-          rules.insert(String(rule))
+          rules.insert(RequestURL.comparableHost(rule))
         }
       }
     }

@@ -168,6 +168,18 @@ extension RequestURL {
     return "[\(String(decoding: bytes, as: UTF8.self).lowercased())]"
   }
 
+  /// Returns the form of a host in which two names of one host are equal: in ASCII (IDNA) and lower
+  /// case, and without brackets and the final dot of a name that is absolute.
+  ///
+  /// A text that is not a host is only converted to lower case.
+  package static func comparableHost(_ text: some StringProtocol) -> String {
+    var text = text.lowercased()
+    if text.hasPrefix("["), text.hasSuffix("]") { return String(text.dropFirst().dropLast()) }
+    if text.hasSuffix("."), text.utf8.count > 1 { text.removeLast() }
+    let isPlain = text.utf8.allSatisfy { $0 < 0x80 && $0 != .percent }
+    return isPlain ? text : (try? host(Array(text.utf8)[...])) ?? text
+  }
+
   private static func host(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
     var name = String(decoding: unescaped(bytes), as: UTF8.self).lowercased()
     if !name.utf8.allSatisfy({ $0 < 0x80 }) {
