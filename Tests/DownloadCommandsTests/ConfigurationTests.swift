@@ -128,7 +128,10 @@ struct ConfigurationTests {
     (#"{"max-concurrent": true}"#, ": max-concurrent: expected a text or a number"),
     (#"{"max-concurrent": [1]}"#, ": max-concurrent: expected a text or a number"),
     (#"{"continue-unvalidated": "yes"}"#, ": continue-unvalidated: expected true or false"),
-    (#"{"max-concurrent": "many"}"#, "Expected <n>: The maximum number of concurrent downloads."),
+    (
+      #"{"max-concurrent": "many"}"#,
+      "Expected <n>: The maximum number of concurrent downloads, from 1."
+    ),
     (#"{"max-concurrent": 0}"#, ": max-concurrent: --max-concurrent must be at least 1."),
     (#"{"limit-rate": "fast"}"#, ": limit-rate: "),
     (#"{"store": "a\nb"}"#, ": store: expected"),

@@ -87,6 +87,24 @@ struct RequestDetailsTests: StoreSuite {
     #expect(try headers(of: url).map(\.name) == ["Authorization", "Cookie"])
   }
 
+  @Test(arguments: [(".env", "env"), ("x.part ", nil), ("a.iso", nil)])
+  func `a file name that is changed is reported`(name: String, stored: String?) async {
+    let result = await dlstore("--store", store, "add", "http://a/1", "-o", name)
+    #expect(result.status == .done)
+    #expect(stored.map { result.messages.contains("stored as '\($0)'") } ?? true)
+    #expect(result.messages.isEmpty == (name == "a.iso"))
+    let changed = await dlstore("--store", store, "set", "http://a/1", "--filename", "..x.iso")
+    #expect(changed.messages.contains("--filename: the file name is stored as 'x.iso'"))
+  }
+
+  @Test func `a number out of range is refused with its range`() async {
+    let added = await dlstore("--store", store, "add", "http://a/1", "--priority", "2147483648")
+    #expect(added.status == .usage && added.messages.contains("-2147483648 to 2147483647"))
+    let count = "--connections-per-download"
+    let many = await dlstore("--store", store, "add", "http://a/1", count, "2147483648")
+    #expect(many.status == .usage && many.messages.contains("from 1 to 2147483647"))
+  }
+
   @Test func `a netrc file gives each host its own login`() async throws {
     let netrc = try folder.makeFile(
       "netrc",

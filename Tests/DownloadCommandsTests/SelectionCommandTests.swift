@@ -38,7 +38,8 @@ struct SelectionCommandTests: StoreSuite {
     ] {
       let result = await dlstore([verb, "--store", store] + arguments)
       #expect(result.status == .usage)
-      #expect(result.messages.contains("No downloads specified"))
+      let message = arguments.isEmpty ? "No downloads specified" : "Pass only one of these"
+      #expect(result.messages.contains(message))
     }
     #expect(try states() == ["waiting", "waiting", "waiting"])
   }

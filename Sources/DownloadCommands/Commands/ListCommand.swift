@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
   )
   var order: ListOrder?
 
-  @Option(help: ArgumentHelp("List at most this many.", valueName: "n"))
+  @Option(help: ArgumentHelp("List at most this many, from 0.", valueName: "n"))
   var limit: Int?
 
   @OptionGroup var display: ListOptions

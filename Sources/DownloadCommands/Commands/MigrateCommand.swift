@@ -259,7 +259,15 @@ struct MigrateCommand: AsyncParsableCommand {
   }
 
   private func rollBack(_ path: String) throws {
-    let report = try ClosedStore.perform(path) { try Store.rollBackMigration(at: path) }
+    let report: RollbackReport
+    do {
+      report = try ClosedStore.perform(path) { try Store.rollBackMigration(at: path) }
+    } catch let error as StoreError
+      where error.code == .notFound && (try? Store.migrationStatus(at: path)) != nil
+    {
+      // The previous file is missing, not the store: no advice to add a download.
+      throw CommandFailure(.notFound, error.message)
+    }
     if json {
       return try printJSON([
         "version": .integer(Int64(report.version)),

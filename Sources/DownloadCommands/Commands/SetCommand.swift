@@ -61,7 +61,13 @@ struct SetCommand: AsyncParsableCommand {
   )
   var removedTags: [String] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts first.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Higher starts first; from \(Int32.min) to \(Int32.max).",
+      valueName: "n"
+    )
+  )
   var priority: Int32?
 
   @Option(
@@ -118,6 +124,7 @@ struct SetCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readWrite)
     let outcome = try await store.update(matching: name, with: update)
+    if let filename { FileNameNotice.say(filename, "--filename") }
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     if filename != nil, let record = outcome.record { try sayKeptFile(of: record, in: store) }
     try Output.current.report(CommandReport(verb: "changed", outcomes: [outcome]).text)

@@ -56,7 +56,7 @@ struct StoreQueryCommand: AsyncParsableCommand {
   )
   var order: StoredOrderOption?
 
-  @Option(help: ArgumentHelp("List at most this many.", valueName: "n"))
+  @Option(help: ArgumentHelp("List at most this many, from 0.", valueName: "n"))
   var limit: Int?
 
   @Option(

@@ -3,15 +3,15 @@ internal import DownloadSync
 
 /// Options that limit what an engine does.
 struct EngineLimits: ParsableArguments {
-  @Option(help: ArgumentHelp("The maximum number of concurrent downloads.", valueName: "n"))
+  @Option(help: ArgumentHelp("The maximum number of concurrent downloads, from 1.", valueName: "n"))
   var maxConcurrent = ConcurrencyLimits().maximumRunning
 
-  @Option(help: ArgumentHelp("The maximum number of downloads per host.", valueName: "n"))
+  @Option(help: ArgumentHelp("The maximum number of downloads per host, from 1.", valueName: "n"))
   var perHost = ConcurrencyLimits().maximumPerHost
 
   @Option(
     help: ArgumentHelp(
-      "The maximum number of connections per file, within --max-concurrent and --per-host.",
+      "The maximum number of connections per file, from 1, within --max-concurrent and --per-host.",
       valueName: "n"
     )
   )
@@ -76,7 +76,7 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Fail a download after this many consecutive failures without progress.",
+      "Fail a download after this many consecutive failures without progress, from 1.",
       valueName: "n"
     )
   )

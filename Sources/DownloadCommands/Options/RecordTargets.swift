@@ -17,6 +17,9 @@ struct RecordTargets: ParsableArguments {
 
   func validate() throws {
     let count = (names.isEmpty ? 0 : 1) + (tag == nil ? 0 : 1) + (all ? 1 : 0)
+    guard count <= 1 else {
+      throw ValidationError("Pass only one of these: URLs or ids, --tag, --all.")
+    }
     guard count == 1 else {
       throw ValidationError("No downloads specified: pass URLs or ids, --tag, or --all.")
     }

@@ -43,7 +43,13 @@ struct RequestOptions: ParsableArguments {
   )
   var tags: [String] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts first.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Higher starts first; from \(Int32.min) to \(Int32.max).",
+      valueName: "n"
+    )
+  )
   var priority: Int32 = 0
 
   @Option(

@@ -33,6 +33,7 @@ struct RequestSource: ~Copyable {
       completion: try options.details.read(at: Date())
     )
     var requests: [DownloadRequest] = []
+    if let name = options.filename { FileNameNotice.say(name, "-o") }
     for url in options.urls {
       try RecordIdentity.validate(url)
       for mirror in options.mirrors { try RecordIdentity.validate(mirror) }
@@ -209,5 +210,15 @@ private struct SharedDetails {
     request.headers = given + listed.headers
     try completion.complete(&request, ofDocumentAt: document)
     return request
+  }
+}
+
+/// The message about a file name that is stored in another form.
+enum FileNameNotice {
+  /// Says if a file name is changed to a safe one, which is neither hidden nor too long.
+  static func say(_ name: String, _ option: String) {
+    let stored = SafeFilename.sanitized(name)
+    guard !name.isEmpty, stored != name else { return }
+    Output.current.say("\(option): the file name is stored as '\(stored)'")
   }
 }

@@ -50,7 +50,7 @@ enum ConnectionCount {
   /// - Throws: `ValidationError`.
   static func parse(_ text: String) throws(ValidationError) -> Int32 {
     guard let count = Int32(text), count > 0 else {
-      throw ValidationError("'\(text)' is not a positive number of connections.")
+      throw ValidationError("'\(text)' is not a number of connections from 1 to \(Int32.max).")
     }
     return count
   }
