@@ -28,7 +28,7 @@ struct UnknownRootTests {
     var request = DownloadRequest(url: url(name))
     request.isPaused = true
     _ = try store.addNow([request])
-    try change(name) { record in
+    try self.change(name) { record in
       (record.state, record.intent, record.root) = (.waiting, .run, "gone")
       change(&record)
     }
