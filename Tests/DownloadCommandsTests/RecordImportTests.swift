@@ -374,7 +374,8 @@ struct RecordImportTests: StoreSuite {
     #expect(lines.contains(where: isRoot))
     let text = lines.filter { !isRoot($0) }.joined(separator: "\n")
     let file = try folder.makeFile("no-root.jsonl", text)
-    let number = lines.firstIndex { $0.contains("DownloadRecord\",\"fields\"") }.map { $0 + 1 }
+    let isRecord = { (line: Substring) in line.contains("\"model\":\"DownloadRecord\"") }
+    let number = try #require(text.split(separator: "\n").firstIndex(where: isRecord))
     // A new store is not created.
     let created = await importing(file)
     #expect(created.status == .damaged, "\(created.messages)")
@@ -382,7 +383,7 @@ struct RecordImportTests: StoreSuite {
     _ = try RecordStore(at: store)
     let refused = await importing(file)
     #expect(refused.status == .damaged && refused.messages.contains("has the root '"))
-    if let number { #expect(refused.messages.contains("line \(number)")) }
+    #expect(refused.messages.contains("line \(number + 1)"))
     #expect(try records().isEmpty)
     // The store may have the root.
     #expect(try RecordStore(at: store).root(at: "/mnt/elsewhere") == request.root)

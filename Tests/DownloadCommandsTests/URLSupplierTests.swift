@@ -120,17 +120,20 @@ struct URLSupplierTests {
     let process = try DLStoreProcess(
       [
         "get", server.url("/a"), "--retry-wait", "1s", "--url-command",
-        "trap '' TERM; echo $$ > new; mv new pid; sleep 300; sleep 300",
+        """
+        trap '' TERM; echo $$ > pid; until [ -s target ]; do sleep 0.1; done
+        kill $(cat target); sleep 300; sleep 300
+        """,
       ],
       store: store,
       in: folder.path
     )
-    try await process.wait { count("pid") > 0 }
-    let text = try String(contentsOfFile: folder.path("pid"), encoding: .utf8)
-    let leader = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    process.send(SIGTERM)
+    // The command itself stops the program, so that a slow test does not let it time out before.
+    try folder.makeFile("target", "\(process.id)\n")
     let status = try await process.status()
     #expect(status == 143, "\(status): \(process.messages)")
+    let text = try String(contentsOfFile: folder.path("pid"), encoding: .utf8)
+    let leader = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(!isRunning(leader))
   }
 

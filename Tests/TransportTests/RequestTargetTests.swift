@@ -159,7 +159,10 @@ struct RequestTargetTests {
 
   /// URLSession on Linux does not survive these (`URLSessionCrashTests`).
   @Test(
-    .enabled(if: !TransportUnderTest.isURLSession),
+    .enabled(
+      if: !TransportUnderTest.isURLSession,
+      "URLSession on Linux does not survive the location"
+    ),
     arguments: ["//a%20b/", "//%2f", "//z%00/", "//127.%\u{6587}01:6"]
   )
   func `a location whose host is not valid fails`(_ location: String) async {

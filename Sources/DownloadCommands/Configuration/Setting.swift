@@ -57,7 +57,7 @@ struct Setting: Sendable, Hashable {
       return [Folder.absolutePath(path)]
     }
     if option.kind == .flag { return [option.defaultValue.map(isOn) ?? false ? "true" : "false"] }
-    return option.defaultValue.map { [$0] } ?? []
+    return (option.defaultValue ?? EngineLimits.transformedDefaults[name]).map { [$0] } ?? []
   }
 
   /// The words that set the texts on a command line.

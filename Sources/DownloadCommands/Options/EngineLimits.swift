@@ -139,6 +139,14 @@ struct EngineLimits: ParsableArguments {
     return span
   }
 
+  /// The defaults, by name, of options with a `transform`, which ArgumentParser does not describe.
+  static let transformedDefaults = [
+    "min-split": "\(ByteAmountSetting(byteCount: SplitOptions().minimumLength))",
+    "preallocate": "\(EngineOptions().preallocation)",
+    "lowest-speed": "\(ByteAmountSetting(byteCount: EngineOptions().lowestSpeed))",
+    "lowest-speed-time": "\(SpanArgument(EngineOptions().lowestSpeedTime))",
+  ]
+
   /// The options for an engine in this process.
   var engineOptions: EngineOptions {
     var options = EngineOptions()
