@@ -339,7 +339,7 @@ struct ConfigCommandTests {
   #endif
 
   @Test func `config shows the defaults of limits as a user writes them`() async throws {
-    let result = await dlstore("config", "--json")
+    let result = try await run(["config", "--json"], [:])
     let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
     let settings = try #require(json?["settings"] as? [[String: Any]])
     let expected = [

@@ -51,7 +51,8 @@ struct SimulationTests {
   /// which the next one removes (the simulation ended without one); a file whose folder could not be
   /// synced when its download was restarted (the invariant was wrong); a partial file that another
   /// program deletes between the sync and the commit of its first checkpoint (again the invariant); one
-  /// that it changes before its transfer gives its slot up (the invariant, too).
+  /// that it changes before its transfer gives its slot up (the invariant, too); a background session
+  /// that stores more bytes than the range of its last response has.
   @Test(
     arguments: [
       3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
@@ -59,6 +60,7 @@ struct SimulationTests {
       278_998_176_909_703, 181_405_083_849_992, 216_670_467_632_106, 164_586_027_309_918,
       60_469_420_968_399, 194_719_938_471_816, 56_460_261_635_957, 189_710_290_676_987,
       238_230_882_599_190, 238_230_882_600_707, 241_082_564_967_552, 500_001_412,
+      121_392_863_640_080,
     ] as [UInt64]
   )
   func `the invariants hold for a seed that has failed before`(seed: UInt64) throws {

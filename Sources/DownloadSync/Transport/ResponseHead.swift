@@ -170,7 +170,9 @@ extension ResponseHead {
     guard status == 206, byteCount > 0 else { return self }
     var head = self
     head.fields.removeAll { ["content-range", "content-length"].contains($0.name.lowercased()) }
-    head.fields.append(HeaderField(name: "Content-Length", value: "\(byteCount)"))
+    // The size that the server stated shows whether bytes are missing, or are too many.
+    let length = offset > 0 ? byteCount : contentRange?.total ?? byteCount
+    head.fields.append(HeaderField(name: "Content-Length", value: "\(length)"))
     if offset > 0 {
       let total = contentRange?.total.map { "\($0)" } ?? "*"
       let last = Int128(offset) + Int128(byteCount) - 1
