@@ -81,13 +81,13 @@ public struct HTTP2Fuzzer: Fuzzer {
     }
   #else
     /// Creates a fuzzer that does nothing, because the transport was not built.
-    public init(seed: UInt64) {}
+    public init(seed: UInt64) throws {}
 
     /// Returns the input.
     public func mutated(_ input: [UInt8], with other: [UInt8]) -> [UInt8] { input }
 
     /// Does nothing.
-    public func check(_ input: [UInt8]) -> String { "not built" }
+    public func check(_ input: [UInt8]) async throws -> String { "not built" }
   #endif
 }
 
