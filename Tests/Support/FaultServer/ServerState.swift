@@ -74,7 +74,7 @@ final class ServerState: Sendable {
   /// Runs `body` on a thread that ``stop()`` waits for.
   func startThread(_ body: @escaping @Sendable () -> Void) {
     threads.enter()
-    Thread.detachNewThread { [threads] in
+    ServerThread.detach { [threads] in
       body()
       threads.leave()
     }
