@@ -110,7 +110,11 @@ struct ParsedHead: Sendable, Hashable {
     }
   }
 
+  /// Parses a size or a position; one above 1 EiB makes its field invalid (decision 0068).
   private static func number(_ text: String) -> Int64? {
-    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text),
+      number <= 1 << 60
+    else { return nil }
+    return number
   }
 }
