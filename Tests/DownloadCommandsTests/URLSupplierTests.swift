@@ -141,7 +141,12 @@ struct URLSupplierTests {
   {
     let store = try RecordStore(at: store)
     var record = try await store.add([DownloadRequest(url: "http://h/a")])[0].record
-    let supplier = URLSupplier(command: UserCommand(text: "echo http://h/fresh"), store: store)
+    // The tests beside this one may keep all threads busy for longer than the usual limit.
+    let supplier = URLSupplier(
+      command: UserCommand(text: "echo http://h/fresh"),
+      store: store,
+      timeLimit: .seconds(600)
+    )
     _ = record.fail(DownloadFailure(.refused, ""), from: record.url, at: Date()) { _ in .zero }
     func requested() async throws -> String {
       let request = TaskRequest(url: record.url, recordID: record.id)
