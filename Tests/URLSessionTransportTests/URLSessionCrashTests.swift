@@ -14,6 +14,16 @@ import TransportTesting
 @Suite(.timeLimit(.minutes(10)))
 struct URLSessionCrashTests {
   #if os(Linux)
+    /// Requests a file whose server sends these bytes, and returns when the task has ended.
+    private static func receive(_ reply: String) async throws {
+      let server = try FaultServer()
+      server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
+      let sink = RecordingSink()
+      let transport = URLSessionTransport()
+      _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
+      _ = await sink.outcome()
+    }
+
     /// The session traps when the connection ends inside a response header
     /// (swift-corelibs-foundation issue 5285).
     @Test func `a truncated header ends the process`() async {
@@ -31,14 +41,9 @@ struct URLSessionCrashTests {
     /// The same happens for a chunked body with a trailer field, which is legal HTTP.
     @Test func `a trailer field ends the process`() async {
       await #expect(processExitsWith: .failure) {
-        let server = try FaultServer()
         let reply =
           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: 1\r\n\r\n"
-        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
-        let sink = RecordingSink()
-        let transport = URLSessionTransport()
-        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
-        _ = await sink.outcome()
+        try await URLSessionCrashTests.receive(reply)
         exit(0)
       }
     }
@@ -48,26 +53,16 @@ struct URLSessionCrashTests {
     @Test(arguments: ["+9223372036854775807", "9223372036854775807", "9223372036854775296"])
     func `a length near the largest integer ends the process`(_ length: String) async {
       await #expect(processExitsWith: .failure) { [length = length as String] in
-        let server = try FaultServer()
         let reply = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello"
-        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
-        let sink = RecordingSink()
-        let transport = URLSessionTransport()
-        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
-        _ = await sink.outcome()
+        try await URLSessionCrashTests.receive(reply)
         exit(0)
       }
     }
 
     @Test func `a header line that begins with NUL ends the process`() async {
       await #expect(processExitsWith: .failure) {
-        let server = try FaultServer()
         let reply = "HTTP/1.1 200 OK\r\n\0\r\nContent-Length: 5\r\n\r\nhello"
-        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
-        let sink = RecordingSink()
-        let transport = URLSessionTransport()
-        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
-        _ = await sink.outcome()
+        try await URLSessionCrashTests.receive(reply)
         exit(0)
       }
     }
@@ -79,13 +74,8 @@ struct URLSessionCrashTests {
       _ location: String
     ) async {
       await #expect(processExitsWith: .failure) { [location = location as String] in
-        let server = try FaultServer()
         let reply = "HTTP/1.1 302 F\r\nContent-Length: 0\r\nLocation: \(location)\r\n\r\n"
-        server.route("/file", Resource(.text("x"), faults: .rawResponse(reply)))
-        let sink = RecordingSink()
-        let transport = URLSessionTransport()
-        _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
-        _ = await sink.outcome()
+        try await URLSessionCrashTests.receive(reply)
         exit(0)
       }
     }

@@ -26,12 +26,21 @@ import Testing
       digests: [hasher.digest, hasher.digest, hasher.digest]
     )
     let pieces = try #require(PieceDigests(requiring: required, recordID: record.id))
-    return Transfer(
+    return try transfer(in: folder, record, pieces)
+  }
+
+  private func transfer(
+    in folder: TemporaryFolder,
+    _ record: DownloadRecord,
+    _ pieces: PieceDigests?,
+    offset: Int64 = 0
+  ) throws -> Transfer {
+    Transfer(
       record: record,
-      offset: 0,
+      offset: offset,
       pieces: pieces,
       usesResumeData: false,
-      file: try PartialFile(path: folder.path("part"), offset: 0),
+      file: try PartialFile(path: folder.path("part"), offset: offset),
       checkpointBytes: 1_000,
       now: { Date(timeIntervalSince1970: 0) },
       inbox: EngineInbox(),
@@ -100,19 +109,8 @@ import Testing
   @Test func `pieces without digests count after a change, and not after a truncation`() throws {
     let folder = try TemporaryFolder()
     let record = DownloadRecord.sample()
-    let transfer = Transfer(
-      record: record,
-      offset: 0,
-      pieces: PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: record.id),
-      usesResumeData: false,
-      file: try PartialFile(path: folder.path("part"), offset: 0),
-      checkpointBytes: 1_000,
-      now: { Date(timeIntervalSince1970: 0) },
-      inbox: EngineInbox(),
-      rollBack: { _, _ in },
-      naming: .fromResponse,
-      rename: { _ in }
-    )
+    let pieces = PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: record.id)
+    let transfer = try transfer(in: folder, record, pieces)
     try transfer.file.write([UInt8](repeating: 1, count: 30).span)
     #expect(transfer.recheck(after: .changed) == nil)
     #expect(transfer.recheck(after: .truncated) == ByteRanges(upTo: 30))
@@ -133,19 +131,8 @@ import Testing
     try folder.makeFile("part", String(repeating: "a", count: 10))
     var record = DownloadRecord.sample()
     record.expected = 30
-    let transfer = Transfer(
-      record: record,
-      offset: 10,
-      pieces: PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: record.id),
-      usesResumeData: false,
-      file: try PartialFile(path: folder.path("part"), offset: 10),
-      checkpointBytes: 1_000,
-      now: { Date(timeIntervalSince1970: 0) },
-      inbox: EngineInbox(),
-      rollBack: { _, _ in },
-      naming: .fromResponse,
-      rename: { _ in }
-    )
+    let pieces = PieceDigests(recordingFileOf: 30, inPiecesFrom: 10, recordID: record.id)
+    let transfer = try transfer(in: folder, record, pieces, offset: 10)
     #expect(transfer.pieces?.table.due(in: ByteRanges(upTo: 30)) == [1, 2])
   }
 
