@@ -201,14 +201,14 @@ final class StoreLog: Sendable {
     )
   }
 
-  func didImport(_ report: ImportReport) {
+  func didImport(lines: Int, inserted: Int, updated: Int, danglingReferences: Int) {
     logger.debug(
       "imported objects",
       metadata: [
-        "lines": "\(report.lines)",
-        "inserted": "\(report.inserted)",
-        "updated": "\(report.updated)",
-        "danglingReferences": "\(report.danglingReferenceCount)",
+        "lines": "\(lines)",
+        "inserted": "\(inserted)",
+        "updated": "\(updated)",
+        "danglingReferences": "\(danglingReferences)",
       ]
     )
   }

@@ -26,52 +26,6 @@ extension Store {
     }
   }
 
-  /// Returns the free pages of a closed store to the file system.
-  ///
-  /// Writes a compact copy beside the file and then replaces the file with it atomically: if the
-  /// process is killed, either the old file or the new one is left. Needs disk space for the copy.
-  /// Commit numbers continue, so history tokens stay valid. The file keeps its owner and permissions.
-  ///
-  /// - Returns: The number of bytes by which the file shrank.
-  /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open,
-  ///   `notFound`, `permissionDenied`, `diskFull`, `inputOutput` or `damaged`. The store is then
-  ///   unchanged.
-  @discardableResult
-  public static func compact(at path: String) throws -> Int64 {
-    try translating("compacting \(path)") {
-      let before = try FileSize.of(path + "/data.mdb")
-      try Environment.compact(path)
-      return max(before - (try FileSize.of(path + "/data.mdb")), 0)
-    }
-  }
-
-  /// Returns the free pages of a closed store to the file system, if a rule applies to its file.
-  ///
-  /// Use this after a large import or deletion. LMDB reuses the pages that were freed longest ago,
-  /// so with many free pages later commits write to scattered places of the file.
-  ///
-  /// ```swift
-  /// try Store.compact(at: folder, if: CompactionRule(minimumFreeFraction: 0.1))
-  /// ```
-  ///
-  /// Costs O(n) in the number of commits whose freed pages have not been reused, and, if the rule
-  /// applies, as much as ``compact(at:)``. The file is replaced in the same way.
-  ///
-  /// - Returns: The number of bytes by which the file shrank; `nil` if the rule does not apply.
-  /// - Throws: ``StoreError`` as ``compact(at:)``. If the disk has too little free space for the copy,
-  ///   `diskFull` is thrown before anything is written.
-  @discardableResult
-  public static func compact(at path: String, if rule: CompactionRule) throws -> Int64? {
-    try translating("compacting \(path)") { try Compaction(path: path, rule: rule).run() }
-  }
-
-  /// Removes the unfinished copies of compactions in this process, which fail from then on.
-  ///
-  /// For a process that is about to end because of a signal.
-  package static func abandonCompactions() {
-    Environment.abandonCompactions()
-  }
-
   /// Rebuilds every index and every column of every model from the records.
   ///
   /// Use this when ``verify(limit:progress:)`` reports missing or stray index entries, or columns

@@ -112,19 +112,6 @@ struct MigrationFiles {
   }
 }
 
-/// The free space of disks.
-enum FreeSpace {
-  /// The number of bytes that the user can write; `nil` if it is not known.
-  static func ofDisk(at path: String) -> Int64? {
-    var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return nil }
-    let (bytes, overflows) = UInt64(status.f_bavail)
-      .multipliedReportingOverflow(by: UInt64(status.f_frsize))
-    // A file system without a limit may report the largest number of blocks.
-    return overflows ? .max : Int64(clamping: bytes)
-  }
-}
-
 /// The memory of the process that is not part of a file.
 enum AnonymousMemory {
   /// The number of bytes; `nil` if the system does not tell.

@@ -61,16 +61,22 @@ struct SchemaWriter {
     _ metadata: Metadata,
     in transaction: inout WriteTransaction
   ) throws {
-    let steps = StoreMigrator.pendingSteps(version, options)
-    guard !steps.isEmpty else { return }
+    guard let upgrade = options.upgrade, options.needsSteps(after: version) else { return }
+    let own = options.schemaVersion
     // Those at open have been applied, unless the store has changed since.
-    if let reason = try StepsWhenRead.obstacle(to: steps, models, metadata, in: transaction) {
+    if let reason = try upgrade.obstacle(
+      toConvertingAfter: version,
+      upTo: own,
+      models,
+      metadata,
+      in: transaction
+    ) {
       throw StoreError(
         .busy,
         "another program has changed the store while it was opened: open it again (\(reason))"
       )
     }
-    try StepsWhenRead.begin(steps, after: version, models, metadata, in: &transaction)
+    try upgrade.beginConverting(after: version, upTo: own, models, metadata, in: &transaction)
   }
 
   /// Advances the transaction number of a new store to the hundreds.

@@ -29,8 +29,8 @@ extension StoreOpening {
         try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
       let entries = try models.map { model in
         let outdated = try metadata.outdatedLayouts(of: model.schema.name, in: transaction)
-        let steps = try outdated.versions.map { group in
-          try stepsWhenRead(from: group.version, to: version, options, model: model.schema.name)
+        for group in outdated.versions {
+          try requireSteps(from: group.version, to: version, options, model: model.schema.name)
         }
         return StoreSchema.Entry(
           model: model,
@@ -38,9 +38,9 @@ extension StoreOpening {
             model.schema,
             metadata,
             outdated,
-            steps,
+            options,
+            version: version,
             seed: seed,
-            advice: advice(version, options),
             log,
             in: transaction
           )
@@ -61,13 +61,13 @@ extension StoreOpening {
     }
   }
 
-  /// Returns the steps that the objects of an earlier version need when they are read.
-  private static func stepsWhenRead(
+  /// Throws if the program lacks the steps that objects of an earlier version need when they are read.
+  private static func requireSteps(
     from version: UInt32,
     to stored: UInt32,
     _ options: StoreOptions,
     model: String
-  ) throws -> [MigrationStep] {
+  ) throws {
     let objects = "objects of \(model) are stored as in schema version \(version)"
     guard stored <= options.schemaVersion else {
       throw StoreError(
@@ -75,35 +75,28 @@ extension StoreOpening {
         "\(objects), and steps of a later program convert them: update this program"
       )
     }
-    let steps = options.migration?.steps(after: version, upTo: stored) ?? []
-    guard
-      steps.contains(where: { step in
-        step.operations.contains { $0.changedFields?.model == model }
-      })
-    else {
+    guard options.upgrade?.changes(model, after: version, upTo: stored) == true else {
       throw StoreError(
         .schemaMismatch,
         "\(objects), and this program has no step that leads from it to version \(stored)"
       )
     }
-    return steps
   }
 
   /// Returns the tables of a model; `nil` when the store has none for it.
-  ///
-  /// `steps` are those for each version of `outdated`.
   private static func readTables(
     _ schema: ModelSchema,
     _ metadata: Metadata,
     _ outdated: OutdatedLayouts,
-    _ steps: [[MigrationStep]],
+    _ options: StoreOptions,
+    version: UInt32,
     seed: UInt64,
-    advice: String?,
     _ log: StoreLog?,
     in transaction: borrowing ReadTransaction
   ) throws -> ModelTables? {
     let layouts = try metadata.layouts(of: schema.name, in: transaction)
     let own = RecordLayout(schema, storage: layouts.storage)
+    let advice = advice(version, options)
     for layout in layouts {
       try requireSameTypes(layout, own, model: schema.name, advice: advice)
     }
@@ -115,17 +108,17 @@ extension StoreOpening {
     else { return nil }
     let defaults = try metadata.defaults(of: schema.name, in: transaction)
     var conversions: [UInt16: RecordConversion] = [:]
-    for (version, steps) in zip(outdated.versions, steps) {
-      for number in version.layouts {
+    for group in outdated.versions {
+      for number in group.layouts {
         guard layouts.indices.contains(Int(number) - 1) else {
           throw StoreError(.damaged, "layout \(number) of \(schema.name) is missing")
         }
-        conversions[number] = RecordConversion(
+        conversions[number] = options.upgrade?.conversion(
+          of: layouts[Int(number) - 1],
+          group,
+          to: own,
           schema,
-          own: own,
-          layout: layouts[Int(number) - 1],
           version: version,
-          steps: steps,
           defaults: defaults
         )
       }
@@ -153,7 +146,7 @@ extension StoreOpening {
   ///
   /// A program that opens the store for writing has migrated it by now.
   static func requireMigrated(_ stored: UInt32, _ options: StoreOptions) throws {
-    guard !StoreMigrator.pendingSteps(stored, options).isEmpty else { return }
+    guard options.needsSteps(after: stored) else { return }
     throw StoreError(
       .schemaMismatch,
       "the store has schema version \(stored), and steps lead to version \(options.schemaVersion): "
@@ -166,7 +159,7 @@ extension StoreOpening {
     if stored > options.schemaVersion {
       return "a program with schema version \(stored) has migrated the store; update this program"
     }
-    guard !StoreMigrator.pendingSteps(stored, options).isEmpty else { return nil }
+    guard options.needsSteps(after: stored) else { return nil }
     return migratingAdvice
   }
 

@@ -57,8 +57,7 @@ struct StoreOpening {
     }
     // Now the store is closed, which the migration requires.
     try translating("migrating \(path)") {
-      try StoreMigrator(path: path, models: models, options: options)
-        .run(options.logger.map { StoreLog($0) })
+      try options.upgrade?.migrate(path, models, options, options.logger.map { StoreLog($0) })
     }
     return try open(path, environmentOptions)
   }
@@ -88,17 +87,24 @@ struct StoreOpening {
     _ models: [any Model.Type],
     _ options: StoreOptions
   ) throws -> Bool {
-    guard options.migration != nil else { return false }
+    guard let upgrade = options.upgrade else { return false }
     return try translating("opening \(environment.path)") {
       try databaseOpeningLock.withLock { _ in
         let transaction = try environment.beginRead()
         guard let database = try transaction.openDatabase(TableName.store) else { return false }
         let metadata = Metadata(database: database)
         // A store of version 0 has no entry for it.
-        let version: UInt32? = try metadata.integer(MetadataKey.schemaVersion, in: transaction)
-        let steps = StoreMigrator.pendingSteps(version ?? 0, options)
-        guard !steps.isEmpty else { return false }
-        return try StepsWhenRead.obstacle(to: steps, models, metadata, in: transaction) != nil
+        let version: UInt32 =
+          try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
+        guard options.needsSteps(after: version) else { return false }
+        let obstacle = try upgrade.obstacle(
+          toConvertingAfter: version,
+          upTo: options.schemaVersion,
+          models,
+          metadata,
+          in: transaction
+        )
+        return obstacle != nil
       }
     }
   }

@@ -106,7 +106,7 @@ public final class Store: Sendable {
     guard !isReadOnly else { return }
     let builds = opening.schema.tables.contains { !$0.buildingIndexes.isEmpty }
     let converts =
-      options.migration?.convertsInBackground == true && !opening.schema.outdatedModels.isEmpty
+      options.upgrade?.convertsInBackground == true && !opening.schema.outdatedModels.isEmpty
     if builds || converts { background.start(converting: converts) }
   }
 

@@ -71,13 +71,9 @@ public struct StoreOptions: Sendable, Hashable {
   }
 
   /// The steps that lead older stores to ``schemaVersion``; `nil` if they need none.
-  ///
-  /// Opening a store of an earlier version for writing applies them first, except for those that are
-  /// applied when objects are read (``MigrationStep/Mode/whenRead``), which a program that only reads
-  /// needs too. Ignored when options are compared.
-  public var migration: Migration? {
-    get { uncompared.migration }
-    set { uncompared.migration = newValue }
+  var upgrade: (any SchemaUpgrade)? {
+    get { uncompared.upgrade }
+    set { uncompared.upgrade = newValue }
   }
 
   private var uncompared: Uncompared
@@ -85,7 +81,7 @@ public struct StoreOptions: Sendable, Hashable {
   /// Options that are ignored when options are compared.
   private struct Uncompared: Sendable, Hashable {
     var logger: Logger?
-    var migration: Migration?
+    var upgrade: (any SchemaUpgrade)?
 
     static func == (left: Self, right: Self) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
@@ -103,7 +99,6 @@ public struct StoreOptions: Sendable, Hashable {
     compaction: CompactionRule? = nil,
     checksPages: Bool = false,
     indexBuilding: IndexBuilding = .standard,
-    migration: Migration? = nil,
     logger: Logger? = nil
   ) {
     self.access = access
@@ -114,6 +109,6 @@ public struct StoreOptions: Sendable, Hashable {
     self.compaction = compaction
     self.checksPages = checksPages
     self.indexBuilding = indexBuilding
-    uncompared = Uncompared(logger: logger, migration: migration)
+    uncompared = Uncompared(logger: logger)
   }
 }

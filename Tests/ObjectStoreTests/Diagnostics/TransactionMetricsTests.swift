@@ -13,12 +13,12 @@ import Testing
     store = try Store(at: folder.path, models: [Ticket.self])
   }
 
-  private func transactions() throws -> StoreStatistics.Transactions {
+  private func transactions() throws -> TransactionStatistics {
     try store.statistics().transactions
   }
 
   @Test func `the metrics of an unused store are zero`() throws {
-    #expect(try transactions() == StoreStatistics.Transactions())
+    #expect(try transactions() == TransactionStatistics())
     #expect(try transactions().commits.mean == .zero)
   }
 
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `a timing computes total, mean, shortest, longest and last`() {
-    var timing = StoreStatistics.Timing()
+    var timing = TransactionStatistics.Timing()
     for milliseconds in [30, 10, 20] { timing.add(.milliseconds(milliseconds)) }
     #expect(timing.count == 3)
     #expect(timing.total == .milliseconds(60))

@@ -58,7 +58,7 @@ extension Store {
     )
     try session.add(lines)
     let report = try session.finish()
-    log?.didImport(report)
+    report.log(to: log)
     return report
   }
 }
@@ -323,5 +323,16 @@ final class LineReader {
     }
     if count == 0 { isAtEnd = true }
     buffer.append(contentsOf: chunk.prefix(count))
+  }
+}
+
+extension ImportReport {
+  func log(to log: StoreLog?) {
+    log?.didImport(
+      lines: lines,
+      inserted: inserted,
+      updated: updated,
+      danglingReferences: danglingReferenceCount
+    )
   }
 }

@@ -46,7 +46,7 @@ extension Store {
         try session.add(object, key: key, line: number)
       }
       let report = try session.finish()
-      log?.didImport(report)
+      report.log(to: log)
       return report
     }
   }

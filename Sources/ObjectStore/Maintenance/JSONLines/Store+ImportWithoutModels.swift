@@ -43,12 +43,6 @@ extension Store {
     }
   }
 
-  /// Whether a folder contains a store.
-  package static func exists(at path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path + "/data.mdb", &status) == 0
-  }
-
   /// Opens an existing store for reading and writing, with the schema version that it has, for
   /// tools that do not have its models.
   ///

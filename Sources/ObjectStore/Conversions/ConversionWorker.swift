@@ -44,7 +44,7 @@ struct ConversionWorker {
     self.environment = environment
     self.models = models
     self.options = options
-    batchCount = min(512, options.migration?.batchCount ?? .max)
+    batchCount = min(512, options.upgrade?.batchCount ?? .max)
   }
 
   /// Performs one step.
@@ -115,7 +115,7 @@ struct ConversionWorker {
     try writer.flush(in: &transaction)
     try note(pass, isLast: isLast, in: &transaction)
     try transaction.commit(isLast ? .full : .ordered)
-    options.migration?.didWrite?()
+    options.upgrade?.didWrite?()
     guard isLast, pass.failure == nil else { return .progressed }
     return .completed(model: pass.tables.name, objectCount: pass.objectCount)
   }

@@ -159,15 +159,3 @@ enum NewFolder {
     _ = unsafe rmdir(path)
   }
 }
-
-/// Reads the sizes of files.
-enum FileSize {
-  /// Returns the size of the file in bytes.
-  ///
-  /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
-  static func of(_ path: String) throws -> Int64 {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { throw StoreError(errno: errno, path) }
-    return Int64(status.st_size)
-  }
-}

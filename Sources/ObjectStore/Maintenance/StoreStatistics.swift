@@ -1,5 +1,4 @@
 internal import LMDB
-internal import SystemInterface
 
 /// The sizes, readers and transaction times of a store at one moment.
 ///
@@ -48,55 +47,6 @@ public struct StoreStatistics: Sendable, Hashable {
     }
   }
 
-  /// A reader, in any process, that has a snapshot open.
-  public struct Reader: Sendable, Hashable {
-    /// The id of the process.
-    public var processID: Int32
-    /// The number of commits after the snapshot.
-    ///
-    /// Pages that those commits freed cannot be reused until the snapshot is closed.
-    public var ageInCommits: UInt64
-  }
-
-  /// The count and the durations of one kind of operation.
-  public struct Timing: Sendable, Hashable {
-    /// The number of operations.
-    public var count = 0
-    /// The sum of all durations.
-    public var total = Duration.zero
-    /// The shortest duration; zero before the first operation.
-    public var shortest = Duration.zero
-    /// The longest duration; zero before the first operation.
-    public var longest = Duration.zero
-    /// The duration of the last operation to end; zero before the first operation.
-    public var last = Duration.zero
-
-    /// The mean duration; zero before the first operation.
-    public var mean: Duration { count == 0 ? .zero : total / count }
-
-    /// Creates a timing of no operations.
-    package init() {}
-  }
-
-  /// The transactions of one ``Store`` value since it was opened.
-  ///
-  /// Other values that have the same store open, in this process or another, count their own.
-  /// Writes that wait at the same time can share a commit, so there can be fewer commits than
-  /// writes.
-  public struct Transactions: Sendable, Hashable {
-    /// The number of snapshots taken by reads, observations and ``Store/snapshot()``.
-    public var reads = 0
-    /// The waits for write transactions of other threads and processes, one per transaction.
-    public var writeWaits = Timing()
-    /// The runs of the closures of writes, including closures that threw.
-    public var writes = Timing()
-    /// The commits that changed something, including the time to sync.
-    public var commits = Timing()
-
-    /// Creates counts of no transactions.
-    package init() {}
-  }
-
   /// The address space reserved for the file, in bytes.
   public var mapSize: Int
   /// The size of the used part of the file, including free pages, in bytes.
@@ -108,19 +58,19 @@ public struct StoreStatistics: Sendable, Hashable {
   /// The number of the last commit.
   public var lastCommit: UInt64
   /// The open snapshots of all processes, oldest first.
-  public var readers: [Reader]
+  public var readers: [SnapshotReader]
   /// The maximum number of snapshots open at one time, over all processes.
   public var maximumReaders: Int
   /// All models in the store by name, including those that the program did not open.
   public var models: [String: Model]
   /// The transactions of this store value since it was opened.
-  public var transactions: Transactions
+  public var transactions: TransactionStatistics
 
   /// Returns the readers whose snapshot is at least `age` commits old.
   ///
   /// The store cannot reuse pages that were freed after a snapshot was opened, so an old snapshot
   /// makes the file grow.
-  public func slowReaders(ageInCommits age: UInt64 = 1_000) -> [Reader] {
+  public func slowReaders(ageInCommits age: UInt64 = 1_000) -> [SnapshotReader] {
     readers.filter { $0.ageInCommits >= age }
   }
 }
@@ -167,21 +117,6 @@ extension Store {
   }
 }
 
-extension Environment {
-  /// The open snapshots of all processes, oldest first; `last` is the commit that ages count from.
-  func snapshotReaders(asOf last: UInt64) -> [StoreStatistics.Reader] {
-    let readers = readers().compactMap { reader in
-      reader.transactionID.map { commit in
-        StoreStatistics.Reader(
-          processID: reader.processID,
-          ageInCommits: last - min(commit, last)
-        )
-      }
-    }
-    return readers.sorted { $0.ageInCommits > $1.ageInCommits }
-  }
-}
-
 extension StoreStatistics.Model {
   init(
     _ tables: ModelTables,
@@ -211,53 +146,5 @@ extension StoreStatistics.Table {
     depth = statistics.depth
     pages = statistics.branchPages + statistics.leafPages + statistics.overflowPages
     byteCount = pages * pageSize
-  }
-}
-
-/// The counters behind ``StoreStatistics/transactions``.
-final class TransactionMetrics: Sendable {
-  /// Reads are counted but not timed: reading the clock costs more than opening a snapshot.
-  private let reads = Atomic<Int>(0)
-  private let timings = Mutex(StoreStatistics.Transactions())
-
-  /// A copy of all counters.
-  var transactions: StoreStatistics.Transactions {
-    var transactions = timings.withLock { $0 }
-    transactions.reads = reads.load(ordering: .relaxed)
-    return transactions
-  }
-
-  @inline(__always)
-  func countRead() {
-    reads.wrappingAdd(1, ordering: .relaxed)
-  }
-
-  /// A timed phase of a write.
-  enum Phase {
-    case writeWait
-    case write
-    case commit
-  }
-
-  /// Adds the time from `start` until now to the timing of the phase.
-  func add(_ phase: Phase, since start: ContinuousClock.Instant) {
-    let duration = start.duration(to: .now)
-    timings.withLock { timings in
-      switch phase {
-      case .writeWait: timings.writeWaits.add(duration)
-      case .write: timings.writes.add(duration)
-      case .commit: timings.commits.add(duration)
-      }
-    }
-  }
-}
-
-extension StoreStatistics.Timing {
-  mutating func add(_ duration: Duration) {
-    shortest = count == 0 ? duration : min(shortest, duration)
-    longest = max(longest, duration)
-    last = duration
-    total += duration
-    count += 1
   }
 }

@@ -4,17 +4,14 @@ internal import SystemInterface
 ///
 /// A converted record has the fields of the program's layout in one part, whose memory belongs to
 /// its view. It has no layout of the store, so a write of the object stores all of it again.
-final class RecordConversion: Sendable {
+final class RecordConverter: Sendable {
   private let model: String
   private let plan: MigrationPlan
   private let template: MigratedObject.Template
   private let own: RecordLayout
   private let storesHotPart: Bool
-  /// The ids that the fields which the steps change have in the layout, and their original ids, which
-  /// extra fields of a record keep.
-  let replacedFields: Set<UInt32>
-  /// The fields of the program that the steps change, as in ``ChangeLog/Change/fields``.
-  let changedFields: UInt64
+  private let replacedFields: Set<UInt32>
+  private let changedFields: UInt64
   // Held while the form of a converted object is looked up, which does not call a step.
   private let forms: Mutex<Forms>
 
@@ -94,11 +91,14 @@ final class RecordConversion: Sendable {
     forms = Mutex(Forms(schema, defaults))
   }
 
-  /// Returns a converted record.
-  ///
-  /// - Throws: ``RecordError`` if the record cannot be decoded; ``StoreError`` with
-  ///   `migrationFailed` if a step fails.
-  func convert(_ record: borrowing RecordView, _ id: UInt64) throws -> RecordView {
+  /// The conversion as reading uses it.
+  var conversion: RecordConversion {
+    RecordConversion(replacedFields: replacedFields, changedFields: changedFields) { record, id in
+      try self.convert(record, id)
+    }
+  }
+
+  private func convert(_ record: borrowing RecordView, _ id: UInt64) throws -> RecordView {
     let origin = MigrationOrigin(object: try MigratedObject(record, model: model, template), id: id)
     do {
       let result = try plan.convert(origin.object)
