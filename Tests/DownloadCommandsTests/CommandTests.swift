@@ -239,7 +239,7 @@ struct CommandTests: StoreSuite {
     )
     #expect(
       record["next"] as? [String: String] == [
-        "action": "plan; drop blob; zero", "rule": "Z2+P3+P6",
+        "action": "plan; drop resume data; zero", "rule": "Z2+P3+P6",
       ]
     )
     #expect(record["resumeData"] as? [String: Int] == ["byteCount": 3])
@@ -262,8 +262,8 @@ struct CommandTests: StoreSuite {
       url: url,
       headers: [URLRequestArchive.HeaderField(name: "Authorization", value: "hush2")]
     )
-    let blob = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
-    try change(url) { $0.resumeData = blob }
+    let resumeData = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
+    try change(url) { $0.resumeData = resumeData }
     let text = await dlstore("--store", store, "inspect", url).output
     #expect(text.contains("resume data   received: 42 bytes"))
     #expect(text.contains("resume data   partial file: CFNetworkDownload_abcdef.tmp"))

@@ -30,18 +30,18 @@ struct ExplainTests: StoreSuite {
       "mismatch",
       "--partial",
       "longer",
-      "--blob",
+      "--resume-data",
       "corrupt"
     )
     #expect(result.status == .done)
     #expect(
       result.lines == [
-        "case       stored waiting, task none, final mismatch, partial longer, blob corrupt",
+        "case       stored waiting, task none, final mismatch, partial longer, resumeData corrupt",
         "rule       A2: any unfinished state, final foreign",
         "rule       Z2: waiting, no task; plan when its slot comes",
-        "plan       P3: blob corrupt",
+        "plan       P3: resume data corrupt",
         "plan       P8: partial longer",
-        "actions    choose the name again at finalise; plan; drop blob; truncate to c",
+        "actions    choose the name again at finalise; plan; drop resume data; truncate to the committed bytes",
         "next byte  range",
         "result     waiting",
       ]
@@ -61,26 +61,26 @@ struct ExplainTests: StoreSuite {
     let found = try object(text)
     #expect(Set(found.keys) == ["actions", "case", "plan", "result", "rules"])
     #expect(found["rules"] as? [String] == ["T9"])
-    #expect(found["actions"] as? [String] == ["cancel producing blob"])
+    #expect(found["actions"] as? [String] == ["cancel producing resume data"])
     #expect(found["result"] as? String == "failedR")
     #expect(found["plan"] is NSNull)
     #expect(
       found["case"] as? [String: String] == [
         "stored": "failedR", "task": "running", "final": "missing", "partial": "missing",
-        "blob": "none",
+        "resumeData": "none",
       ]
     )
     let planned = try object(
-      await dlstore("explain", "--stored", "running", "--blob", "valid", "--json").output
+      await dlstore("explain", "--stored", "running", "--resume-data", "valid", "--json").output
     )
     let plan = try #require(planned["plan"] as? [String: Any])
     #expect(plan["rules"] as? [String] == ["P2"])
-    #expect(plan["source"] as? String == "blob")
+    #expect(plan["source"] as? String == "resumeData")
   }
 
   @Test(arguments: [
     (["--no-slot"], ReconcileCase.Conditions(hasFreeSlot: false)),
-    (["--no-blobs"], ReconcileCase.Conditions(takesResumeData: false)),
+    (["--no-resume-data"], ReconcileCase.Conditions(takesResumeData: false)),
     (["--no-validator"], ReconcileCase.Conditions(canContinue: false)),
     (["--not-due"], ReconcileCase.Conditions(isRetryDue: false)),
     (["--pieces"], ReconcileCase.Conditions(hasPieceDigests: true)),
@@ -96,7 +96,7 @@ struct ExplainTests: StoreSuite {
   @Test(arguments: [
     ([], ReconcileCase.Conditions()),
     (
-      ["--no-slot", "--no-blobs"],
+      ["--no-slot", "--no-resume-data"],
       ReconcileCase.Conditions(hasFreeSlot: false, takesResumeData: false)
     ),
   ])
@@ -107,7 +107,7 @@ struct ExplainTests: StoreSuite {
     let result = await dlstore(["explain", "--all", "--format", "tsv"] + options)
     let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count == 12_002 && lines.last == "")
-    #expect(lines[0] == "stored\ttask\tfinal\tpartial\tblob\trules\tactions\tresult\tplan")
+    #expect(lines[0] == "stored\ttask\tfinal\tpartial\tresumeData\trules\tactions\tresult\tplan")
     // One expectation for all cases: an expectation costs more than a decision.
     let wrong = zip(lines.dropFirst(), ReconcileCase.all(facts)).first { line, given in
       let cells = line.split(separator: "\t", omittingEmptySubsequences: false)
@@ -138,10 +138,10 @@ struct ExplainTests: StoreSuite {
       received: 1,
       file: .temporaryName("CFNetworkDownload_abcdef.tmp")
     )
-    let blob = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
+    let resumeData = Data(try URLSessionResumeData(draft, form: .keyedArchive).bytes)
     try change("http://a/1") { record in
       record.state = .running
-      record.resumeData = blob
+      record.resumeData = resumeData
     }
     let id = RecordIdentity.id(forURL: "http://a/1")
     for name in ["http://a/1", id] {

@@ -62,7 +62,7 @@ struct ReconcileCommandTests: StoreSuite {
     let words = result.lines[1].split(separator: " ", omittingEmptySubsequences: true)
     #expect(words.prefix(3) == [Substring(id), "running", "Z1+P8"])
     #expect(result.lines[1].contains("waiting at the head of its priority"))
-    #expect(result.lines[1].contains("plan; truncate to c; range"))
+    #expect(result.lines[1].contains("plan; truncate to the committed bytes; range"))
     #expect(result.lines[2] == "to reconcile: 1 active record, 0 orphans")
     #expect(size(partial) == 70)
     #expect(try RecordStore(at: store).record(matching: url).state == .running)
@@ -105,7 +105,11 @@ struct ReconcileCommandTests: StoreSuite {
       ]
     )
     #expect(record["rules"] as? [String] == ["Z1"])
-    #expect((record["plan"] as? [String: Any])?["actions"] as? [String] == ["truncate to c"])
+    #expect(
+      (record["plan"] as? [String: Any])?["actions"] as? [String] == [
+        "truncate to the committed bytes"
+      ]
+    )
     #expect((record["displayURL"] as? String)?.contains("hush") == false)
     let file = try #require((report["orphans"] as? [[String: Any]])?.first)
     #expect(file["rule"] as? String == "N4")

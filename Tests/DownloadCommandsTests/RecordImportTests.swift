@@ -284,7 +284,7 @@ struct RecordImportTests: StoreSuite {
   @Test(arguments: ["finalizing", "running"]) func `a paused transfer stays paused`(
     state: String
   ) async throws {
-    let file = try await export(setting: ["state": state, "intent": "hold", "received": 5])
+    let file = try await export(setting: ["state": state, "intent": "pause", "received": 5])
     #expect(await importing(file).status == .done)
     #expect(try record(url).state == .paused)
   }

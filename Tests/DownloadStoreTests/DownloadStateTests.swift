@@ -26,7 +26,7 @@ import Testing
         "completed", "cancelled", "removed",
       ]
     )
-    #expect(DownloadIntent.allCases.map(\.rawValue) == ["run", "hold", "keep", "discard"])
+    #expect(DownloadIntent.allCases.map(\.rawValue) == ["run", "pause", "cancel", "remove"])
   }
 
   @Test func `the stored raw values of failure codes never change`() {

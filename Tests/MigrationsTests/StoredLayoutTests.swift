@@ -194,7 +194,7 @@ private struct RecordByIDs: Model {
     let values = try other.read { try $0.find(RecordByIDs.self, key: "v1")?.values }
     #expect(
       values == [
-        "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "keep", "[\"v10\"]", "11", "12",
+        "v1", "v2", "v3", "v4", "v5", "v6", "v7", "finalizing", "cancel", "[\"v10\"]", "11", "12",
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",

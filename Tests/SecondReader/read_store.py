@@ -216,7 +216,7 @@ def embedded_header_field(reader):
 
 EMBEDDED = {
     "Attempt": embedded_attempt,
-    "FileStamp": embedded_file_stamp,
+    "FileIdentity": embedded_file_stamp,
     "HeaderField": embedded_header_field,
 }
 

@@ -57,7 +57,7 @@ struct ExplainCommand: AsyncParsableCommand {
       throw ValidationError("Give exactly one of: --stored, a download, --all, --rules.")
     }
     guard values.stored != nil || !values.hasFurtherValues else {
-      throw ValidationError("--task, --final, --partial and --blob require --stored.")
+      throw ValidationError("--task, --final, --partial and --resume-data require --stored.")
     }
     guard all || format == nil else { throw ValidationError("--format requires --all.") }
     guard !json || (!all && !rules) else {
@@ -65,8 +65,8 @@ struct ExplainCommand: AsyncParsableCommand {
     }
     guard name == nil || !values.hasConditions else {
       throw ValidationError(
-        "--no-slot, --no-blobs, --no-validator, --not-due, --pieces, --changed and --with-file do not "
-          + "apply to a stored download: its record decides them."
+        "--no-slot, --no-resume-data, --no-validator, --not-due, --pieces, --changed and "
+          + "--with-file do not apply to a stored download: its record decides them."
       )
     }
   }

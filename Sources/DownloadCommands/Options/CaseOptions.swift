@@ -37,13 +37,13 @@ struct CaseOptions: ParsableArguments {
     completion: Self.completion(ReconcileCase.ResumeDataStatus.self),
     transform: Self.parse
   )
-  var blob: ReconcileCase.ResumeDataStatus?
+  var resumeData: ReconcileCase.ResumeDataStatus?
 
   @Flag(help: "No slot is free.")
   var noSlot = false
 
   @Flag(help: "The transport accepts no resume data.")
-  var noBlobs = false
+  var noResumeData = false
 
   @Flag(help: "The server sent no validator, so bytes on disk cannot be resumed.")
   var noValidator = false
@@ -67,7 +67,7 @@ struct CaseOptions: ParsableArguments {
       task: task ?? .none,
       final: final ?? .missing,
       partial: partial ?? .missing,
-      resumeData: blob ?? .none,
+      resumeData: resumeData ?? .none,
       conditions: conditions
     )
   }
@@ -75,7 +75,7 @@ struct CaseOptions: ParsableArguments {
   var conditions: ReconcileCase.Conditions {
     ReconcileCase.Conditions(
       hasFreeSlot: !noSlot,
-      takesResumeData: !noBlobs,
+      takesResumeData: !noResumeData,
       removesFile: withFile,
       canContinue: !noValidator,
       isRetryDue: !notDue,
@@ -85,7 +85,7 @@ struct CaseOptions: ParsableArguments {
   }
 
   /// Whether a value was given that requires `--stored`.
-  var hasFurtherValues: Bool { task != nil || final != nil || partial != nil || blob != nil }
+  var hasFurtherValues: Bool { task != nil || final != nil || partial != nil || resumeData != nil }
 
   /// Whether a flag changes the default conditions.
   var hasConditions: Bool { conditions != ReconcileCase.Conditions() }

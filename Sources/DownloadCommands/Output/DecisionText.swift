@@ -33,7 +33,7 @@ enum DecisionText {
 enum DecisionTSV {
   /// The header line.
   static let titles = [
-    "stored", "task", "final", "partial", "blob", "rules", "actions", "result", "plan",
+    "stored", "task", "final", "partial", "resumeData", "rules", "actions", "result", "plan",
   ]
 
   /// The values of a case and its decision.
@@ -81,9 +81,9 @@ enum DecisionJSON {
 
   private static func value(of reconcileCase: ReconcileCase) -> JSONValue {
     [
-      "blob": .string(reconcileCase.resumeData.rawValue),
       "final": .string(reconcileCase.final.rawValue),
       "partial": .string(reconcileCase.partial.rawValue),
+      "resumeData": .string(reconcileCase.resumeData.rawValue),
       "stored": .string(reconcileCase.stored.rawValue),
       "task": .string(reconcileCase.task.rawValue),
     ]

@@ -8,7 +8,7 @@ internal import Foundation
 struct DownloadEntry: Sendable {
   /// The point from which a later transfer can resume.
   struct Resume: Sendable, Equatable {
-    /// `range` for a partial file, `blob` for Apple's resume data.
+    /// `range` for a partial file, `resumeData` for Apple's resume data.
     var kind: String
     /// The number of bytes that need not be transferred again.
     var received: Int64
@@ -63,7 +63,7 @@ struct DownloadEntry: Sendable {
     guard record.state != .completed, record.state != .cancelled else { return nil }
     let validator = Validator(of: record)?.ifRange
     if record.resumeData != nil {
-      return Resume(kind: "blob", received: record.received, validator: validator)
+      return Resume(kind: "resumeData", received: record.received, validator: validator)
     }
     guard record.received > 0, validator != nil || record.expectedDigest != nil else { return nil }
     return Resume(kind: "range", received: record.received, validator: validator)

@@ -42,7 +42,7 @@ enum InspectionText {
     rows += files(of: entry)
     if record.ranges != nil { rows.append(("ranges", record.committed.description)) }
     rows.append(("resume", resume(of: entry)))
-    if let blob = record.resumeData { rows += resumeData(blob, revealsSecrets) }
+    if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }
     rows += history(of: entry, revealsSecrets)
     if let next = NextStep(of: entry) {
       rows.append(("next", next.rule + (next.action == "nothing" ? "" : ": \(next.action)")))
@@ -74,15 +74,15 @@ enum InspectionText {
   }
 
   private static func resume(of entry: DownloadEntry) -> String {
-    if let blob = entry.record.resumeData { return "resume data of \(blob.count) bytes" }
+    if let data = entry.record.resumeData { return "resume data of \(data.count) bytes" }
     guard let resume = entry.resume else { return "" }
     return "from byte \(resume.received), if the file is still \(resume.validator ?? "the same")"
   }
 
-  private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> [(String, String)] {
+  private static func resumeData(_ bytes: Data, _ revealsSecrets: Bool) -> [(String, String)] {
     do throws(ResumeDataError) {
       return ResumeDataText.rows(
-        of: try URLSessionResumeData(Array(blob)),
+        of: try URLSessionResumeData(Array(bytes)),
         revealsSecrets: revealsSecrets
       )
       .map { ("resume data", "\($0.0): \($0.1)") }

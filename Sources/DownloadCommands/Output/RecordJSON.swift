@@ -155,9 +155,9 @@ enum RecordJSON {
   }
 
   /// Resume data that cannot be decoded is shown with its size only.
-  private static func resumeData(_ blob: Data, _ revealsSecrets: Bool) -> JSONValue {
-    guard let data = try? URLSessionResumeData(Array(blob)) else {
-      return ["byteCount": .integer(Int64(blob.count))]
+  private static func resumeData(_ bytes: Data, _ revealsSecrets: Bool) -> JSONValue {
+    guard let data = try? URLSessionResumeData(Array(bytes)) else {
+      return ["byteCount": .integer(Int64(bytes.count))]
     }
     return ResumeDataJSON.value(of: data, revealsSecrets: revealsSecrets)
   }

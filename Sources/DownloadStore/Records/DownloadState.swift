@@ -55,14 +55,14 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
 
 /// The user's intent for a download.
 ///
-/// Any process may write it; the engine carries it out. Stored raw values never change.
+/// Any process may write it; the engine carries it out. The raw values are stored.
 public enum DownloadIntent: String, Sendable, Hashable, CaseIterable, FieldValue {
   /// Download it.
   case run
   /// Pause it and keep the bytes on disk.
-  case pause = "hold"
+  case pause
   /// Cancel it: delete its partial file, keep the record.
-  case cancel = "keep"
+  case cancel
   /// Remove it: delete its partial file and the record.
-  case remove = "discard"
+  case remove
 }

@@ -23,8 +23,8 @@ public struct FileIdentity: Sendable, Hashable {
 }
 
 extension FileIdentity: FieldValue {
-  /// A custom encoding, whose name in stored schemas is `FileStamp`.
-  public static var fieldType: FieldType { .embedded("FileStamp") }
+  /// A custom encoding.
+  public static var fieldType: FieldType { .embedded("FileIdentity") }
 
   /// Decodes a file identity.
   public init(from reader: inout ByteReader) throws(RecordError) {

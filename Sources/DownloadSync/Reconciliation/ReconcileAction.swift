@@ -12,11 +12,11 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// Keep, of several tasks, the one that has delivered the file.
   case keepFinished = "keep the finished"
   /// Cancel the other tasks, without producing resume data.
-  case cancelOthers = "cancel others without blob"
+  case cancelOthers = "cancel others without resume data"
   /// Cancel the task.
   case cancelTask = "cancel task"
   /// Cancel the task, producing resume data if its transport can.
-  case cancelProducingResumeData = "cancel producing blob"
+  case cancelProducingResumeData = "cancel producing resume data"
   /// Take over the task as the record's transfer.
   case adopt
   /// Resume the suspended task.
@@ -44,11 +44,11 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// Delete the partial file.
   case deletePartial = "delete partial"
   /// Drop the resume data.
-  case dropResumeData = "drop blob"
+  case dropResumeData = "drop resume data"
   /// Delete a partial file without a record after a grace period, unless a process has locked it.
   ///
   /// Done by `dlstore reconcile --apply` and `dlstore purge --orphans`. An engine reads only records.
-  case collectOrphan = "gc after grace, if unlocked"
+  case collectOrphan = "delete after a minute, unless locked"
 
   // MARK: The record
 
@@ -57,7 +57,7 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// Delete the record.
   case deleteRecord = "delete record"
   /// Store the resume data that a task has left.
-  case storeResumeData = "store blob"
+  case storeResumeData = "store resume data"
   /// Decide by the response's status whether the download is retried or has failed.
   case classifyStatus = "classify status"
 
@@ -68,7 +68,7 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   /// Plan where the next byte comes from, ignoring resume data.
   case planFromPartial = "plan from partial"
   /// Truncate the partial file to the committed byte count.
-  case truncateToCommitted = "truncate to c"
+  case truncateToCommitted = "truncate to the committed bytes"
   /// Read the partial file, and count only the pieces that have their digests.
   case checkPieces = "check pieces"
 }

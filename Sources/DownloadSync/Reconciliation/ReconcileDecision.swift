@@ -75,7 +75,7 @@ extension ReconcileResult: CustomStringConvertible {
     case .state(let stored): stored.rawValue
     case .pending(let stored): "\(stored.rawValue)(pending)"
     case .placed: "finalizing → completed"
-    case .completedMissing: "completed (localUrl nil)"
+    case .completedMissing: "completed (localPath nil)"
     case .completedModified: "completed (modified)"
     case .waitingFirst: "waiting at the head of its priority"
     case .waitingOrFailed: "waiting or failed"

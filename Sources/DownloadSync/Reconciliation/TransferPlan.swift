@@ -7,7 +7,7 @@ package struct TransferPlan: Sendable, Hashable {
     /// No request: the partial file is complete, and is verified and renamed.
     case finalise
     /// A request made by the transport from the resume data.
-    case resumeData = "blob"
+    case resumeData
     /// A range request from the committed offset, with `If-Range`.
     case range
     /// A request for the whole file.
@@ -93,13 +93,13 @@ extension TransferPlan.Rule {
     ),
     Self(
       .p2,
-      "blob valid",
+      "resume data valid",
       ReconcilePattern(resumeData: [.valid], takesResumeData: true),
       from: .resumeData
     ),
     Self(
       .p3,
-      "blob corrupt",
+      "resume data corrupt",
       ReconcilePattern(resumeData: [.corrupt]),
       does: [.dropResumeData],
       from: nil
@@ -108,14 +108,14 @@ extension TransferPlan.Rule {
     // are never mixed.
     Self(
       .p4,
-      "blob stale",
+      "resume data stale",
       ReconcilePattern(resumeData: [.stale]),
       does: [.dropResumeData, .deletePartial],
       from: .zero
     ),
     Self(
       .p5,
-      "blob's file missing",
+      "resume data's file missing",
       ReconcilePattern(resumeData: [.temporaryFileMissing]),
       does: [.dropResumeData],
       from: nil

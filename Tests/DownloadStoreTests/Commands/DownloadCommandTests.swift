@@ -52,23 +52,23 @@ import Testing
   ///
   /// `=` means unchanged.
   @Test(arguments: [
-    "waiting/run          paused/hold      =              waiting/keep      waiting/run",
-    "running/run          paused/hold      =              running/keep      waiting/run",
-    "failedRetryable/run  paused/hold      waiting/run    waiting/keep      waiting/run",
-    "failedPermanent/run  =                waiting/run    waiting/keep      waiting/run",
-    "finalizing/run       finalizing/hold  =              finalizing/keep   waiting/run",
-    "paused/hold          =                waiting/run    waiting/keep      waiting/run",
+    "waiting/run          paused/pause      =              waiting/cancel      waiting/run",
+    "running/run          paused/pause      =              running/cancel      waiting/run",
+    "failedRetryable/run  paused/pause      waiting/run    waiting/cancel      waiting/run",
+    "failedPermanent/run  =                waiting/run    waiting/cancel      waiting/run",
+    "finalizing/run       finalizing/pause  =              finalizing/cancel   waiting/run",
+    "paused/pause          =                waiting/run    waiting/cancel      waiting/run",
     "completed/run        =                =              =                 waiting/run",
-    "cancelled/keep       =                =              =                 waiting/run",
-    "removed/discard      =                =              =                 =",
+    "cancelled/cancel       =                =              =                 waiting/run",
+    "removed/remove      =                =              =                 =",
     // Commands that no engine has carried out yet.
-    "running/hold         paused/hold      running/run    running/keep      waiting/run",
-    "waiting/hold         paused/hold      waiting/run    waiting/keep      waiting/run",
-    "finalizing/hold      =                finalizing/run finalizing/keep   waiting/run",
-    "completed/hold       =                =              =                 waiting/run",
-    "waiting/keep         =                =              =                 waiting/run",
-    "running/keep         =                =              =                 waiting/run",
-    "finalizing/keep      =                =              =                 waiting/run",
+    "running/pause         paused/pause      running/run    running/cancel      waiting/run",
+    "waiting/pause         paused/pause      waiting/run    waiting/cancel      waiting/run",
+    "finalizing/pause      =                finalizing/run finalizing/cancel   waiting/run",
+    "completed/pause       =                =              =                 waiting/run",
+    "waiting/cancel         =                =              =                 waiting/run",
+    "running/cancel         =                =              =                 waiting/run",
+    "finalizing/cancel      =                =              =                 waiting/run",
   ])
   func `each command has its effect in each state`(row: String) throws {
     let cells = row.split(separator: " ").map(String.init)
@@ -80,7 +80,7 @@ import Testing
         let words = Self.words(record.applying(command))
         #expect(words == (cell == "=" ? cells[0] : cell), "\(command)")
       }
-      #expect(Self.words(record.applying(.remove(withFile: false))) == "removed/discard")
+      #expect(Self.words(record.applying(.remove(withFile: false))) == "removed/remove")
     }
   }
 

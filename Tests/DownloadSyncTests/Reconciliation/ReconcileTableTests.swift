@@ -50,7 +50,7 @@ import Testing
   }
 
   private static let noSlot = ReconcileCase.Conditions(hasFreeSlot: false)
-  private static let noBlobs = ReconcileCase.Conditions(takesResumeData: false)
+  private static let noResumeData = ReconcileCase.Conditions(takesResumeData: false)
   private static let withFile = ReconcileCase.Conditions(removesFile: true)
   private static let unvouched = ReconcileCase.Conditions(canContinue: false)
   private static let withPieces = ReconcileCase.Conditions(hasPieceDigests: true)
@@ -68,26 +68,31 @@ import Testing
     row(
       "running dupRunning",
       "D1+T6",
-      "keep the one with most bytes; cancel others without blob; adopt",
+      "keep the one with most bytes; cancel others without resume data; adopt",
       "running"
     ),
     row(
       "paused dupRunning missing equal",
       "D1+T8",
-      "keep the one with most bytes; cancel others without blob; cancel producing blob",
+      "keep the one with most bytes; cancel others without resume data; cancel producing resume data",
       "paused"
     ),
     row(
       "running dupDoneRunning mismatch",
       "D2+A2+T1",
-      "keep the finished; cancel others without blob; choose the name again at finalise; "
+      "keep the finished; cancel others without resume data; choose the name again at finalise; "
         + "place the delivered file",
       "finalizing → completed"
     ),
   ]
 
   private static let discarded = [
-    row("removed none ours equal valid", "X1", "delete partial; drop blob; delete record", "none"),
+    row(
+      "removed none ours equal valid",
+      "X1",
+      "delete partial; drop resume data; delete record",
+      "none"
+    ),
     row("removed none ours", "X1", "delete final; delete record", "none", conditions: withFile),
     row("removed none mismatch", "X1", "delete record", "none", conditions: withFile),
     row("removed running missing longer", "X1", "cancel task; delete partial", "removed(pending)"),
@@ -96,7 +101,7 @@ import Testing
     row(
       "cancelled suspended ours over stale",
       "X2",
-      "cancel task; delete partial; drop blob",
+      "cancel task; delete partial; drop resume data",
       "cancelled",
       conditions: withFile
     ),
@@ -110,7 +115,7 @@ import Testing
     row("none running missing equal valid", "N1", "cancel task", "none"),
     row("none canceling", "N2", "wait for the callback", "none"),
     row("none doneOK", "N3", "delete delivered", "none"),
-    row("none none mismatch complete valid", "N4", "gc after grace, if unlocked", "none"),
+    row("none none mismatch complete valid", "N4", "delete after a minute, unless locked", "none"),
     row("none none ours missing corrupt", "", "", "none"),
   ]
 
@@ -119,7 +124,7 @@ import Testing
     row(
       "completed running ours complete valid",
       "C1",
-      "cancel task; delete partial; drop blob",
+      "cancel task; delete partial; drop resume data",
       "completed"
     ),
     row(
@@ -133,13 +138,13 @@ import Testing
       "completed none missing equal",
       "C4",
       "delete partial",
-      "completed (localUrl nil)"
+      "completed (localPath nil)"
     ),
-    row("completed running", "C4", "cancel task", "completed (localUrl nil)"),
+    row("completed running", "C4", "cancel task", "completed (localPath nil)"),
     row(
       "completed none sizeOnly missing valid",
       "C5",
-      "drop blob",
+      "drop resume data",
       "completed (modified)"
     ),
     row(
@@ -201,7 +206,7 @@ import Testing
     row(
       "finalizing running missing missing valid",
       "F4",
-      "adopt; drop blob",
+      "adopt; drop resume data",
       "running",
       conditions: noSlot
     ),
@@ -210,9 +215,9 @@ import Testing
     row(
       "finalizing errResume missing equal corrupt",
       "F6",
-      "store blob; plan",
+      "store resume data; plan",
       "waiting",
-      "P2 blob"
+      "P2 resumeData"
     ),
   ]
 
@@ -220,14 +225,14 @@ import Testing
     row(
       "paused doneOK missing longer valid",
       "T1",
-      "place the delivered file; drop blob",
+      "place the delivered file; drop resume data",
       "finalizing → completed"
     ),
     row("waiting doneBadStatus", "T2", "classify status", "waiting or failed"),
     row("failedP doneBadStatus", "T2", "", "failedP"),
-    row("running errResume missing missing stale", "T3", "store blob", "waiting or failed"),
-    row("waiting errResume", "T3", "store blob", "waiting"),
-    row("paused errResume", "T3", "store blob", "paused"),
+    row("running errResume missing missing stale", "T3", "store resume data", "waiting or failed"),
+    row("waiting errResume", "T3", "store resume data", "waiting"),
+    row("paused errResume", "T3", "store resume data", "paused"),
     row(
       "running errNoResume missing longer valid",
       "T4",
@@ -240,17 +245,17 @@ import Testing
     row(
       "running running missing longer valid",
       "T6",
-      "adopt; drop blob",
+      "adopt; drop resume data",
       "running",
       conditions: noSlot
     ),
     row("waiting running", "T6", "adopt", "running"),
     row("failedR running", "T6", "adopt", "running", conditions: early),
     row("waiting suspended", "T7", "adopt; resume it", "running"),
-    row("paused suspended", "T8", "cancel producing blob", "paused"),
-    row("failedP running", "T8", "cancel producing blob", "failedP"),
-    row("waiting running", "T9", "cancel producing blob", "waiting", conditions: noSlot),
-    row("failedR suspended", "T9", "cancel producing blob", "failedR", conditions: noSlot),
+    row("paused suspended", "T8", "cancel producing resume data", "paused"),
+    row("failedP running", "T8", "cancel producing resume data", "failedP"),
+    row("waiting running", "T9", "cancel producing resume data", "waiting", conditions: noSlot),
+    row("failedR suspended", "T9", "cancel producing resume data", "failedR", conditions: noSlot),
   ]
 
   private static let rest = [
@@ -259,7 +264,7 @@ import Testing
       "Z1",
       "plan",
       "waiting at the head of its priority",
-      "P8 truncate to c, range",
+      "P8 truncate to the committed bytes, range",
       conditions: noSlot
     ),
     row("waiting", "Z2", "plan", "waiting", "P6 zero"),
@@ -278,36 +283,36 @@ import Testing
       "P1 finalise",
       conditions: unvouched
     ),
-    row("waiting none missing equal valid", "Z2", "plan", "waiting", "P2 blob"),
+    row("waiting none missing equal valid", "Z2", "plan", "waiting", "P2 resumeData"),
     row(
       "waiting none missing equal valid",
       "Z2",
       "plan",
       "waiting",
       "P7 range",
-      conditions: noBlobs
+      conditions: noResumeData
     ),
     row(
       "waiting none missing over corrupt",
       "Z2",
       "plan",
       "waiting",
-      "P3+P10 drop blob, truncate to c, range"
+      "P3+P10 drop resume data, truncate to the committed bytes, range"
     ),
     row(
       "waiting none missing equal stale",
       "Z2",
       "plan",
       "waiting",
-      "P4 drop blob, delete partial, zero"
+      "P4 drop resume data, delete partial, zero"
     ),
-    row("waiting none missing missing stale", "Z2", "plan", "waiting", "P4 drop blob, zero"),
+    row("waiting none missing missing stale", "Z2", "plan", "waiting", "P4 drop resume data, zero"),
     row(
       "waiting none missing shorter tempMissing",
       "Z2",
       "plan",
       "waiting",
-      "P5+P9 drop blob, delete partial, zero"
+      "P5+P9 drop resume data, delete partial, zero"
     ),
     row(
       "waiting none missing shorter",
@@ -353,7 +358,7 @@ import Testing
       "Z2",
       "plan",
       "waiting",
-      "P2 blob",
+      "P2 resumeData",
       conditions: changed
     ),
     row(
@@ -377,7 +382,7 @@ import Testing
       "Z2",
       "plan",
       "waiting",
-      "P5+P8 drop blob, zero",
+      "P5+P8 drop resume data, zero",
       conditions: unvouched
     ),
   ]
