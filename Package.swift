@@ -295,8 +295,7 @@ let package = Package(
       dependencies: [
         "DownloadStore", "MigrationTesting", "Migrations", "ObjectStore", "ObjectStoreMigration",
         "TestSupport",
-      ],
-      exclude: ["Fixtures"]
+      ]
     ),
     // Checks and records the schema of the records: make schema.
     .executableTarget(

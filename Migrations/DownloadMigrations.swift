@@ -4,5 +4,5 @@ package enum DownloadMigrations {
   ///
   /// Programs with a lower one open a store of this version read-only. So it is raised only for a
   /// change that they must not write beside.
-  package static let currentVersion: UInt32 = 2
+  package static let currentVersion: UInt32 = 1
 }

@@ -134,7 +134,7 @@ struct MigrateCommandTests: StoreSuite {
   @Test func `a store of downloads needs no steps`() async throws {
     #expect(await dlstore("--store", store, "add", "https://example.com/a").status == .done)
     let result = await migrate()
-    #expect(result.status == .done && result.output == "version 2: nothing to migrate\n")
+    #expect(result.status == .done && result.output == "version 1: nothing to migrate\n")
     #expect(await migrate("--check").status == .done)
     #expect(await migrate("--steps", try stepsFile()).status == .usage)
   }

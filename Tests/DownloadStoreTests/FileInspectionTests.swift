@@ -137,7 +137,7 @@ import Testing
     #expect(!FileInspection(of: record, in: layout).isPartialChanged)
   }
 
-  @Test func `a partial file of an earlier version does not count as changed`() throws {
+  @Test func `a partial file whose last write is unknown does not count as changed`() throws {
     try fixture.add(url)
     let record = try fixture.change(url) { $0.received = 4 }
     let layout = try fixture.layout(of: record)

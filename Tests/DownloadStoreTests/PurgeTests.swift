@@ -223,18 +223,17 @@ import Testing
     try setModified(theirs, fixture.now - 3_600)
     let ours = try orphan()
     let plan = try fixture.store.orphanPlan()
-    #expect(plan.files.map(\.path) == [ours] && plan.unattributedPaths == [])
+    #expect(plan.files.map(\.path) == [ours])
     try fixture.store.purge(plan)
     #expect(exists(theirs) && !exists(ours))
   }
 
-  @Test func `a partial file without a store id is reported and never deleted`() throws {
+  @Test func `a file whose name has no store id is not an orphan`() throws {
     let path = try orphan("\(orphanID).dlstore-part")
     let record = try fixture.store.record(matching: url)
     _ = try orphan("\(record.id).dlstore-part")
     let plan = try fixture.store.orphanPlan()
     #expect(plan.files == [])
-    #expect(plan.unattributedPaths == [path])
     try fixture.store.purge(plan)
     #expect(exists(path))
   }

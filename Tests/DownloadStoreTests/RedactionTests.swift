@@ -265,7 +265,7 @@ import Testing
     #expect(DownloadFailure(.unknown, "from \(url)").message == "from http://•••@h/")
   }
 
-  @Test func `failure messages stored by an earlier build are redacted when read`() throws {
+  @Test func `failure messages stored by another program are redacted when read`() throws {
     let failure = "a redirect from http://h/?token=abc"
     var stored = Attempt(
       at: Date(timeIntervalSince1970: 0),

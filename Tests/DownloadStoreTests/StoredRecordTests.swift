@@ -136,7 +136,8 @@ import Testing
     let store = try RecordStore(at: folder.path)
     let headers = RequestHeaders(
       recordID: "0123456789abcdef",
-      fields: [HeaderField(name: "A", value: "1"), HeaderField(name: "", value: "ä")]
+      fields: [HeaderField(name: "A", value: "1"), HeaderField(name: "", value: "ä")],
+      origin: "https://example.com:443"
     )
     let root = Root(name: "disk", path: "/mnt/ä")
     try store.objects.write { tx in

@@ -139,26 +139,4 @@ struct PartialFileOwnershipTests {
     #expect(FileIdentity(ofFileAt: layout.finalPath) == fileIdentity)
     #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
   }
-
-  @Test(arguments: [(5, true), (4, false)])
-  func `an earlier build's partial file is adopted if it has every counted byte`(
-    size: Int,
-    isTakenOver: Bool
-  ) async throws {
-    let fixture = try ManualFixture()
-    try fixture.add("a")
-    try fixture.change("a", partial: size) { record in
-      record.received = 5
-      record.entityTag = "\"1\""
-    }
-    let path = try fixture.layout("a").partialPath
-    let name = PartialName(recordID: try fixture.record("a").id, storeID: nil).text
-    let earlier = "\(try fixture.layout("a").folderPath)/\(name)"
-    try FileManager.default.moveItem(atPath: path, toPath: earlier)
-    try await fixture.running(try fixture.engine()) {
-      try await fixture.started(1)
-      #expect(fixture.transport.started[0].request.offset == (isTakenOver ? 5 : 0))
-      #expect((FileIdentity(ofFileAt: earlier) == nil) == isTakenOver)
-    }
-  }
 }

@@ -75,6 +75,7 @@ private let movesDownloads = MigrationStep(
 
   private var tester: MigrationTester {
     var options = RecordStore.options
+    options.schemaVersion = 2
     options.migration = Migration(steps: [movesDownloads])
     return MigrationTester(models: RecordStore.models, options: options)
   }

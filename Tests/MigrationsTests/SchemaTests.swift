@@ -20,7 +20,6 @@ import Testing
 
   @Test func `no change since a release loses data or needs a step`() throws {
     let report = try folder.check(RecordStore.models, version: version)
-    #expect(report.release != nil)
     #expect(report.changes.filter { $0.verdict > .rebuilds } == [])
   }
 

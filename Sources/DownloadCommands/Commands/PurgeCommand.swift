@@ -117,7 +117,6 @@ struct PurgeCommand: AsyncParsableCommand {
     total.byteCount = Int128(list.byteCount)
     total.add(orphans.files)
     try Output.current.line("to remove: \(total.text)")
-    for path in orphans.unattributedPaths { Output.current.say(PurgeReportText.unattributed(path)) }
     return (list, orphans)
   }
 

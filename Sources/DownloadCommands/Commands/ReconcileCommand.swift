@@ -59,8 +59,7 @@ struct ReconcileCommand: AsyncParsableCommand {
       try Output.current.write(text)
     }
     let leftovers = PurgeReportText(report: purged)
-    let unattributed = orphans.unattributedPaths.map(PurgeReportText.unattributed)
-    for message in leftovers.messages + unattributed { Output.current.say(message) }
+    for message in leftovers.messages { Output.current.say(message) }
     let held = found.compactMap { PurgeReportText.leftover($0) }
     for message in held { Output.current.say(message) }
     let failed = apply ? try failures(found, in: store) : []

@@ -39,11 +39,6 @@ struct PurgeReportText {
     "kept \(TerminalText.safe(path)): it is not the downloaded file"
   }
 
-  /// The message for a partial file that may belong to another store.
-  static func unattributed(_ path: String) -> String {
-    "kept \(path): its name does not say which store it belongs to; delete it if no store needs it"
-  }
-
   /// The message for a record whose partial file is locked by another process.
   static func partialInUse(_ found: Reconciliation) -> String {
     "another process is using \(found.layout.partialPath); \(found.record.id) is unchanged until the "

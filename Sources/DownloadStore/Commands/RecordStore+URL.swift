@@ -47,15 +47,6 @@ extension RecordStore {
     return try updateNow(matching: name, with: update)
   }
 
-  /// Stores the origin of the record's header fields, before its URL changes.
-  func keepOrigin(ofHeadersOf record: DownloadRecord, in tx: inout StoreTransaction) throws {
-    guard record.hasHeaders, var headers = try tx.find(RequestHeaders.self, key: record.id),
-      headers.origin == nil
-    else { return }
-    headers.origin = RecordIdentity.origin(of: record.url)
-    try tx.upsert(headers)
-  }
-
   /// Throws if the record cannot get the URL: its file is being renamed, or another record has the
   /// URL.
   func requireFree(

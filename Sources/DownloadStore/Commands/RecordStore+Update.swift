@@ -58,7 +58,6 @@ extension RecordStore {
         }
         record.updatedAt = moment
         if let newURL {
-          try keepOrigin(ofHeadersOf: known, in: &tx)
           record.move(to: newURL)
           try tx.delete(DownloadRecord.self, key: known.url)
           try tx.insert(record)

@@ -11,8 +11,6 @@ package struct FileLayout: Sendable, Hashable {
   /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is
   /// unique to the record and the store, and does not change with the record's file name.
   package let partialPath: String
-  /// The partial file as named by earlier builds, in which stores had no id.
-  package let earlierPartialPath: String
   /// Whether the root is known, and the record's folder and file name are valid, so that no path
   /// leads out of the root.
   ///
@@ -33,7 +31,6 @@ package struct FileLayout: Sendable, Hashable {
     finalPath = "\(folderPath)/\(record.filename)"
     let name = PartialName(recordID: record.id, storeID: storeID)
     partialPath = "\(folderPath)/\(name.text)"
-    earlierPartialPath = "\(folderPath)/\(PartialName(recordID: record.id, storeID: nil).text)"
     isBelowRoot =
       path != nil
       && (try? Self.validatedFolder(record.folder)) == record.folder
@@ -90,11 +87,11 @@ package struct PartialName: Sendable, Hashable {
 
   /// The id of the record.
   package var recordID: String
-  /// The id of the store; `nil` in names given by earlier builds, whose owner is not certain.
-  package var storeID: String?
+  /// The id of the store.
+  package var storeID: String
 
   /// Creates the name of a record's partial file.
-  package init(recordID: String, storeID: String?) {
+  package init(recordID: String, storeID: String) {
     self.recordID = recordID
     self.storeID = storeID
   }
@@ -106,13 +103,11 @@ package struct PartialName: Sendable, Hashable {
     else { return nil }
     let ids = text.dropLast(Self.suffix.count)
       .split(separator: "-", omittingEmptySubsequences: false)
-    guard ids.count <= 2, ids.allSatisfy(RecordIdentity.isID) else { return nil }
+    guard ids.count == 2, ids.allSatisfy(RecordIdentity.isID) else { return nil }
     recordID = String(ids[0])
-    storeID = ids.count == 2 ? String(ids[1]) : nil
+    storeID = String(ids[1])
   }
 
   /// The name.
-  package var text: String {
-    (storeID.map { "\(recordID)-\($0)" } ?? recordID) + Self.suffix
-  }
+  package var text: String { "\(recordID)-\(storeID)\(Self.suffix)" }
 }

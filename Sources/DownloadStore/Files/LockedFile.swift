@@ -82,7 +82,7 @@ package struct LockedFile: ~Copyable {
       close(descriptor)
       throw refusal
     }
-    // A file of an earlier build. A failure is harmless: its mode is that of a finished file.
+    // A file that was copied or restored may have another mode. A failure is harmless.
     if purpose == .writing { _ = fchmod(descriptor, FileMode.partial) }
     return descriptor
   }

@@ -91,11 +91,8 @@ extension RequestHeaders {
     self.init(recordID: recordID, fields: fields, origin: RecordIdentity.origin(of: url))
   }
 
-  /// Returns the fields that a request for the record may carry to a URL.
-  ///
-  /// Fields stored without an origin belong to that of the record's own URL. A replaced URL does
-  /// not change that: ``RecordStore/replaceURL(matching:with:)`` stores the origin first.
-  package func fields(of record: DownloadRecord, sentTo url: String) -> [HeaderField] {
-    HeaderScope.fields(fields, givenFor: origin ?? record.url, sentTo: url)
+  /// Returns the fields that a request may carry to a URL.
+  package func fields(sentTo url: String) -> [HeaderField] {
+    HeaderScope.fields(fields, givenFor: origin, sentTo: url)
   }
 }

@@ -108,7 +108,7 @@ extension RequestHeaders {
   /// - Throws: ``RecordStoreError``.
   func validate() throws(RecordStoreError) {
     guard RecordIdentity.isID(recordID),
-      origin.map({ RecordIdentity.origin(of: $0) == $0 && !$0.hasControlCharacters }) ?? true
+      RecordIdentity.origin(of: origin) == origin, !origin.hasControlCharacters
     else { throw RecordStoreError(.invalidRecord, "header fields have an invalid id or origin") }
     for field in fields { try field.validateForSending() }
   }

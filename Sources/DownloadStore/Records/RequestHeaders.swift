@@ -12,9 +12,8 @@ package struct RequestHeaders: Sendable, Hashable {
   package var fields: [HeaderField]
   /// The origin that the fields were given for, such as `https://example.com:443`.
   ///
-  /// `nil` in records of earlier builds, which means the origin of the record's URL.
   /// `HeaderScope` decides which fields a request to another origin carries.
-  package var origin: String?
+  package var origin: String
 }
 
 nonisolated extension RequestHeaders: Model {
@@ -25,7 +24,7 @@ nonisolated extension RequestHeaders: Model {
     /// The field `fields`.
     package let fields = Column<RequestHeaders, [HeaderField]>(position: 1)
     /// The field `origin`.
-    package let origin = Column<RequestHeaders, String?>(position: 2)
+    package let origin = Column<RequestHeaders, String>(position: 2)
   }
 
   /// The stored fields, for use in queries.
@@ -37,7 +36,7 @@ nonisolated extension RequestHeaders: Model {
     fields: [
       FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
       FieldSchema("fields", [HeaderField].self, id: 2),
-      FieldSchema("origin", String.self, id: 3, isOptional: true),
+      FieldSchema("origin", String.self, id: 3),
     ]
   )
 
@@ -48,7 +47,7 @@ nonisolated extension RequestHeaders: Model {
   package init(from record: borrowing RecordView) throws(RecordError) {
     recordID = try record.value(at: 0)
     fields = try record.value(at: 1)
-    origin = try record.optional(at: 2)
+    origin = try record.value(at: 2)
   }
 
   /// Writes every stored field.

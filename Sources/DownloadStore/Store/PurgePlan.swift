@@ -43,10 +43,6 @@ public struct PurgePlan: Sendable, Hashable {
   public var records: [DownloadRecord] = []
   /// The files.
   public var files: [File] = []
-  /// Partial files without a record whose names do not identify a store.
-  ///
-  /// They were created by earlier builds and are never removed.
-  public var unattributedPaths: [String] = []
   /// Files with the names of finished ones that are not the downloaded ones.
   ///
   /// They were changed, replaced or adopted, and are never removed. Empty if finished files are kept

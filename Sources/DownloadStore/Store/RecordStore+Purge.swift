@@ -81,15 +81,11 @@ extension RecordStore {
     try objects.read { tx in
       for file in files.sorted() {
         guard let text = file.split(separator: "/").last, let name = PartialName(String(text)),
-          name.storeID == nil || name.storeID == id,
+          name.storeID == id,
           let fileIdentity = FileIdentity(ofFileAt: file),
           fileIdentity.modified / 1_000_000_000 < oldest,
           try !tx.hasRecord(withID: name.recordID)
         else { continue }
-        guard name.storeID == id else {
-          plan.unattributedPaths.append(file)
-          continue
-        }
         plan.files.append(
           PurgePlan.File(
             path: file,

@@ -105,9 +105,7 @@ extension DownloadRecord {
     case .waiting, .paused, .failedRetryable, .failedPermanent, .cancelled: break
     }
     if received > 0 || fileIdentity != nil || replacedFileIdentity != nil { return true }
-    return [layout.partialPath, layout.earlierPartialPath].contains { path in
-      var status = stat()
-      return unsafe lstat(path, &status) == 0
-    }
+    var status = stat()
+    return unsafe lstat(layout.partialPath, &status) == 0
   }
 }

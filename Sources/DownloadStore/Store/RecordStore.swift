@@ -112,7 +112,7 @@ public final class RecordStore: Sendable {
   package func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in
-      try tx.find(RequestHeaders.self, key: record.id)?.fields(of: record, sentTo: url) ?? []
+      try tx.find(RequestHeaders.self, key: record.id)?.fields(sentTo: url) ?? []
     }
   }
 

@@ -192,7 +192,7 @@ extension DownloadEngine {
     )
     if index > 0 {
       request.url = source.url
-      request.headers = download.headers?.fields(of: download.record, sentTo: source.url) ?? []
+      request.headers = download.headers?.fields(sentTo: source.url) ?? []
     }
     request.offset = range.lowerBound
     request.end = range.upperBound

@@ -46,12 +46,6 @@ extension DownloadEngine {
       now: now(),
       policy: policy
     )
-    .map { found in
-      guard found.reconcileCase.partial == .missing,
-        placement.adoptEarlierPartial(of: found.record, found.layout)
-      else { return found }
-      return inspect(found.record)
-    }
     let withheld = try await execute(
       found,
       counting: checksPieces ? try await checkPieces(of: found) : [:]
@@ -85,8 +79,7 @@ extension DownloadEngine {
     task: ReconcileCase.LiveTask = .none,
     hasFreeSlot: Bool = true
   ) -> Reconciliation {
-    placement.adoptEarlierPartial(of: record, locations.roots.possibleLayout(of: record))
-    return Reconciliation(
+    Reconciliation(
       of: record,
       in: locations.roots,
       task: task,
@@ -99,7 +92,7 @@ extension DownloadEngine {
   /// Fails those of some downloads that would continue although their root is unknown, and returns
   /// the others.
   ///
-  /// Another program or an earlier version may have stored such a record. It must not stop the others.
+  /// Another program may have stored such a record. It must not stop the others.
   private func failingUnplaced(_ records: [DownloadRecord]) async throws -> [DownloadRecord] {
     let unplaced = records.filter { record in
       !record.isGivenUp && locations.roots.path(of: record.root) == nil

@@ -68,7 +68,7 @@ extension DownloadEngine {
       let transferred = Set(active.values.map(\.record.id))
       let hooks = options.hooks
       let (completed, starts, moved, unplaced, others) = try await commit {
-        [placement, placed, takesResumeData] tx in
+        [placed, takesResumeData] tx in
         let completed = try tx.complete(placed, marking: hooks, at: moment)
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
@@ -88,11 +88,10 @@ extension DownloadEngine {
             moved.append(record)
             continue
           }
-          guard let layout = try? locations.layout(of: record) else {
+          guard (try? locations.layout(of: record)) != nil else {
             unplaced.append(record)
             continue
           }
-          placement.adoptEarlierPartial(of: record, layout)
           let found = Reconciliation(
             of: record,
             in: locations.roots,
@@ -240,7 +239,7 @@ extension DownloadEngine {
       end: end,
       validator: kept.isEmpty ? nil : proof.ifRange,
       validatorOrigin: record.validatorOrigin ?? RecordIdentity.origin(of: record.url),
-      headers: start.headers?.fields(of: record, sentTo: record.source) ?? [],
+      headers: start.headers?.fields(sentTo: record.source) ?? [],
       credentialURL: start.headers?.origin ?? record.url,
       resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
       allowsCellular: record.allowsCellular,

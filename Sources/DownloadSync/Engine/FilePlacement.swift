@@ -177,28 +177,6 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Renames a partial file of an earlier build, whose name did not contain the id of the store.
-  ///
-  /// Such a file may belong to another store. It is only renamed if the record counts some bytes
-  /// and the file has all of them.
-  ///
-  /// - Parameters:
-  ///   - record: The record that may own the file.
-  ///   - layout: The paths of its files.
-  /// - Returns: Whether a file was renamed.
-  @discardableResult
-  func adoptEarlierPartial(of record: DownloadRecord, _ layout: FileLayout) -> Bool {
-    guard record.received > 0, record.isConsistent,
-      FileIdentity(ofFileAt: layout.partialPath) == nil,
-      let file = try? LockedFile(layout.earlierPartialPath, for: .writing),
-      let fileIdentity = file.fileIdentity, fileIdentity.size >= record.committed.end
-    else { return false }
-    let (old, new) = (layout.earlierPartialPath, layout.partialPath)
-    return withExtendedLifetime(file) {
-      perform(.rename(from: old, to: new)) { unsafe rename(old, new) } == 0
-    }
-  }
-
   /// Deletes a file, and returns whether it did; a missing file is not an error.
   @discardableResult
   func remove(_ path: String) -> Bool {

@@ -23,8 +23,8 @@ extension Transfer {
   ///
   /// - Parameters:
   ///   - synced: The bytes that are synced.
-  ///   - limit: The number of bytes to read; the rest is left to the next checkpoint. A file that an
-  ///     earlier version or another program has begun has many pieces without digests.
+  ///   - limit: The number of bytes to read; the rest is left to the next checkpoint. A file that
+  ///     another program has begun has many pieces without digests.
   /// - Returns: The digests to commit, if they have changed, and the damaged pieces.
   /// - Throws: The failure to read the file.
   func checkPieces(

@@ -135,18 +135,6 @@ import Testing
     #expect(try sent(to: new) == ["x"])
   }
 
-  @Test func `header fields stored without an origin belong to the record's previous URL`() throws {
-    let id = try fixture.store.record(matching: url).id
-    try fixture.store.objects.write { tx in
-      _ = try tx.update(RequestHeaders.self, key: id) { $0.origin = nil }
-    }
-    #expect(try sent(to: url) == ["x"])
-    try fixture.store.replaceURLNow(matching: url, with: elsewhere)
-    #expect(try sent(to: elsewhere) == [])
-    try fixture.store.replaceURLNow(matching: elsewhere, with: new)
-    #expect(try sent(to: new) == ["x"])
-  }
-
   @Test func `header fields added with a new URL belong to its origin`() throws {
     try fixture.store.replaceURLNow(matching: url, with: elsewhere)
     try fixture.add(elsewhere) { $0.headers = [HeaderField(name: "Cookie", value: "y")] }

@@ -226,7 +226,7 @@ import Testing
     record.start(keepingBytes: true, at: Self.moment)
     #expect(
       record.partialWrittenAt == nil,
-      "nothing is known about the bytes of an earlier version"
+      "nothing is known about bytes that no checkpoint has counted"
     )
     func checkpoint(_ writtenAt: Date) {
       record.checkpoint(

@@ -163,31 +163,6 @@ import Testing
     try FilePlacement(faultInjector: FailedFolderSync(code: EINVAL)).synchronizeFolder(folder.path)
   }
 
-  @Test func `the partial file of an earlier build never replaces a newer one`() throws {
-    var record = DownloadRecord.sample()
-    record.received = 4
-    let layout = FileLayout(record: record, storeID: "s", rootPath: folder.path)
-    let (old, new) = (layout.earlierPartialPath, layout.partialPath)
-    try Data("older".utf8).write(to: URL(filePath: old))
-    try Data("newer".utf8).write(to: URL(filePath: new))
-    #expect(!FilePlacement().adoptEarlierPartial(of: record, layout))
-    #expect(try String(contentsOfFile: new, encoding: .utf8) == "newer")
-    FilePlacement().remove(new)
-    #expect(FilePlacement().adoptEarlierPartial(of: record, layout))
-    #expect(try String(contentsOfFile: new, encoding: .utf8) == "older")
-  }
-
-  @Test(arguments: [0, 6] as [Int64])
-  func `the partial file of an earlier build has to have the counted bytes`(received: Int64) throws
-  {
-    var record = DownloadRecord.sample()
-    record.received = received
-    let layout = FileLayout(record: record, storeID: "s", rootPath: folder.path)
-    try Data("older".utf8).write(to: URL(filePath: layout.earlierPartialPath))
-    #expect(!FilePlacement().adoptEarlierPartial(of: record, layout))
-    #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
-  }
-
   @Test func `removing a missing file is no failure`() throws {
     let path = try folder.makeFile("a", "x")
     FilePlacement().remove(path)

@@ -216,7 +216,7 @@ extension Effect {
       let name = String(path.split(separator: "/").last ?? "")
       // Stores choose random ids.
       guard let partial = PartialName(name) else { return name }
-      return PartialName(recordID: partial.recordID, storeID: nil).text
+      return partial.recordID + PartialName.suffix
     }
     return switch self {
     case .open(let path): "open \(last(path))"
