@@ -467,11 +467,6 @@ struct ActiveTransfers {
     transfers[record.url]?.ramp.limit(to: split.maximumConnections(of: record))
   }
 
-  /// Notes the digest that a complete file is compared with.
-  mutating func noteExpectedDigest(_ digest: String, of url: String) {
-    transfers[url]?.record.expectedDigest = digest
-  }
-
   /// Notes the committed byte count of a transfer, which clears a suspect of one crash.
   ///
   /// - Returns: The id of the record if it was such a suspect.

@@ -2,75 +2,15 @@ internal import DownloadStore
 internal import Foundation
 internal import Logging
 internal import ObjectStore
+internal import SystemInterface
 
 extension DownloadEngine {
-  // MARK: At launch
-
-  /// Reconciles all active records of the scope that have no task, and enqueues those that may run.
-  ///
-  /// Costs O(active), or O(scope): finished records are not read.
-  ///
-  /// - Parameters:
-  ///   - ids: The ids of records to skip.
-  ///   - checksPieces: Whether changed partial files are read now, and not before their downloads
-  ///     start.
-  /// - Returns: The state and the decision of each record.
-  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
-  ///   `StoreError`.
-  func reconcileAtLaunch(
-    leavingOut ids: Set<String> = [],
-    checksPieces: Bool = false
-  ) async throws -> [Reconciliation] {
-    let records = try await store.objects.read { [scope = options.scope] tx in
-      if let scope {
-        return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
-          .filter { DownloadState.active.contains($0.state) }
-      }
-      return try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
-    }
-    return try await reconcile(
-      records.filter { !ids.contains($0.id) },
-      checksPieces: checksPieces
-    )
-  }
-
-  /// Reconciles those of some records that have no transfer, and enqueues those that may run.
-  func reconcile(
-    _ records: [DownloadRecord],
-    checksPieces: Bool = false
-  ) async throws -> [Reconciliation] {
-    // A record with a transfer is reconciled when the transfer has ended.
-    let found = Reconciliation.of(
-      try await failingUnplaced(records.filter { !isOccupied($0) }),
-      in: locations.roots,
-      now: now(),
-      policy: policy
-    )
-    let withheld = try await execute(
-      found,
-      counting: checksPieces ? try await checkPieces(of: found) : [:]
-    )
-    return found.map { found in
-      var found = found
-      switch withheld[found.record.id] {
-      case .partialInUse: found.isPartialInUse = true
-      case .unsynced(let failure): found.deletionFailure = failure.asDownloadFailure
-      case nil: break
-      }
-      return found
-    }
-  }
-
-  /// Whether tasks hold the received bytes until they end, and leave resume data.
-  var takesResumeData: Bool { transport is any BackgroundTransport }
-
-  /// The inputs of a decision other than the record, its files and its task.
-  var policy: ReconcilePolicy {
-    ReconcilePolicy(
-      takesResumeData: takesResumeData,
-      continuesUnvalidated: options.continuesUnvalidated,
-      longestWait: options.retry.cap
-    )
+  /// The reason why a decision was not committed.
+  enum Withheld: Sendable {
+    /// Another process is using the partial file that the decision deletes.
+    case partialInUse
+    /// The folder of a deleted file could not be synced.
+    case unsynced(PartialFile.Failure)
   }
 
   /// Inspects the files of a record, and decides what to do.
@@ -86,32 +26,6 @@ extension DownloadEngine {
       now: now(),
       hasFreeSlot: hasFreeSlot,
       policy: policy
-    )
-  }
-
-  /// Fails those of some downloads that would continue although their root is unknown, and returns
-  /// the others.
-  ///
-  /// Another program may have stored such a record. It must not stop the others.
-  private func failingUnplaced(_ records: [DownloadRecord]) async throws -> [DownloadRecord] {
-    let unplaced = records.filter { record in
-      !record.isGivenUp && locations.roots.path(of: record.root) == nil
-        && [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
-    }
-    for record in unplaced { try await failUnplaced(record) }
-    let ids = Set(unplaced.map(\.id))
-    return ids.isEmpty ? records : records.filter { !ids.contains($0.id) }
-  }
-
-  /// Fails a download whose root is unknown, and keeps its bytes.
-  func failUnplaced(_ record: DownloadRecord) async throws {
-    try await commitFailure(
-      record,
-      DownloadFailure(
-        .fileSystem,
-        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
-      ),
-      retryAfter: nil
     )
   }
 
@@ -158,14 +72,12 @@ extension DownloadEngine {
         .apply(at: moment, in: &tx)
       }
     }
-    var renames: [Reconciliation] = []
     for ((found, counted), record) in zip(zip(found, counted), changed) {
       guard let record else { continue }
-      if found.effects.record == .redoRename { renames.append(found) }
+      if found.effects.record == .redoRename { try await redoRename(found) }
       cutPartial(of: found, counted)
       notify(found, record, counted)
     }
-    try await redoRenames(renames)
     return withheld
   }
 
@@ -216,38 +128,32 @@ extension DownloadEngine {
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
 
-  /// Reads the partial files whose pieces are to be checked, for an engine that does not run.
+  /// Syncs the folders of deleted files, so that the deletions survive a power failure.
   ///
-  /// Costs one read of each of these files. A request to stop ends the check.
-  ///
-  /// - Returns: By record id, the bytes whose pieces have their digests. Files that could not be
-  ///   read to their end are missing.
-  private func checkPieces(of found: [Reconciliation]) async throws -> [String: ByteRanges] {
-    var correct: [String: ByteRanges] = [:]
-    for found in found where found.effects.partial == .check {
-      let digests = try await store.objects.read { tx in
-        try tx.find(PieceDigests.self, key: found.record.id)
+  /// Returns the failures by record id. If a folder cannot be synced, its records stay, and
+  /// ``retryDeletions()`` tries again. If the folder itself is gone, no deleted file can reappear.
+  private func synchronizeDeletions(
+    of cleared: [Reconciliation]
+  ) async throws -> [String: PartialFile.Failure] {
+    let failures = try await synchronizeFolders(of: cleared.map(\.layout))
+      .filter { $0.value.code != ENOENT && $0.value.code != ENOTDIR }
+    var withheld: [String: PartialFile.Failure] = [:]
+    for found in cleared {
+      guard let failure = failures[found.layout.folderPath] else {
+        deletions.remove(found.record.url)
+        continue
       }
-      var check = PieceCheck(ofFileAt: found.layout.partialPath, digests)
-      while let part = check.next {
-        guard !inbox.hasStopRequest else { return correct }
-        check.note(
-          try await environment.blocking { Result { () throws(FileReadError) in try part.read() } }
-        )
-      }
-      if check.temporaryFailure == nil { correct[found.record.id] = check.correct }
+      withheld[found.record.id] = failure
+      // A completion fails like any other attempt, and has the same limit of retries.
+      guard !found.effects.completes else { continue }
+      log("deletion not synced", found.record, ["error": "\(failure)"])
+      deletions.noteFailure(
+        of: found.record.url,
+        at: environment.instant(),
+        options.retry
+      )
     }
-    return correct
-  }
-
-  /// Fails the completion of a record whose folder cannot be synced.
-  private func failCompletion(
-    _ record: DownloadRecord,
-    _ failure: PartialFile.Failure
-  ) async throws {
-    // A paused record is reconciled again when the user resumes it.
-    guard [.running, .waiting, .finalizing, .failedRetryable].contains(record.state) else { return }
-    try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
+    return withheld
   }
 
   /// Deletes or truncates a partial file after the commit, as the plan of the next attempt requires.
@@ -271,6 +177,19 @@ extension DownloadEngine {
     case .delete: break
     case .truncate, .keep: break
     }
+  }
+
+  /// Repeats a rename that a kill has prevented or a power failure has undone.
+  private func redoRename(_ found: Reconciliation) async throws {
+    if let file = FinishedFile(ofLoggedRename: found.record, found.layout) {
+      return completion.step(.renameLogged(file))
+    }
+    // It is not the file that was checked, so the download is queued again.
+    let record = found.record
+    let waiting = try await commit { tx -> DownloadRecord? in
+      try tx.update(TransferKey(record), if: { $0.state == record.state }) { $0.awaitAttempt() }
+    }
+    if let waiting { enqueue(waiting) }
   }
 
   /// Emits the events of a reconciled record, and enqueues it if it may run.

@@ -24,23 +24,16 @@ extension DownloadEngine {
   /// resources. Reads a limited number of records from the store; if more are needed, an input
   /// continues after those that have arrived in the meantime.
   ///
-  /// - Parameter placed: Files that are in place. The first commit completes their records, too.
+  /// The first commit also completes the records of the files that are in place.
+  ///
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
-  func startEligible(completing placed: [FinishedFile] = []) async throws {
-    var placed = placed
-    do {
-      try await startEligible(with: &placed)
-      try await beginChecks()
-    } catch {
-      // A start that fails, for example without a root folder, concerns none of these files.
-      try? await commitCompleted(placed)
-      throw error
-    }
-    try await commitCompleted(placed)
+  func startEligible() async throws {
+    try await startQueued()
+    try await beginChecks()
+    try await commitCompleted()
   }
 
-  /// Starts eligible downloads, and takes the files whose records were completed with a start.
-  private func startEligible(with placed: inout [FinishedFile]) async throws {
+  private func startQueued() async throws {
     var pageCount = 0
     while !queue.isEmpty, !queue.delaysStarts(at: environment.instant()) {
       let next = queue.takeStarts(
@@ -67,8 +60,9 @@ extension DownloadEngine {
       // process can be identified afterwards.
       let transferred = Set(active.values.map(\.record.id))
       let hooks = options.hooks
+      let placed = completion.placed
       let (completed, starts, moved, unplaced, others) = try await commit {
-        [placed, takesResumeData] tx in
+        [takesResumeData] tx in
         let completed = try tx.complete(placed, marking: hooks, at: moment)
         var starts: [Start] = []
         var moved: [DownloadRecord] = []
@@ -113,8 +107,7 @@ extension DownloadEngine {
         }
         return (completed, starts, moved, unplaced, others)
       }
-      placed = []
-      noteCompleted(completed)
+      noteCompleted(completed, of: placed.count)
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
       for record in unplaced { try await failUnplaced(record) }
@@ -124,6 +117,7 @@ extension DownloadEngine {
       // Records that need no request, such as one whose file already has its final name but whose
       // folder could not be synced.
       try await execute(others.map(\.0).filter { $0.effects.partial != .check })
+      try await settleReplaced()
       // A download that failed to start has left its slot to another one.
       guard next.need != nil || chosen.contains(where: { active[$0.url] == nil }) else { return }
     }

@@ -135,33 +135,23 @@ extension DownloadEngine {
     }
   }
 
-  /// Handles the end of a transfer that no longer belongs to its record.
-  ///
-  /// Its bytes are deleted if the record was removed. A record that was moved to another URL
-  /// continues from them.
-  func endReplaced(_ download: DownloadRecord, _ layout: FileLayout) async throws {
-    let (owner, successor) = try await store.objects.read { tx in
-      (
-        try tx.first(DownloadRecord.where { $0.id == download.id }),
-        try tx.find(DownloadRecord.self, key: download.url)
-      )
+  /// Retries the deletions whose folder could not be synced and whose wait is over.
+  func retryDeletions() async throws {
+    let urls = deletions.due(at: environment.instant())
+    guard !urls.isEmpty else { return }
+    let records = try await store.objects.read { tx in
+      try urls.compactMap { try tx.find(DownloadRecord.self, key: $0) }
     }
-    // A record that was moved to another URL continues, so its observers receive no end.
-    let isMoved = owner.map { !$0.url.utf8.elementsEqual(download.url.utf8) } ?? false
-    dispatcher.emit(.released(url: download.url), of: isMoved ? nil : download.id)
-    if owner == nil { removePartial(layout) }
-    let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
-    try await execute(
-      records.filter { isInScope($0.url) }.map { inspect($0) }
-    )
-  }
-
-  /// Returns the stored record with a URL.
-  func current(_ url: String) async throws -> DownloadRecord? {
-    try await store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }
-  }
-
-  func isInScope(_ url: String) -> Bool {
-    options.scope?.contains(url) ?? true
+    var due: [DownloadRecord] = []
+    for url in urls {
+      let record = records.first { $0.url.utf8.elementsEqual(url.utf8) }
+      if let record, record.isToBeDeleted {
+        due.append(record)
+      } else {
+        // Another process has purged the record, or has requested the download again.
+        deletions.remove(url)
+      }
+    }
+    try await applyChanges(due, gone: [])
   }
 }

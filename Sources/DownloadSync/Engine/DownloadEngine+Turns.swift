@@ -7,8 +7,6 @@ extension DownloadEngine {
   /// The work that the inputs of one turn of the loop require.
   private struct Turn {
     var ended: [(key: TransferKey, result: TransferResult)] = []
-    /// The transfers whose digest was found to be correct.
-    var checked: [CompleteTransfer] = []
     var hasStoreChanged = false
     var hasTicked = false
     var isCheckpointDue: Bool
@@ -20,15 +18,11 @@ extension DownloadEngine {
   func handle(_ batch: [EngineInput]) async throws {
     var turn = Turn(isCheckpointDue: checkpoints.isDue(at: environment.instant()))
     try await note(batch, in: &turn)
-    let finished = try await synchronizeFiles(of: &turn)
-    var placed = try await place(finished)
+    try await advanceFiles(in: &turn)
     let hasChanges = try turn.hasStoreChanged && follower.hasChanges()
     // The changes may concern a record whose file is in place. A background transport keeps the
     // bytes of a task until its end is acknowledged.
-    if hasChanges || takesResumeData || isStopping {
-      try await commitCompleted(placed)
-      placed = []
-    }
+    if hasChanges || takesResumeData || isStopping { try await commitCompleted() }
     acknowledgeEnds()
     if turn.isCheckpointDue {
       try await checkpoint()
@@ -37,29 +31,33 @@ extension DownloadEngine {
     if hasChanges { try await applyStoreChanges() }
     guard !isStopping else { return }
     if turn.hasTicked { try await retryDeletions() }
-    try await startEligible(completing: placed)
+    // Renames that the changes have repeated.
+    try await advanceFiles(in: &turn)
+    try await startEligible()
     adjustConnections()
   }
 
-  /// Syncs the complete files of a turn at the same time, and then those of the transfers that have
-  /// ended in the meantime.
+  /// Brings the files of ended transfers as far as they get without a commit that completes them.
   ///
-  /// Ends at most when all transfers have ended, because none starts in the meantime.
-  private func synchronizeFiles(of turn: inout Turn) async throws -> [FinishedFile] {
-    var finished: [FinishedFile] = []
-    do {
-      while true {
-        let complete = turn.checked + (try await completeTransfers(turn.ended))
-        (turn.ended, turn.checked) = ([], [])
-        guard !complete.isEmpty else { return finished }
-        finished += try await synchronize(complete)
+  /// Transfers that end during a sync share the commits that follow it. This ends at most when all
+  /// transfers have ended, because none starts in the meantime.
+  private func advanceFiles(in turn: inout Turn) async throws {
+    try await settleEnds(of: &turn)
+    repeat {
+      while let effect = completion.next() {
+        try await perform(effect)
+        guard case .synchronize = effect else { continue }
         try await note(inbox.take(), in: &turn)
+        try await settleEnds(of: &turn)
       }
-    } catch {
-      // The failure of another download concerns none of these files.
-      try? await commitCompleted(try await place(finished))
-      throw error
-    }
+      try await settleReplaced()
+    } while completion.isReady
+  }
+
+  private func settleEnds(of turn: inout Turn) async throws {
+    let ended = turn.ended
+    turn.ended = []
+    try await settle(ended)
   }
 
   /// Notes what inputs require, and handles those that need no commit of complete files.
@@ -92,9 +90,10 @@ extension DownloadEngine {
         // What the work has committed is applied before the run may end.
         turn.hasStoreChanged = true
       case .digestComputed(let key, let digest, let changed):
-        if let checked = try await finishChecked(key, digest, changed) {
-          turn.checked.append(checked)
-        }
+        let hadInterference = active[key]?.transfer.file.hadInterference ?? false
+        completion.step(
+          .digestComputed(key, digest, changed: changed, hadInterference: hadInterference)
+        )
       case .partialRead(let url, let number, let result):
         try await noteRead(result, of: url, number: number)
       case .storeChanged:
@@ -133,6 +132,8 @@ extension DownloadEngine {
   func stopAll() async throws {
     // Also after an error: the end of one connection must not start another one.
     isStopping = true
+    // The failure of another download concerns none of the files that are complete.
+    try? await completeFiles()
     for download in active.ordered { cancel(download) }
     let deadline = environment.instant().advanced(by: .seconds(10))
     while active.hasTasks || dispatcher.pendingCount > 0, environment.instant() < deadline {
@@ -146,7 +147,8 @@ extension DownloadEngine {
           // stores that of the others.
           let leaves = download.isEnding && download.transfer.resumeData != nil
           guard result == .complete || leaves else { continue }
-          try await finalize(try await completeTransfers([(key, result)]))
+          try await settle([(key, result)])
+          try await completeFiles()
         case .endNotified:
           dispatcher.noteReturn()
         default:

@@ -39,6 +39,9 @@ public actor DownloadEngine {
 
   // Each value owns one part of the state; see the table in docs/architecture.md.
   var active = ActiveTransfers()
+  var completion = Completion()
+  /// Transfers that no longer belong to their records, until ``settleReplaced()``.
+  var replaced: [ReplacedTransfer] = []
   var queue: StartQueue
   var follower: StoreFollower
   var dispatcher: EventDispatcher
@@ -329,38 +332,5 @@ public actor DownloadEngine {
     while dispatcher.pendingCount > 0 {
       for case .endNotified in await inbox.next() { dispatcher.noteReturn() }
     }
-  }
-
-  // MARK: Commits
-
-  /// Commits a transaction on a background thread, and registers the commit as the engine's own.
-  ///
-  /// - Throws: ``EngineError`` with `diskFull` if the disk of the store is full; `StoreError`; the
-  ///   error of `body`.
-  @discardableResult
-  func commit<R: Sendable>(
-    _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
-  ) async throws -> R {
-    do {
-      return try await environment.blocking { [store, ownCommits, environment] in
-        try environment.faultInjector?.checkCommit()
-        return try ownCommits.write(to: store.objects, body)
-      }
-    } catch let error as StoreError where error.code == .diskFull {
-      throw EngineError(
-        .diskFull,
-        "the disk with the store is full; free some space and run again: \(error.message)"
-      )
-    }
-  }
-
-  func log(_ message: Logger.Message, _ record: DownloadRecord, _ more: [String: String] = [:]) {
-    logger?.debug(
-      message,
-      metadata: Logger.Metadata(
-        uniqueKeysWithValues: [("record", "\(record.id)")]
-          + more.map { ($0.key, Logger.MetadataValue.string($0.value)) }
-      )
-    )
   }
 }

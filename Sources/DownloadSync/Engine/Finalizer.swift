@@ -132,8 +132,13 @@ struct Finalizer: Sendable {
   ///
   /// Blocks until the disk has finished. Returns the failures by folder.
   func synchronizeFolders(of layouts: [FileLayout]) -> [String: PartialFile.Failure] {
+    synchronize(Set(layouts.map(\.folderPath)).sorted())
+  }
+
+  /// Syncs folders; otherwise as ``synchronizeFolders(of:)``.
+  func synchronize(_ folders: [String]) -> [String: PartialFile.Failure] {
     var failures: [String: PartialFile.Failure] = [:]
-    for folder in Set(layouts.map(\.folderPath)).sorted() {
+    for folder in folders {
       do throws(PartialFile.Failure) {
         try placement.synchronizeFolder(folder)
       } catch {

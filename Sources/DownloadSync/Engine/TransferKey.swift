@@ -24,6 +24,13 @@ struct TransferKey: Sendable {
   }
 }
 
+extension TransferKey: Equatable {
+  static func == (one: Self, other: Self) -> Bool {
+    one.recordID == other.recordID && one.generation == other.generation
+      && one.url.utf8.elementsEqual(other.url.utf8)
+  }
+}
+
 extension ObjectReader where Self: ~Copyable {
   /// Returns the stored record of a transfer.
   ///

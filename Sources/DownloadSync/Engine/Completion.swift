@@ -1,0 +1,290 @@
+internal import DownloadStore
+
+/// The files that are on their way from their last byte to their final names.
+///
+/// Owns the stage of each file and decides what comes next. Pure: ``next()`` returns an effect, the
+/// engine performs it, and ``step(_:)`` notes the result. Each effect concerns all files that have
+/// reached its stage, so that many small files share their syncs and commits.
+///
+/// The stages are those of ``Finalizer``: the digests, the sync of the bytes, the commit that logs
+/// the rename, the rename, the sync of the folder, and the commit that completes the record. The
+/// next launch repairs a kill at any point between them.
+///
+/// An effect that throws is returned again, unless it ends the completion of its file.
+struct Completion {
+  /// A file whose bytes have all arrived.
+  struct File: Sendable {
+    let key: TransferKey
+    /// The record as it was when the transfer started.
+    let record: DownloadRecord
+    /// The digest that the file must have; `nil` if none is known.
+    var expectedDigest: String?
+    /// Whether its pieces have to be compared with their digests first.
+    var comparesPieces = false
+    /// Whether its bytes came from several servers or versions.
+    var isMixed = false
+    /// The digest that was compared with the expected one, if there is one.
+    var verified: CheckedDigest?
+  }
+
+  /// What follows for the bytes of a file that cannot be completed.
+  enum Bytes: Sendable, Hashable {
+    /// They count.
+    case keep
+    /// Some of them have changed on disk.
+    case discard(ByteRanges)
+    /// They are useless.
+    case drop
+    /// They are useless, and the next attempt starts without a wait.
+    ///
+    /// The value is the number of bytes that are lost; `nil` for those that the store counts.
+    case restart(from: Int64?)
+  }
+
+  /// The end of a file that cannot be completed.
+  struct Failed: Sendable {
+    /// The record as it was when the transfer started, or when the rename was logged.
+    var record: DownloadRecord
+    var failure: DownloadFailure
+    var bytes = Bytes.keep
+    /// Whether the servers have delivered other bytes than required.
+    var blamesServers = false
+    /// The head of the last response, if its transfer is no longer active.
+    var head: ResponseHead?
+  }
+
+  /// A step that the engine performs.
+  enum Effect: Sendable {
+    /// Compare the last pieces of a file, and all pieces if another program may have changed it.
+    case comparePieces(File)
+    /// Read a file beside the loop and compute its digest.
+    case computeDigest(File, Digest.Algorithm)
+    /// Sync the bytes of files. Their transfers are over.
+    case synchronize([File])
+    /// Commit that files are about to be renamed, with their identities.
+    case log([FinishedFile])
+    /// Rename files.
+    case rename([FinishedFile])
+    /// Commit other names of files, because other files have taken the ones that they had.
+    case reserveNames([FinishedFile])
+    /// Sync folders, so that the names in them survive a power failure.
+    case synchronizeFolders([String])
+    /// Handle a transfer that turned out not to be complete.
+    case settle(TransferKey, TransferResult)
+    /// Commit a failed attempt.
+    case fail(Failed)
+    /// Handle a file that no longer belongs to its record.
+    case release(FinishedFile)
+  }
+
+  /// What has happened.
+  ///
+  /// The results of an effect are in the order of its files.
+  enum Input {
+    /// All bytes of a file have arrived.
+    case arrived(File)
+    /// The rename of a file was logged by a previous process, or undone by a power failure.
+    case renameLogged(FinishedFile)
+    /// The pieces were compared; the result is that of the transfer if it is not complete.
+    case piecesCompared(TransferResult?)
+    /// The digest of a file was computed, or the file could not be read.
+    ///
+    /// If the digest is not the expected one: the bytes that have changed on disk, and whether
+    /// another program has touched the file.
+    case digestComputed(
+      TransferKey,
+      Result<CheckedDigest, PartialFile.Failure>,
+      changed: ByteRanges,
+      hadInterference: Bool
+    )
+    /// Files were synced.
+    case synchronized([Result<FinishedFile, PartialFile.Failure>])
+    /// The renames of files were committed; `nil` for those that their records no longer want.
+    case logged([FinishedFile?])
+    /// Files were renamed, or not.
+    case renamed([FilePlacement.Outcome])
+    /// Other names were committed; `nil` for files whose records have changed.
+    case namesReserved([FinishedFile?])
+    /// Folders were synced; the failures by folder.
+    case foldersSynchronized([String: PartialFile.Failure])
+    /// The records of the first of ``placed`` were completed, or no longer want that.
+    case committed(Int)
+  }
+
+  // Each file is in one of these.
+  private var uncompared: [File] = []
+  private var undigested: [(file: File, algorithm: Digest.Algorithm)] = []
+  private var digesting: [File] = []
+  private var checked: [File] = []
+  private var synced: [FinishedFile] = []
+  private var logged: [FinishedFile] = []
+  private var nameless: [FinishedFile] = []
+  private var renamed: [FinishedFile] = []
+  /// The files that are in place, whose records are to be completed.
+  ///
+  /// The engine chooses the commit: it may be the one that starts the next downloads.
+  private(set) var placed: [FinishedFile] = []
+  /// The effects that end the completion of a file.
+  private var ends: [Effect] = []
+
+  /// Returns the next effect; `nil` if there is none before the next input.
+  ///
+  /// An earlier stage comes first, so that its files share the later ones. Failures come last: an
+  /// error while one is handled concerns no other file.
+  mutating func next() -> Effect? {
+    if let file = uncompared.first { return .comparePieces(file) }
+    if let (file, algorithm) = undigested.first {
+      undigested.removeFirst()
+      digesting.append(file)
+      return .computeDigest(file, algorithm)
+    }
+    if !checked.isEmpty { return .synchronize(checked) }
+    if !synced.isEmpty { return .log(synced) }
+    if !logged.isEmpty { return .rename(logged) }
+    if !nameless.isEmpty { return .reserveNames(nameless) }
+    if !renamed.isEmpty {
+      return .synchronizeFolders(Set(renamed.map(\.layout.folderPath)).sorted())
+    }
+    return ends.isEmpty ? nil : ends.removeFirst()
+  }
+
+  /// Whether an effect is to be performed before the next input.
+  var isReady: Bool {
+    !(uncompared.isEmpty && undigested.isEmpty && checked.isEmpty && synced.isEmpty
+      && logged.isEmpty && nameless.isEmpty && renamed.isEmpty && ends.isEmpty)
+  }
+
+  /// Notes what has happened.
+  mutating func step(_ input: Input) {
+    switch input {
+    case .arrived(let file):
+      if file.comparesPieces { uncompared.append(file) } else { digest(file) }
+    case .renameLogged(let file):
+      logged.append(file)
+    case .piecesCompared(let result):
+      let file = uncompared.removeFirst()
+      if let result { ends.append(.settle(file.key, result)) } else { digest(file) }
+    case .digestComputed(let key, let digest, let changed, let hadInterference):
+      guard let index = digesting.firstIndex(where: { $0.key == key }) else { return }
+      compare(digesting.remove(at: index), digest, changed, hadInterference: hadInterference)
+    case .synchronized(let results):
+      for (file, result) in take(results, from: &checked) { note(result, of: file) }
+    case .logged(let results):
+      for (file, result) in take(results, from: &synced) {
+        if let result { logged.append(result) } else { ends.append(.release(file)) }
+      }
+    case .renamed(let outcomes):
+      for (file, outcome) in take(outcomes, from: &logged) { note(outcome, of: file) }
+    case .namesReserved(let files):
+      // A record that has changed is handled when the engine reads the change.
+      logged += take(files, from: &nameless).compactMap(\.1)
+    case .foldersSynchronized(let failures):
+      for file in renamed {
+        if let failure = failures[file.layout.folderPath] {
+          // The record keeps the file identity, so that the next attempt recognizes the file.
+          fail(file, failure.asDownloadFailure)
+        } else {
+          placed.append(file)
+        }
+      }
+      renamed = []
+    case .committed(let count):
+      placed.removeFirst(count)
+    }
+  }
+
+  /// Removes the files of an effect from their stage, and returns them with the results.
+  private func take<Item, R>(_ results: [R], from files: inout [Item]) -> [(Item, R)] {
+    defer { files.removeFirst(results.count) }
+    return Array(zip(files, results))
+  }
+
+  /// Continues with the digest of a file, or its sync if no digest is known.
+  private mutating func digest(_ file: File) {
+    guard let expected = file.expectedDigest else { return checked.append(file) }
+    if let digest = try? Digest(expected) {
+      undigested.append((file, digest.algorithm))
+    } else {
+      failCheck(file, "'\(expected)' is not a supported digest")
+    }
+  }
+
+  private mutating func compare(
+    _ file: File,
+    _ digest: Result<CheckedDigest, PartialFile.Failure>,
+    _ changed: ByteRanges,
+    hadInterference: Bool
+  ) {
+    let expected = file.expectedDigest ?? ""
+    switch digest {
+    case .success(let digest) where digest.digest.text == expected:
+      var file = file
+      file.verified = digest
+      checked.append(file)
+    case .success where !changed.isEmpty:
+      // The server is not at fault, and the next attempt requests only these bytes.
+      let failure = DownloadFailure(.pieceMismatch, "the bytes \(changed) have changed on disk")
+      fail(file, failure, .discard(changed))
+    case .success where hadInterference:
+      // The server is not at fault, and nothing tells which bytes to keep.
+      fail(file, PartialFile.Interference.changed.failure, .restart(from: nil))
+    case .success(let digest):
+      failCheck(
+        file,
+        "the digest of the file is \(digest.digest.text), but \(expected) is required"
+      )
+    case .failure(let failure):
+      fail(file, failure.asDownloadFailure)
+    }
+  }
+
+  private mutating func note(
+    _ result: Result<FinishedFile, PartialFile.Failure>,
+    of file: File
+  ) {
+    switch result {
+    case .success(let finished): synced.append(finished)
+    case .failure(let failure):
+      // A file that was changed after its last check is dropped as a whole.
+      let bytes = failure.interference == nil ? Bytes.keep : .restart(from: nil)
+      fail(file, failure.asDownloadFailure, bytes)
+    }
+  }
+
+  private mutating func note(_ outcome: FilePlacement.Outcome, of file: FinishedFile) {
+    switch outcome {
+    case .placed: renamed.append(file)
+    case .nameTaken: nameless.append(file)
+    // The bytes are gone, or in a file that this engine must not touch.
+    case .replaced:
+      fail(file, PartialFile.Interference.replaced.failure, .restart(from: file.identity.size))
+    case .failed(let failure): fail(file, failure.asDownloadFailure)
+    }
+  }
+
+  /// Fails a download whose file has the wrong digest, and drops its bytes.
+  private mutating func failCheck(_ file: File, _ message: String) {
+    // No single server is at fault if the bytes of several do not fit together.
+    let failure =
+      file.isMixed
+      ? DownloadFailure(.entityChanged, "\(message); its ranges came from several servers")
+      : DownloadFailure(.digestMismatch, message)
+    let bytes = file.isMixed ? Bytes.restart(from: nil) : .drop
+    ends.append(
+      .fail(Failed(record: file.record, failure: failure, bytes: bytes, blamesServers: true))
+    )
+  }
+
+  private mutating func fail(_ file: File, _ failure: DownloadFailure, _ bytes: Bytes = .keep) {
+    ends.append(.fail(Failed(record: file.record, failure: failure, bytes: bytes)))
+  }
+
+  private mutating func fail(
+    _ file: FinishedFile,
+    _ failure: DownloadFailure,
+    _ bytes: Bytes = .keep
+  ) {
+    let end = Failed(record: file.record, failure: failure, bytes: bytes, head: file.head)
+    ends.append(.fail(end))
+  }
+}

@@ -1,0 +1,90 @@
+internal import DownloadStore
+internal import Foundation
+internal import Logging
+internal import ObjectStore
+
+// What every step of the loop uses: the commit, the record as stored, the settings of decisions. No
+// function of this file calls one of another.
+
+extension DownloadEngine {
+  /// Commits a transaction on a background thread, and registers the commit as the engine's own.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull` if the disk of the store is full; `StoreError`; the
+  ///   error of `body`.
+  @discardableResult
+  func commit<R: Sendable>(
+    _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
+  ) async throws -> R {
+    do {
+      return try await environment.blocking { [store, ownCommits, environment] in
+        try environment.faultInjector?.checkCommit()
+        return try ownCommits.write(to: store.objects, body)
+      }
+    } catch let error as StoreError where error.code == .diskFull {
+      throw EngineError(
+        .diskFull,
+        "the disk with the store is full; free some space and run again: \(error.message)"
+      )
+    }
+  }
+
+  func log(_ message: Logger.Message, _ record: DownloadRecord, _ more: [String: String] = [:]) {
+    logger?.debug(
+      message,
+      metadata: Logger.Metadata(
+        uniqueKeysWithValues: [("record", "\(record.id)")]
+          + more.map { ($0.key, Logger.MetadataValue.string($0.value)) }
+      )
+    )
+  }
+
+  /// Returns the stored record with a URL.
+  func current(_ url: String) async throws -> DownloadRecord? {
+    try await store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }
+  }
+
+  func isInScope(_ url: String) -> Bool {
+    options.scope?.contains(url) ?? true
+  }
+
+  /// Whether tasks hold the received bytes until they end, and leave resume data.
+  var takesResumeData: Bool { transport is any BackgroundTransport }
+
+  /// The inputs of a decision other than the record, its files and its task.
+  var policy: ReconcilePolicy {
+    ReconcilePolicy(
+      takesResumeData: takesResumeData,
+      continuesUnvalidated: options.continuesUnvalidated,
+      longestWait: options.retry.cap
+    )
+  }
+
+  /// Deletes the partial file of a record, unless its path leads out of the root.
+  ///
+  /// Every stored name was validated; damage or another program may have changed it since.
+  @discardableResult
+  func removePartial(_ layout: FileLayout) -> FilePlacement.Removal {
+    layout.isBelowRoot ? placement.removePartial(layout.partialPath) : .missing
+  }
+
+  /// Syncs the folders of files on a background thread, and returns the failures by folder.
+  func synchronizeFolders(
+    of layouts: [FileLayout]
+  ) async throws -> [String: PartialFile.Failure] {
+    guard !layouts.isEmpty else { return [:] }
+    return try await environment.blocking { [finalizer] in
+      finalizer.synchronizeFolders(of: layouts)
+    }
+  }
+
+  /// Notifies interceptors and observers that the finished file has its final name.
+  func emitCompleted(_ record: DownloadRecord, head: ResponseHead? = nil) {
+    let response = DownloadResponse(
+      record: record,
+      head: head,
+      // If the root folder no longer exists, neither does the file.
+      filePath: try? locations.layout(of: record).finalPath
+    )
+    dispatcher.emitEnd(.completed(record), response)
+  }
+}

@@ -1,0 +1,307 @@
+internal import DownloadStore
+internal import Foundation
+internal import Logging
+internal import ObjectStore
+
+// The effects of ``Completion``, which decides about them.
+
+extension DownloadEngine {
+  /// Completes all files that can be, and commits that.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func completeFiles() async throws {
+    repeat {
+      while let effect = completion.next() { try await perform(effect) }
+      try await settleReplaced()
+    } while completion.isReady
+    try await commitCompleted()
+  }
+
+  /// Performs an effect, and notes its result.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func perform(_ effect: Completion.Effect) async throws {
+    switch effect {
+    case .comparePieces(let file):
+      completion.step(.piecesCompared(try await comparePieces(of: file)))
+    case .computeDigest(let file, let algorithm):
+      computeDigest(of: file, algorithm)
+    case .synchronize(let files):
+      completion.step(.synchronized(await synchronize(files)))
+    case .log(let files):
+      completion.step(.logged(try await logRenames(of: files)))
+    case .rename(let files):
+      completion.step(.renamed(files.map(finalizer.place)))
+    case .reserveNames(let files):
+      completion.step(.namesReserved(try await reserveNames(of: files)))
+    case .synchronizeFolders(let folders):
+      let failures = try await environment.blocking { [finalizer] in finalizer.synchronize(folders)
+      }
+      completion.step(.foldersSynchronized(failures))
+    case .settle(let key, let result):
+      try await settle(key, result)
+    case .fail(let failed):
+      try await fail(failed)
+    case .release(let file):
+      replaced.append(ReplacedTransfer(record: file.record, layout: file.layout))
+    }
+  }
+
+  /// Compares the last pieces of a complete file with the required digests, and all pieces of a file
+  /// that another program may have changed.
+  ///
+  /// Comes before the digest of the whole file, which would not tell which bytes to keep.
+  ///
+  /// - Returns: The result of the transfer if it is not complete; `nil` if all pieces are correct, or
+  ///   nothing is known about them.
+  private func comparePieces(of file: Completion.File) async throws -> TransferResult? {
+    guard let transfer = active[file.key]?.transfer else { return .cancelled }
+    switch try await environment.blocking({ Checkpoint.attemptLast(transfer) }) {
+    case .success(let checkpoint):
+      try await commit([checkpoint])
+      if checkpoint.interference != nil { return checkpoint.result }
+      if let failure = transfer.sizeFailure { return .failed(failure, retryAfter: nil) }
+      // A checkpoint may have discarded a damaged piece after its last byte had arrived.
+      if transfer.missing?.isEmpty == false {
+        return transfer.damage.map { .failed($0, retryAfter: nil) }
+      }
+      return transfer.file.interference == nil ? nil : try await compareChanged(transfer)
+    case .failure(let failure):
+      return .failed(failure.asDownloadFailure, retryAfter: nil)
+    }
+  }
+
+  /// Compares all pieces of a complete file that another program may have changed in place.
+  private func compareChanged(_ transfer: Transfer) async throws -> TransferResult? {
+    let lost = try await environment.blocking { transfer.recheck(after: .changed) }
+    guard let lost, !lost.isEmpty else { return nil }
+    guard
+      case .success(var checkpoint) = try await environment.blocking({
+        Checkpoint.attempt(transfer)
+      })
+    else { return nil }
+    checkpoint.discard(lost)
+    try await commit([checkpoint])
+    return .failed(PartialFile.Interference.changed.failure, retryAfter: nil)
+  }
+
+  /// Computes the digest of a complete file beside the loop.
+  ///
+  /// The file is read, because another program may have changed it since its bytes arrived. If the
+  /// digest is another one than expected, the pieces of the file are compared with theirs. The inbox
+  /// receives the result as `digestComputed`.
+  private func computeDigest(of file: Completion.File, _ algorithm: Digest.Algorithm) {
+    guard let transfer = active[file.key]?.transfer else { return }
+    environment.startLongWork { [inbox, expected = file.expectedDigest] in
+      let result = Result { () throws(PartialFile.Failure) in
+        let (digest, identity) = try transfer.file.digest(algorithm)
+        return CheckedDigest(digest: digest, identity: identity)
+      }
+      var changed = ByteRanges()
+      if case .success(let checked) = result, checked.digest.text != expected,
+        let digests = transfer.pieces?.table.digests
+      {
+        // A file that cannot be read is not kept.
+        changed = transfer.file.report(digests)?.damaged ?? ByteRanges()
+      }
+      inbox.post(.digestComputed(transfer.key, result, changed: changed))
+    }
+  }
+
+  /// Syncs the bytes of complete files at the same time.
+  ///
+  /// The transfers of the synced ones are over then.
+  private func synchronize(
+    _ files: [Completion.File]
+  ) async -> [Result<FinishedFile, PartialFile.Failure>] {
+    let complete = files.map { file in
+      active[file.key].map { CompleteTransfer(download: $0, verified: file.verified) }
+    }
+    let synced = await environment.blocking(forEach: complete) { [finalizer] transfer in
+      Result { () throws(PartialFile.Failure) in
+        guard let transfer else {
+          throw PartialFile.Failure(code: ESTALE, operation: "finding the transfer")
+        }
+        return try finalizer.synchronize(transfer)
+      }
+    }
+    for (file, result) in zip(files, synced) {
+      if case .success = result { active.remove(file.key.url) }
+    }
+    return synced
+  }
+
+  /// Commits `finalizing` for files that are about to be renamed, with their identities.
+  ///
+  /// Decides in the transaction: the digest of a large file takes minutes, and the user may have
+  /// given the download up, or another program may have taken its name, in the meantime.
+  ///
+  /// Returns the files with their changed records; `nil` for those that are not to be finalized any
+  /// more.
+  private func logRenames(of finished: [FinishedFile]) async throws -> [FinishedFile?] {
+    let moment = now()
+    let store = store
+    let roots = locations.roots
+    return try await commit { tx in
+      try finished.map { file -> FinishedFile? in
+        guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
+        let effects = Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
+        guard effects.record == .finalize || effects.record == .redoRename else { return nil }
+        if effects.choosesName { try store.reserveName(for: &record, roots, in: &tx) }
+        record.finalize(
+          file.identity,
+          entityTag: file.entity.entityTag,
+          lastModified: file.entity.lastModified,
+          validatorOrigin: file.entity.origin,
+          verifiedDigest: file.verifiedDigest,
+          at: moment
+        )
+        if let digests = file.digests {
+          record.hasPieceDigests = true
+          try tx.upsert(digests)
+        }
+        try tx.upsert(record)
+        var file = file
+        file.record = record
+        // The user may have renamed the download since.
+        file.layout = try roots.layout(of: record)
+        return file
+      }
+    }
+  }
+
+  /// Reserves other names for files, because other files have taken those that they had.
+  ///
+  /// Returns `nil` for a file whose record has changed since.
+  private func reserveNames(of files: [FinishedFile]) async throws -> [FinishedFile?] {
+    let store = store
+    let roots = locations.roots
+    return try await commit { tx in
+      try files.map { file -> FinishedFile? in
+        guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
+        try store.reserveName(for: &record, roots, in: &tx)
+        try tx.upsert(record)
+        var file = file
+        file.record = record
+        file.layout = try roots.layout(of: record)
+        return file
+      }
+    }
+  }
+
+  /// Commits the end of a file that cannot be completed.
+  private func fail(_ failed: Completion.Failed) async throws {
+    let record = failed.record
+    let download = active[TransferKey(record)]
+    let head = failed.head ?? download?.transfer.head
+    if failed.blamesServers, let download { stopMixingServers(of: download) }
+    var failure = failed.failure
+    if case .discard(let changed) = failed.bytes, let transfer = download?.transfer {
+      failure = try await discard(changed, of: transfer) ?? failure
+    }
+    if download != nil { active.remove(record.url) }
+    switch failed.bytes {
+    case .keep, .discard:
+      try await commitFailure(record, failure, retryAfter: nil, head: head)
+    case .drop:
+      try await commitFailure(record, failure, retryAfter: nil, head: head, dropsBytes: true)
+    case .restart(let lostBytes):
+      try await commitFailure(
+        record,
+        failure,
+        retryAfter: nil,
+        head: head,
+        dropsBytes: true,
+        restartsFrom: lostBytes ?? download?.committed ?? 0
+      )
+    }
+  }
+
+  /// Discards the bytes of a file that have changed on disk, and commits the others.
+  ///
+  /// - Returns: The failure to sync them.
+  private func discard(
+    _ changed: ByteRanges,
+    of transfer: Transfer
+  ) async throws -> DownloadFailure? {
+    for range in changed.ranges { transfer.file.discard(range) }
+    switch try await environment.blocking({ Checkpoint.attemptLast(transfer) }) {
+    case .success(var checkpoint):
+      checkpoint.discard(changed)
+      try await commit([checkpoint])
+      return nil
+    case .failure(let error):
+      return error.asDownloadFailure
+    }
+  }
+
+  /// Completes the records of the files that are in place.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
+  func commitCompleted() async throws {
+    let placed = completion.placed
+    guard !placed.isEmpty else { return }
+    let moment = now()
+    let hooks = options.hooks
+    noteCompleted(
+      try await commit { tx in try tx.complete(placed, marking: hooks, at: moment) },
+      of: placed.count
+    )
+  }
+
+  /// Counts completed downloads and notifies interceptors and observers.
+  ///
+  /// - Parameters:
+  ///   - files: The files whose records were completed.
+  ///   - count: The number of files in place that the commit has handled.
+  func noteCompleted(_ files: [FinishedFile], of count: Int) {
+    completion.step(.committed(count))
+    for file in files {
+      summary.completed += 1
+      log("complete", file.record)
+      emitCompleted(file.record, head: file.head)
+    }
+  }
+}
+
+extension StoreTransaction {
+  /// Completes the records of files that are in place, and their folders synced.
+  ///
+  /// - Returns: The files with the changed records, without those of downloads that the user has
+  ///   given up since: the engine handles these when it reads the change.
+  /// - Throws: `StoreError`.
+  mutating func complete(
+    _ files: [FinishedFile],
+    marking hooks: Set<DownloadHook>,
+    at moment: Date
+  ) throws -> [FinishedFile] {
+    try files.compactMap { file -> FinishedFile? in
+      let completed = try update(TransferKey(file.record), if: { !$0.isGivenUp }) {
+        $0.complete(marking: hooks, at: moment)
+      }
+      guard let record = completed else { return nil }
+      var file = file
+      file.record = record
+      return file
+    }
+  }
+}
+
+extension Completion.File {
+  /// The file of a transfer whose bytes have all arrived.
+  ///
+  /// - Parameters:
+  ///   - download: The transfer.
+  ///   - expectedDigest: The digest that the file must have; `nil` if none is known.
+  init(of download: ActiveTransfer, expectedDigest: String?) {
+    let transfer = download.transfer
+    self.init(
+      key: transfer.key,
+      record: download.record,
+      expectedDigest: expectedDigest,
+      comparesPieces: transfer.file.interference != nil
+        || transfer.pieces?.table.digests.isRequired == true,
+      isMixed: download.hasUsedMirrors || transfer.isMixed
+    )
+  }
+}

@@ -1,0 +1,200 @@
+internal import DownloadStore
+internal import Foundation
+internal import Logging
+internal import ObjectStore
+
+extension DownloadEngine {
+  /// Commits a failed attempt, and either schedules the next one or fails the download permanently.
+  ///
+  /// - Parameters:
+  ///   - download: The record as it was when the attempt started.
+  ///   - failure: Why the attempt failed.
+  ///   - retryAfter: The wait that the server asked for.
+  ///   - head: The head of the last response, for interceptors.
+  ///   - resumeData: The change to the record's resume data.
+  ///   - dropsBytes: Whether the bytes on disk are useless.
+  ///   - committedBytes: The committed byte count of a transfer whose next attempt, if one is left,
+  ///     starts from the first byte without a wait; `nil` for other failures.
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
+  func commitFailure(
+    _ download: DownloadRecord,
+    _ failure: DownloadFailure,
+    retryAfter: Duration?,
+    head: ResponseHead? = nil,
+    resumeData: ResumeDataChange = .none,
+    dropsBytes: Bool = false,
+    restartsFrom committedBytes: Int64? = nil
+  ) async throws {
+    guard failure.code != .diskFull else {
+      return try await waitForDiskSpace(download, failure, resumeData)
+    }
+    guard failure.code != .outOfResources else {
+      return try await waitForResources(download, failure, resumeData)
+    }
+    let moment = now()
+    let retry = options.retry
+    let hooks = options.hooks
+    let random = environment.random()
+    let committed = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
+      guard var record = try tx.failing(download) else { return nil }
+      let failure = failure.afterProgress(of: record)
+      resumeData.apply(to: &record)
+      let wait = record.fail(
+        failure,
+        from: download.source,
+        at: moment,
+        droppingBytes: dropsBytes,
+        marking: hooks
+      ) { record in
+        if committedBytes != nil, retry.allowsAttempt(afterFailures: record.failedAttempts) {
+          return .zero
+        }
+        return SourceRotation.wait(
+          after: failure,
+          of: record,
+          retry,
+          retryAfter: retryAfter,
+          random: random
+        )
+      }
+      try tx.upsert(record)
+      return (record, failure, wait)
+    }
+    guard let (record, failure, wait) = committed else {
+      return replaced.append(
+        ReplacedTransfer(record: download, layout: locations.roots.possibleLayout(of: download))
+      )
+    }
+    log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
+    // A file of which no byte counts would only use disk space.
+    if dropsBytes { removePartial(try locations.layout(of: record)) }
+    if let committedBytes {
+      dispatcher.emit(.rolledBack(url: record.url, from: committedBytes), of: record.id)
+    }
+    var response = DownloadResponse(record: record, head: head, failure: failure)
+    if record.state == .paused {
+      dispatcher.emitEnd(.released(url: record.url), response)
+    } else if let wait {
+      response.isRetried = true
+      if committedBytes == nil || wait > .zero {
+        dispatcher.emitRetry(.retrying(record, failure, wait: wait), response)
+      }
+      enqueue(record, after: wait)
+    } else {
+      summary.failed += 1
+      dispatcher.emitEnd(.failed(record, failure), response)
+    }
+  }
+
+  /// Returns a download to the queue, and prevents starts on its volume until it has free space.
+  ///
+  /// This is neither a user's pause nor a failed attempt.
+  private func waitForDiskSpace(
+    _ download: DownloadRecord,
+    _ failure: DownloadFailure,
+    _ resumeData: ResumeDataChange
+  ) async throws {
+    try await blockVolume(of: download)
+    let moment = now()
+    let waiting = try await commit { tx -> DownloadRecord? in
+      guard var record = try tx.failing(download) else { return nil }
+      resumeData.apply(to: &record)
+      record.deferAttempt(noting: failure, from: download.source, at: moment)
+      try tx.upsert(record)
+      return record
+    }
+    guard let waiting else {
+      return replaced.append(
+        ReplacedTransfer(record: download, layout: try locations.layout(of: download))
+      )
+    }
+    log("wait for disk space", waiting)
+    dispatcher.emit(.waitingForDiskSpace(waiting))
+    if waiting.mayStart { enqueue(waiting) }
+  }
+
+  /// Returns a download to the queue, and delays all starts, while this machine is short of
+  /// descriptors or memory.
+  ///
+  /// This is neither a user's pause nor a failed attempt.
+  private func waitForResources(
+    _ download: DownloadRecord,
+    _ failure: DownloadFailure,
+    _ resumeData: ResumeDataChange
+  ) async throws {
+    let delay = queue.noteShortage(at: environment.instant(), running: active.count)
+    let moment = now()
+    let waiting = try await commit { tx -> DownloadRecord? in
+      guard var record = try tx.failing(download) else { return nil }
+      resumeData.apply(to: &record)
+      record.deferAttempt(from: download.source, at: moment)
+      try tx.upsert(record)
+      return record
+    }
+    guard let waiting else {
+      return replaced.append(
+        ReplacedTransfer(record: download, layout: try locations.layout(of: download))
+      )
+    }
+    log("wait for resources", waiting, ["message": failure.message])
+    guard waiting.mayStart else {
+      return dispatcher.emit(.released(url: waiting.url), of: waiting.id)
+    }
+    dispatcher.emit(.retrying(waiting, failure, wait: delay))
+    enqueue(waiting)
+  }
+
+  /// Attributes a failure to a shortage of descriptors if that is its likely cause.
+  ///
+  /// Transports cannot always tell: libcurl reports a socket that it cannot open as an unreachable
+  /// host. Transfers that fail during a shortage are attributed to it even if the end of another
+  /// transfer has freed some descriptors.
+  func attributed(_ failure: DownloadFailure) -> DownloadFailure {
+    switch failure.code {
+    case .cannotConnect, .cannotFindHost, .unknown:
+      guard queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
+      else { return failure }
+      return DownloadFailure(
+        .outOfResources,
+        "too many open files in this process or system: \(failure.message)"
+      )
+    default:
+      return failure
+    }
+  }
+
+  /// Fails a download whose root is unknown, and keeps its bytes.
+  func failUnplaced(_ record: DownloadRecord) async throws {
+    try await commitFailure(
+      record,
+      DownloadFailure(
+        .fileSystem,
+        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
+      ),
+      retryAfter: nil
+    )
+  }
+
+  /// Fails the completion of a record whose folder cannot be synced.
+  func failCompletion(
+    _ record: DownloadRecord,
+    _ failure: PartialFile.Failure
+  ) async throws {
+    // A paused record is reconciled again when the user resumes it.
+    guard [.running, .waiting, .finalizing, .failedRetryable].contains(record.state) else { return }
+    try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
+  }
+}
+
+extension StoreTransaction {
+  /// Returns the record of a failed transfer.
+  ///
+  /// Returns `nil` if the record was cancelled, removed, restarted or completed: a late failure
+  /// does not undo that.
+  fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
+    guard let record = try record(of: TransferKey(download)), !record.isGivenUp,
+      [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
+    else { return nil }
+    return record
+  }
+}
