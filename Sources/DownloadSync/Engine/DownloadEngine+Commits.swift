@@ -7,7 +7,7 @@ internal import ObjectStore
 // function of this file calls one of another.
 
 extension DownloadEngine {
-  /// Commits a transaction on a background thread, and registers the commit as the engine's own.
+  /// Commits a transaction of the engine on a background thread.
   ///
   /// - Throws: ``EngineError`` with `diskFull` if the disk of the store is full; `StoreError`; the
   ///   error of `body`.
@@ -16,9 +16,9 @@ extension DownloadEngine {
     _ body: @escaping @Sendable (inout StoreTransaction) throws -> R
   ) async throws -> R {
     do {
-      return try await environment.blocking { [store, ownCommits, environment] in
+      return try await environment.blocking { [store, ownWrites, environment] in
         try environment.faultInjector?.checkCommit()
-        return try ownCommits.write(to: store.objects, body)
+        return try store.objects.write(withoutNotifying: ownWrites, body)
       }
     } catch let error as StoreError where error.code == .diskFull {
       throw EngineError(

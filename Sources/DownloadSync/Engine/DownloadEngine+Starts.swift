@@ -306,12 +306,12 @@ extension DownloadEngine {
   /// longer belong to this transfer.
   private func rollBack(_ key: TransferKey) -> Transfer.RollBack {
     let objects = store.objects
-    let ownCommits = ownCommits
+    let ownWrites = ownWrites
     let now = now
     let faultInjector = environment.faultInjector
     return { head, total in
       try faultInjector?.checkCommit()
-      try ownCommits.write(to: objects) { tx in
+      try objects.write(withoutNotifying: ownWrites) { tx in
         // Recorded digests are those of the old entity.
         let digests = try tx.find(PieceDigests.self, key: key.recordID)
         let hasOldDigests = digests.map { !$0.isRequired } ?? false
@@ -335,14 +335,14 @@ extension DownloadEngine {
   /// suggests.
   private func rename(_ key: TransferKey) -> Transfer.Rename {
     let store = store
-    let ownCommits = ownCommits
+    let ownWrites = ownWrites
     let roots = locations.roots
     let now = now
     let inbox = inbox
     let faultInjector = environment.faultInjector
     return { name in
       try faultInjector?.checkCommit()
-      let renamed = try ownCommits.write(to: store.objects) { tx -> DownloadRecord? in
+      let renamed = try store.objects.write(withoutNotifying: ownWrites) { tx -> DownloadRecord? in
         guard var record = try tx.record(of: key) else { return nil }
         let before = record.filename
         try store.adoptName(name, for: &record, roots, in: &tx)

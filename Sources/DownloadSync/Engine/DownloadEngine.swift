@@ -35,7 +35,8 @@ public actor DownloadEngine {
   let environment: EngineEnvironment
   let placement: FilePlacement
   let finalizer: Finalizer
-  let ownCommits: OwnCommits
+  /// Excludes the writes of the engine from the changes that ``StoreFollower`` returns.
+  let ownWrites: Set<ObserverID>
 
   // Each value owns one part of the state; see the table in docs/architecture.md.
   var active = ActiveTransfers()
@@ -124,10 +125,10 @@ public actor DownloadEngine {
     self.environment = environment
     placement = FilePlacement(faultInjector: environment.faultInjector)
     finalizer = Finalizer(placement)
-    ownCommits = OwnCommits { [inbox] in inbox.post(.storeChanged) }
     lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
     locations = Locations(try store.roots())
-    follower = try StoreFollower(store.objects, ownCommits)
+    follower = try StoreFollower(store.objects)
+    ownWrites = [follower.observer]
     queue = StartQueue(
       limits: options.limits,
       bounds: options.scope == nil ? options.queueBounds : .unlimited

@@ -132,15 +132,21 @@ final class CommitFeed: Sendable {
   // MARK: Observers
 
   /// Registers an observer until the returned value is released.
-  func register(_ observer: ObserverID) -> ObserverRegistration {
+  ///
+  /// - Parameters:
+  ///   - observer: The observer.
+  ///   - isWatching: Whether it is to be woken. Otherwise it only knows the commits that are
+  ///     suppressed for it, and costs nothing else.
+  /// - Returns: The registration.
+  func register(_ observer: ObserverID, isWatching: Bool = true) -> ObserverRegistration {
     let (isFirst, id) = state.withLock { state in
-      state.observers += 1
+      if isWatching { state.observers += 1 }
       state.lastRegistration += 1
       state.suppressed[state.lastRegistration] = (observer, [])
-      return (state.observers == 1, state.lastRegistration)
+      return (isWatching && state.observers == 1, state.lastRegistration)
     }
     if isFirst { startWatching() }
-    return ObserverRegistration(feed: self, id: id)
+    return ObserverRegistration(feed: self, id: id, isWatching: isWatching)
   }
 
   fileprivate func takeSuppressed(_ id: UInt64, through number: UInt64) -> Set<UInt64>? {
@@ -164,10 +170,11 @@ final class CommitFeed: Sendable {
     }
   }
 
-  fileprivate func unregister(_ id: UInt64) {
+  fileprivate func unregister(_ id: UInt64, isWatching: Bool) {
     let watcher = state.withLock { state -> ChangeWatcher? in
-      state.observers -= 1
       state.suppressed[id] = nil
+      guard isWatching else { return nil }
+      state.observers -= 1
       guard state.observers == 0 else { return nil }
       state.recent = []
       defer { state.watcher = nil }
@@ -232,17 +239,19 @@ extension CommitFeed.State {
 
 /// The registration of an observer with a store's feed.
 ///
-/// The feed watches for commits of other processes while it has at least one.
+/// The feed watches for commits of other processes while it has at least one that is watching.
 final class ObserverRegistration: Sendable {
   private let feed: CommitFeed
   private let id: UInt64
+  private let isWatching: Bool
 
-  fileprivate init(feed: CommitFeed, id: UInt64) {
+  fileprivate init(feed: CommitFeed, id: UInt64, isWatching: Bool) {
     self.feed = feed
     self.id = id
+    self.isWatching = isWatching
   }
 
-  deinit { feed.unregister(id) }
+  deinit { feed.unregister(id, isWatching: isWatching) }
 
   /// Removes and returns the commits through `number` that are suppressed for the observer.
   ///

@@ -145,7 +145,7 @@ public struct Commits: AsyncSequence, Sendable {
 }
 
 extension Store {
-  fileprivate func lastCommit() throws(StoreError) -> UInt64 {
+  func lastCommit() throws(StoreError) -> UInt64 {
     do {
       return try commitNumber()
     } catch let error as StoreError {
