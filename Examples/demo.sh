@@ -8,7 +8,18 @@ step() { printf '\n\033[1m== %s\033[0m\n' "$1"; }
 fail() { echo "demo: $1" >&2; exit 1; }
 
 step "build"
-bin=$(.ci/build-release dlstore fault-server)
+# A debug build of what the demo needs, without the second transport, in a folder of its own: another
+# trait would compile the builds of the tests again. DEMO_BIN has programs that are built already.
+bin=${DEMO_BIN:-}
+if [ -z "$bin" ]; then
+  options="--scratch-path .build/demo --disable-index-store -debug-info-format none"
+  for product in dlstore fault-server; do
+    # shellcheck disable=SC2086 # a list of words
+    swift build $options --product "$product"
+  done
+  # shellcheck disable=SC2086
+  bin=$(swift build $options --show-bin-path)
+fi
 
 rm -rf .demo
 mkdir .demo
