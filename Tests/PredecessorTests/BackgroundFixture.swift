@@ -7,15 +7,15 @@ import ObjectStore
 import ResumeData
 import TestSupport
 
+/// A sink of an app that has terminated.
+struct DeadSink: TaskSink {
+  func receive(_ head: ResponseHead) -> BodyDisposition { .proceed }
+  func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }
+  func finish(_ outcome: TaskOutcome) {}
+}
+
 /// A store, and a simulated background session whose network the test controls.
 struct BackgroundFixture {
-  /// A sink of an app that has terminated.
-  private struct DeadSink: TaskSink {
-    func receive(_ head: ResponseHead) -> BodyDisposition { .proceed }
-    func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }
-    func finish(_ outcome: TaskOutcome) {}
-  }
-
   let folder: TemporaryFolder
   let store: RecordStore
   let session: SimulatedBackgroundTransport

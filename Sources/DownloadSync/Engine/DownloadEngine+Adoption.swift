@@ -121,9 +121,15 @@ extension DownloadEngine {
   /// - Returns: The changed record; `nil` if a command has changed it since.
   private func commitAdopted(_ adopted: DownloadRecord) async throws -> DownloadRecord? {
     let moment = now()
+    // What a later process knows of the bytes that the task had received before.
+    let validator = EarlierResponse(ofTaskOf: adopted, held: 0, total: nil)?.validator
     return try await commit { tx in
       try tx.update(TransferKey(adopted), if: { $0.intent == adopted.intent }) {
-        $0.adoptTask(at: moment)
+        $0.adoptTask(
+          entityTag: validator?.entityTag,
+          lastModified: validator?.lastModified,
+          at: moment
+        )
       }
     }
   }

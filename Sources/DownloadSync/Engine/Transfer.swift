@@ -82,6 +82,8 @@ final class Transfer: TaskSink {
   private let limiter: RateLimiter
   let offset: Int64
   private let usesResumeData: Bool
+  /// The record when the transfer began, which says what the task of a session continues.
+  private let record: DownloadRecord
   /// The URL and the file name of the record.
   private let names: [String]
   /// Scheme, host and port of the record's URL.
@@ -123,6 +125,7 @@ final class Transfer: TaskSink {
     expectedDigest = record.expectedDigest.flatMap { try? Digest($0) }
     self.offset = offset
     self.usesResumeData = usesResumeData
+    self.record = record
     names = [record.url, record.filename]
     urlOrigin = RecordIdentity.origin(of: record.url)
     self.checkpointBytes = checkpointBytes
@@ -215,6 +218,7 @@ final class Transfer: TaskSink {
       state.head = head
       return state.proof
     }
+    if let failure = contradiction(of: head) { return end(.startOver(failure)) }
     let proof = requested.proof(for: head, validatorOrigin: validatorOrigin)
     let head = withoutStoredCoding(head)
     let verdict = ResponseVerdict(
@@ -282,6 +286,15 @@ final class Transfer: TaskSink {
     case .fail(let failure, let retryAfter):
       return end(.failed(failure, retryAfter: retryAfter))
     }
+  }
+
+  /// Why a body that a background session has delivered cannot be the file; `nil` if it can, or for a
+  /// body that follows its head.
+  private func contradiction(of head: ResponseHead) -> DownloadFailure? {
+    guard offset == 0, let byteCount = head.deliveredByteCount else { return nil }
+    let (held, total) = state.withLock { ($0.held, $0.entity.total) }
+    return EarlierResponse(ofTaskOf: record, held: held, total: total)?
+      .contradiction(of: head, byteCount: byteCount)
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {

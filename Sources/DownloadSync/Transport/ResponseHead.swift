@@ -17,6 +17,9 @@ public struct ResponseHead: Sendable, Hashable {
   /// Whether the transport removes content codings from the body, so that the bytes are not those
   /// that the server stores.
   package var isDecoded = false
+  /// The number of bytes that a background session has delivered with the head; `nil` for the head of
+  /// a response whose body follows.
+  package var deliveredByteCount: Int64?
 
   /// Creates a response head.
   public init(status: Int, fields: [HeaderField], url: String? = nil) {
@@ -167,8 +170,9 @@ extension ResponseHead {
   /// The last response of the task may have contained only the final part of these bytes. Only a
   /// 206 is changed: every other status describes the whole body.
   package func forDelivery(byteCount: Int64, from offset: Int64) -> Self {
-    guard status == 206, byteCount > 0 else { return self }
     var head = self
+    head.deliveredByteCount = byteCount
+    guard status == 206, byteCount > 0 else { return head }
     head.fields.removeAll { ["content-range", "content-length"].contains($0.name.lowercased()) }
     // The size that the server stated shows whether bytes are missing, or are too many.
     let length = offset > 0 ? byteCount : contentRange?.total ?? byteCount

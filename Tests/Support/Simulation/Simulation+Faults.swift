@@ -89,11 +89,7 @@ extension Simulation {
       resource.heedsIfRange = false
     case 2: resource.excess = Int64(rangeChance.number(in: 1...100))
     case 3: resource.rangeStatus = rangeChance.pick([400, 401, 403, 404, 410, 416, 429, 503])
-    case 4:
-      // A background session resumes by itself: the engine does not learn that a range was requested,
-      // so an empty file is no contradiction (docs/reliability.md states this limit).
-      guard !profile.isInBackground else { break }
-      resource.emptiesRanges = true
+    case 4: resource.emptiesRanges = true
     case 5: if hasDigest { resource.changesTags = true }
     default: resource.acceptsRanges = false
     }

@@ -26,8 +26,23 @@ extension DownloadRecord {
   ///
   /// The task has used up its resume data. It runs in a process of the system, which it cannot
   /// crash with ours, so it is not counted as a crash suspect.
-  package mutating func adoptTask(at moment: Date) {
+  ///
+  /// - Parameters:
+  ///   - entityTag: The entity tag of the bytes that the resume data continues, which a record
+  ///     without bytes of its own keeps; `nil` if there is none.
+  ///   - lastModified: The date of these bytes.
+  ///   - moment: The time of the adoption.
+  package mutating func adoptTask(
+    entityTag: String? = nil,
+    lastModified: String? = nil,
+    at moment: Date
+  ) {
     noteWriting(from: moment)
+    if received == 0 {
+      self.entityTag = entityTag
+      self.lastModified = lastModified
+      validatorOrigin = nil
+    }
     state = .running
     resumeData = nil
     unresolvedStarts = 0
