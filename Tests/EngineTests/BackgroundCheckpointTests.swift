@@ -4,25 +4,6 @@ import EngineTestSupport
 import Foundation
 import Testing
 
-/// A background session whose tasks do only what the test calls for.
-private struct ManualBackgroundTransport: BackgroundTransport {
-  let tasks: ManualTransport
-
-  var keptRecordIDs: [String] { [] }
-
-  func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
-    tasks.start(request, sink: sink)
-  }
-
-  func cancel(_ task: TaskID) { tasks.cancel(task) }
-  func liveTasks() async -> [TaskSnapshot] { await tasks.liveTasks() }
-  func adopt(_ task: TaskID, sink: any TaskSink) {}
-  func acknowledge(_ task: TaskID) {}
-  func discardBytes(ofRecord recordID: String) {}
-  func resume(_ task: TaskID) {}
-  func wake() {}
-}
-
 /// The checkpoints of a transport whose tasks leave resume data.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundCheckpointTests {

@@ -138,17 +138,16 @@ extension DownloadEngine {
 extension DownloadEngine {
   /// Commits that the bytes from an offset on no longer count, because they are delivered again.
   ///
-  /// - Returns: The changed record; `nil` if its state or intent has changed since.
+  /// A retry that the user has requested since does not discard the delivered bytes.
+  ///
+  /// - Returns: The changed record; `nil` if its intent has changed since.
   private func commitRolledBack(
     _ old: DownloadRecord,
     to offset: Int64
   ) async throws -> DownloadRecord? {
     let moment = now()
     return try await commit { tx in
-      let isUnchanged = { (record: DownloadRecord) in
-        record.state == old.state && record.intent == old.intent
-      }
-      return try tx.update(TransferKey(old), if: isUnchanged) {
+      try tx.update(TransferKey(old), if: { $0.intent == old.intent }) {
         $0.rollBack(to: offset, at: moment)
       }
     }
