@@ -82,12 +82,16 @@ extension ChangedPartialTests {
   /// An engine whose reads of changed partial files wait.
   private func engine(
     holding held: HeldWork,
-    _ faultInjector: (any FaultInjector)? = nil
+    _ faultInjector: (any FaultInjector)? = nil,
+    queue bounds: QueueBounds = QueueBounds()
   ) throws -> DownloadEngine {
     var environment = EngineEnvironment.live
     environment.faultInjector = faultInjector
     environment.startLongWork = { held.add($0) }
-    return try fixture.engine(environment: environment) { $0.pieceLength = Self.length }
+    return try fixture.engine(environment: environment) { options in
+      options.pieceLength = Self.length
+      options.queueBounds = bounds
+    }
   }
 
   /// Runs an engine until it reads the changed file of an interrupted download.
@@ -218,6 +222,32 @@ extension ChangedPartialTests {
       held.release()
       #expect(try await run.value.completed == 2)
     }
+    try expectComplete()
+  }
+
+  @Test func `a download whose file is read is not taken from the store once more`() async throws {
+    let path = try await interrupt()
+    try overwrite(path, at: 150_000)
+    try fixture.add("/a")
+    let held = HeldWork()
+    let bounds = QueueBounds(perHost: 1, delayed: 1, page: 1, pagesPerTurn: 1)
+    let engine = try engine(holding: held, queue: bounds)
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("the check") { held.count == 1 }
+    // Behind the downloads that the queue has not read yet, and before the last of them.
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: fixture.server.url("/a")) { $0.priority = -5 }
+    }
+    let names = ["/b", "/c", "/d", "/e"]
+    for name in names {
+      fixture.server.route(name, Resource(.generated(byteCount: 1_000, seed: 81)))
+      try fixture.add(name) { $0.priority = name == "/e" ? -10 : 0 }
+    }
+    try await waitUntil("the last one") { try fixture.record("/e").state == .completed }
+    #expect(held.count == 1)
+    #expect(try fixture.record("/a").state == .waiting)
+    held.release()
+    #expect(try await run.value.completed == 5)
     try expectComplete()
   }
 

@@ -247,6 +247,28 @@ struct PieceTests {
     #expect(record.attempts.last?.failure.code == .digestMismatch)
   }
 
+  @Test func `no byte of a file of another size than its pieces is kept`() async throws {
+    let record = try await fixture.breakOff(
+      "/a",
+      Self.body,
+      after: 850_000,
+      pieceLength: Self.length
+    ) { $0.pieces = Self.required() }
+    #expect(record.received > 0)
+    let path = try fixture.store.roots().layout(of: record).partialPath
+    // The first response did not state the size.
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: record.url) { $0.expected = nil }
+    }
+    fixture.server.route("/a", Resource(.generated(byteCount: Self.size + 1, seed: 77)))
+    try fixture.add("/a")
+    try await run()
+    let refused = try fixture.record("/a")
+    #expect(refused.attempts.last?.failure.code == .digestMismatch)
+    #expect(refused.state == .failedPermanent && refused.received == 0)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test(arguments: [Resource.Framing.contentLength, .chunked], [0, 1])
   func `a required size is compared without digests`(
     framing: Resource.Framing,

@@ -319,14 +319,32 @@ final class PartialFile: Sendable, ProcessLock {
     _ = try trim()
     // On some file systems a sync changes the modification time.
     _ = try synchronize()
-    var attempts = 3
-    while attempts > 0 {
-      attempts -= 1
-      let before = fileIdentity
-      let digest = try hash(algorithm)
-      if let before, before == fileIdentity { return (digest, before) }
+    let found = try Self.readUnchanged(
+      identity: { fileIdentity },
+      read: { () throws(Failure) in try hash(algorithm) }
+    )
+    guard let found else { throw Failure(code: EBUSY, operation: "reading \(path)") }
+    return found
+  }
+
+  /// Reads a file up to three times, until no other program has changed it in the meantime.
+  ///
+  /// - Parameters:
+  ///   - identity: Returns the current identity of the file.
+  ///   - read: Reads the file.
+  /// - Returns: What was read, and the identity of the file before and after that; `nil` if the file
+  ///   has changed each time.
+  /// - Throws: The error of `read`.
+  static func readUnchanged<Value>(
+    identity: () -> FileIdentity?,
+    read: () throws(Failure) -> Value
+  ) throws(Failure) -> (Value, FileIdentity)? {
+    for _ in 0..<3 {
+      let before = identity()
+      let value = try read()
+      if let before, before == identity() { return (value, before) }
     }
-    throw Failure(code: EBUSY, operation: "reading \(path)")
+    return nil
   }
 
   private func hash(_ algorithm: Digest.Algorithm) throws(Failure) -> Digest {
