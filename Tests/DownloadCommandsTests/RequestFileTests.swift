@@ -54,8 +54,12 @@ struct RequestFileTests {
     ("machine b%C3%BCcher.example login l password p", "BÜCHER.example", "l:p"),
     ("machine a.example. login l password p", "a.example", "l:p"),
     ("machine \"\" login l password p", "a", nil),
-    // A number sign in a value.
-    ("machine a login l password #p # c", "a", "l:#p"),
+    // A number sign, as curl 7.88 reads it: a comment, except in quotes and within a token.
+    ("machine a login l password #p # c", "a", "l:"),
+    ("machine a login l password # c\nmachine b login m password q", "b", "m:q"),
+    ("machine a login l password # c\n  p", "a", "l:p"),
+    ("machine a login l password \"#p\" # c", "a", "l:#p"),
+    ("machine a login l password p#c", "a", "l:p#c"),
   ])
   func `a netrc file gives the credentials of a host`(
     text: String,

@@ -3,9 +3,9 @@ internal import DownloadStore
 /// A netrc file: logins and passwords by host, as curl reads it.
 ///
 /// Tokens are separated by white space. A token in double quotes may contain white space, and the
-/// escapes `\"`, `\\`, `\n`, `\r` and `\t`. A token that begins with `#`, other than a value,
-/// begins a comment to the end of its line. The definition of a macro extends to the next empty
-/// line. Keywords of other programs, such as `port` and `protocol`, and unknown tokens are ignored.
+/// escapes `\"`, `\\`, `\n`, `\r` and `\t`. A token that begins with `#` begins a comment to the end
+/// of its line; a value that begins with it is in quotes. The definition of a macro extends to the
+/// next empty line. Keywords of other programs, such as `port` and `protocol`, and unknown tokens are ignored.
 struct NetrcFile: Sendable, Equatable {
   /// A login and its password.
   struct Credentials: Sendable, Equatable {
@@ -145,13 +145,18 @@ private struct Tokens {
     while let scalar = rest.first, Self.isBlank(scalar) { _ = pop() }
   }
 
-  /// Returns the next token that is not a value; `nil` at the end.
-  mutating func next() throws(NetrcFile.Invalid) -> String? {
+  /// Skips blanks and comments.
+  private mutating func skipComments() {
     skipBlanks()
     while rest.first == "#" {
       while let next = rest.first, next != "\n" { _ = pop() }
       skipBlanks()
     }
+  }
+
+  /// Returns the next token that is not a value; `nil` at the end.
+  mutating func next() throws(NetrcFile.Invalid) -> String? {
+    skipComments()
     return rest.isEmpty ? nil : try token()
   }
 
@@ -159,11 +164,11 @@ private struct Tokens {
   /// a later line, or the file ends.
   mutating func value() throws(NetrcFile.Invalid) -> String {
     let start = line
-    skipBlanks()
+    skipComments()
     guard let first = rest.first else { return "" }
     guard line == start || first == "\"" else {
       let word = String(rest.prefix { !Self.isBlank($0) })
-      return Self.keywords.contains(word.lowercased()) || first == "#" ? "" : try token()
+      return Self.keywords.contains(word.lowercased()) ? "" : try token()
     }
     return try token()
   }
