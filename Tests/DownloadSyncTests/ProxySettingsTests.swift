@@ -5,8 +5,7 @@ import Testing
 
 @Suite struct ProxySettingsTests {
   private func server(_ url: String, _ environment: [String: String]) throws -> String? {
-    let url = try #require(URL(string: url))
-    return try ProxySettings(environment: environment).server(for: url)?.description
+    try ProxySettings(environment: environment).server(for: url)?.description
   }
 
   @Test func `the scheme of the URL chooses the variable`() throws {
@@ -46,6 +45,17 @@ import Testing
     ]
     #expect(try (server("http://\(host)/", environment) == nil) == isDirect)
     #expect(try server("http://\(host)/", ["http_proxy": "p:1", "NO_PROXY": "*"]) == nil)
+  }
+
+  @Test func `the host is the one that a request is sent to`() throws {
+    let environment = ["http_proxy": "p:1", "no_proxy": "example.com,xn--bcher-kva.test"]
+    // Each of these is a URL that the transports send, and that another parser reads differently.
+    #expect(try server("http://example.com/a b|%zz", environment) == nil)
+    #expect(try server("http://b\u{FC}cher.test/", environment) == nil)
+    #expect(try server("http://user@example.com:80/", environment) == nil)
+    #expect(try server("HTTP://other.org/a b", environment) == "http://p:1")
+    #expect(try server("ftp://other.org/", environment) == nil)
+    #expect(try server("other.org", environment) == nil)
   }
 
   @Test func `credentials are decoded and not shown`() throws {

@@ -1,5 +1,5 @@
 package import DownloadStore
-public import Foundation
+internal import Foundation
 
 /// The proxies through which requests are sent, by the scheme of the URL.
 ///
@@ -56,10 +56,12 @@ public struct ProxySettings: Sendable, Hashable {
     .filter { !$0.isEmpty }
   }
 
-  /// The proxy for a URL; `nil` for a direct connection.
-  public func server(for url: URL) -> ProxyServer? {
-    guard let host = url.host?.lowercased(), !isException(host) else { return nil }
-    return url.scheme?.lowercased() == "https" ? https : http
+  /// The proxy for an absolute `http` or `https` URL; `nil` for a direct connection.
+  ///
+  /// The URL is parsed as the transports parse it. No proxy is used for a text that cannot be
+  /// requested.
+  public func server(for url: String) -> ProxyServer? {
+    (try? RequestURL(url)).flatMap { server(for: $0) }
   }
 
   /// The proxy for a request; `nil` for a direct connection.
