@@ -1,4 +1,5 @@
 internal import LMDB
+internal import SystemInterface
 
 /// The compaction of a closed store if a rule applies to its file.
 struct Compaction {
@@ -90,6 +91,7 @@ extension Store {
   @discardableResult
   public static func compact(at path: String) throws -> Int64 {
     try translating("compacting \(path)") {
+      try requireDataFile(at: path)
       let before = try FileSize.of(path + "/data.mdb")
       try Environment.compact(path)
       return max(before - (try FileSize.of(path + "/data.mdb")), 0)
@@ -113,7 +115,15 @@ extension Store {
   ///   `diskFull` is thrown before anything is written.
   @discardableResult
   public static func compact(at path: String, if rule: CompactionRule) throws -> Int64? {
-    try translating("compacting \(path)") { try Compaction(path: path, rule: rule).run() }
+    try translating("compacting \(path)") {
+      try requireDataFile(at: path)
+      return try Compaction(path: path, rule: rule).run()
+    }
+  }
+
+  /// Checks that the data file is one, and not a link, whatever a link names.
+  private static func requireDataFile(at path: String) throws {
+    close(try StoreFile.open("data.mdb", in: path, flags: O_RDONLY))
   }
 
   /// Removes the unfinished copies of compactions in this process, which fail from then on.
