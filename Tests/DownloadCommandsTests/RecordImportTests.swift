@@ -103,6 +103,25 @@ struct RecordImportTests: StoreSuite {
     }
   }
 
+  @Test func `of two records with one id, the first one has the header fields`() async throws {
+    let requests = ["http://h/a", "http://h/b"].map { url in
+      var request = DownloadRequest(url: url)
+      request.headers = [HeaderField(name: "X-Key", value: "1")]
+      return request
+    }
+    let id = "0123456789abcdef"
+    let file = try await export(requests) { model, fields in
+      fields[model == "DownloadRecord" ? "id" : "recordID"] = id
+    }
+    let result = await importing(file)
+    #expect(result.status == .done, "\(result.messages)")
+    let target = try RecordStore(at: store)
+    for record in try records() {
+      #expect(record.hasHeaders == (record.id == id))
+      #expect(try target.headers(of: record).isEmpty == !record.hasHeaders)
+    }
+  }
+
   @Test func `a record whose file name another download has gets a number`() async throws {
     try await RecordStore(at: store).add([DownloadRequest(url: "http://other/a.bin")])
     let result = await importing(try await export())
