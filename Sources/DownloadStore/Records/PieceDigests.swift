@@ -20,7 +20,9 @@ package struct PieceDigests: Sendable, Hashable {
   package var pieceLength: Int64
   /// The name of the algorithm: `xxh64`, or that of a ``Digest/Algorithm``.
   package var algorithm: String
-  /// The digests one after the other; zeros for a piece that has none.
+  /// The digests one after the other.
+  ///
+  /// In a table that the engine records, zeros stand for a piece that has none.
   package var digests: Data
 }
 
