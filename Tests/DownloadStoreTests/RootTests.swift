@@ -118,21 +118,42 @@ import Testing
     let store = fixture.store
     var urls: [String] = []
     for (round, folder) in ["/a", "/b", "/a", "/b", "/a", "/b"].enumerated() {
-      #expect(try store.setStandardFolder(folder).count == min(round, 1))
+      #expect(try store.setStandardFolder(folder).count == (round + 1) / 2)
       urls.append("https://example.com/\(round)")
       try fixture.add(urls[round])
       try fixture.change(urls[round]) { $0.received = 5 }
     }
     let folders = try urls.map { try fixture.layout(of: store.record(matching: $0)).rootPath }
     #expect(folders == ["/a", "/b", "/a", "/b", "/a", "/b"])
-    #expect(try store.roots().all.count == 3)
+    // No path has two roots.
+    #expect(try store.roots().all.map(\.path) == ["/b", "/a"])
+  }
+
+  @Test func `a new download gives way to one that returns to its folder`() throws {
+    let store = fixture.store
+    _ = try store.setStandardFolder("/a")
+    try fixture.add("https://example.com/1") { $0.filename = "x" }
+    try fixture.change("https://example.com/1") { $0.received = 5 }
+    _ = try store.setStandardFolder("/b")
+    try fixture.add("https://example.com/2") { $0.filename = "x" }
+    #expect(try store.setStandardFolder("/a").count == 0)
+    let (old, new) = (
+      try store.record(matching: "https://example.com/1"),
+      try store.record(matching: "https://example.com/2")
+    )
+    #expect(try fixture.layout(of: old).finalPath == "/a/x")
+    #expect(try fixture.layout(of: new).finalPath == "/a/x (2)")
+    #expect(old.root == RootName.standard && new.root == RootName.standard)
+    #expect(try store.roots().all.count == 1)
   }
 
   @Test func `a download whose name is taken in the root of its folder gets another root`() throws {
     let store = fixture.store
     let known = try store.root(at: "/a")
     try fixture.add("https://example.com/1") { ($0.root, $0.filename) = (known, "x") }
-    _ = try store.setStandardFolder("/a")
+    try fixture.change("https://example.com/1") { $0.received = 5 }
+    // The path of a root that the user sets is not compared with the others.
+    try store.setRoot("/a")
     try fixture.add("https://example.com/2") { $0.filename = "x" }
     try fixture.change("https://example.com/2") { $0.received = 5 }
     let kept = try store.setStandardFolder("/b")
@@ -140,5 +161,10 @@ import Testing
     let record = try store.record(matching: "https://example.com/2")
     #expect(try fixture.layout(of: record).rootPath == "/a")
     #expect(record.root != known && record.root != RootName.standard)
+    // Both have bytes, so each keeps its name.
+    _ = try store.setStandardFolder("/a")
+    let found = try ["1", "2"].map { try store.record(matching: "https://example.com/\($0)") }
+    #expect(try found.map { try fixture.layout(of: $0).finalPath } == ["/a/x", "/a/x"])
+    #expect(Set(found.map(\.root)).count == 2)
   }
 }

@@ -129,7 +129,7 @@ extension RecordStore {
 
 extension DownloadRecord {
   /// Sets the file name, and the destination that depends on it.
-  fileprivate mutating func setFilename(_ name: String) {
+  mutating func setFilename(_ name: String) {
     filename = name
     destination = FileLayout.destination(root: root, folder: folder, filename: name)
   }

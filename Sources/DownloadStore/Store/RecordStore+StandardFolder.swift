@@ -13,9 +13,10 @@ extension RecordStore {
   /// Sets the folder for files from now on, which is the path of the standard root.
   ///
   /// A download of the standard root that has bytes or a file stays in the previous folder, under a
-  /// root of its own with that path. The others follow to the new folder. Moves no files. All of it
-  /// is one transaction, which is durable on return. The caller holds the engine lock, because an
-  /// engine does not expect that the folder of a transfer changes.
+  /// root that is made for that path. The others follow to the new folder. The downloads of a root
+  /// that an earlier call made for the new path return to the standard root, so that no path has two
+  /// roots. Moves no files. All of it is one transaction, which is durable on return. The caller holds
+  /// the engine lock, because an engine does not expect that the folder of a transfer changes.
   ///
   /// ``setRoot(_:named:)`` instead moves all downloads of a root, for a folder that has moved.
   ///
@@ -23,8 +24,9 @@ extension RecordStore {
   /// - Returns: The downloads that stay.
   /// - Throws: ``RecordStoreError`` with `invalidName` for a path that is relative, has `..`, or is
   ///   longer than 1,536 bytes; ``StoreError``.
-  /// - Complexity: O(n) for n records if the path changes, with one or two `lstat` calls for each
-  ///   download of the standard root that has not started.
+  /// - Complexity: O(n) for n records of the standard root and of the root with the new path if the
+  ///   path changes, with one or two `lstat` calls for each download of the standard root that has not
+  ///   started.
   package func setStandardFolder(_ path: String) throws -> KeptDownloads {
     let path = try Root.validatedPath(path)
     let (storeID, unset) = (id, "\(self.path)/files")
@@ -40,9 +42,50 @@ extension RecordStore {
         }
         try Self.move(urls, toRootAt: previous, in: &tx)
         kept.count = urls.count
+        try takeBack(downloadsOfRootsMadeFor: path, in: &tx)
       }
       _ = try tx.upsert(Root(name: RootName.standard, path: path))
       return kept
+    }
+  }
+
+  /// Returns the downloads of the roots that were made for a path to the standard root, which has the
+  /// path now, and removes these roots.
+  ///
+  /// A download of the standard root that has no file, and the name of one of them, gets another name.
+  /// Only a download whose name belongs to a file of another one stays in its root.
+  private func takeBack(
+    downloadsOfRootsMadeFor path: String,
+    in tx: inout StoreTransaction
+  ) throws {
+    let made = Root.name(madeFor: path)
+    let names = try tx.fetch(Root.all)
+      .filter { $0.path == path && $0.name.hasPrefix(made) }.map(\.name)
+    guard !names.isEmpty else { return }
+    let roots = Roots(paths: [:], standardPath: path, storeID: id)
+    for name in names {
+      var isEmpty = true
+      var urls: [String] = []
+      try tx.forEach(DownloadRecord.where { $0.root == name }) { record in
+        urls.append(record.url)
+        return true
+      }
+      for url in urls {
+        guard var record = try tx.find(DownloadRecord.self, key: url) else { continue }
+        record.root = RootName.standard
+        record.setFilename(record.filename)
+        let destination = record.destination
+        let other = try tx.first(DownloadRecord.where { $0.destination == destination })
+        if let other, try other.hasFile(in: roots.layout(of: other)) {
+          isEmpty = false
+          continue
+        }
+        try tx.upsert(record)
+        guard var other else { continue }
+        try reserveName(for: &other, roots, in: &tx)
+        try tx.upsert(other)
+      }
+      if isEmpty { try tx.delete(Root.self, key: name) }
     }
   }
 
@@ -89,11 +132,18 @@ extension StoreTransaction {
   ///
   /// - Returns: Its name.
   mutating func makeRoot(at path: String) throws -> String {
-    var name = "root-\(RecordIdentity.id(forURL: path))"
+    var name = Root.name(madeFor: path)
     // A root that was created for this path may have been moved, with its records.
     while try find(Root.self, key: name) != nil { name += "-" }
     try insert(Root(name: name, path: path))
     return name
+  }
+}
+
+extension Root {
+  /// The name of the first root that is made for a path.
+  fileprivate static func name(madeFor path: String) -> String {
+    "root-\(RecordIdentity.id(forURL: path))"
   }
 }
 
