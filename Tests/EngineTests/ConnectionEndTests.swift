@@ -8,8 +8,8 @@ import Testing
 /// The ends of the connections of one file, in an order that the test determines.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionEndTests {
-  private let fixture: ManualFixture
-  private var transport: ManualTransport { fixture.transport }
+  let fixture: ManualFixture
+  var transport: ManualTransport { fixture.transport }
 
   init() throws {
     fixture = try ManualFixture()
@@ -17,7 +17,7 @@ struct ConnectionEndTests {
   }
 
   /// Creates an engine that opens two connections without measuring, and splits 60 bytes or more.
-  private func engine(
+  func engine(
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
     var options = EngineOptions(maximumRunning: 8, maximumPerHost: 8)
@@ -29,16 +29,16 @@ struct ConnectionEndTests {
     return try DownloadEngine(store: fixture.store, transport: transport, options: options)
   }
 
-  private func head(_ status: Int, range: String? = nil, tag: String = "\"1\"") -> ResponseHead {
+  func head(_ status: Int, range: String? = nil, tag: String = "\"1\"") -> ResponseHead {
     var fields = [HeaderField(name: "ETag", value: tag)]
     if let range { fields.append(HeaderField(name: "Content-Range", value: range)) }
     return ResponseHead(status: status, fields: fields)
   }
 
-  private func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
+  func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
 
   /// Delivers 10 of 100 bytes, and returns the two connections: the second one has the last 45 bytes.
-  private func split() async throws -> (
+  func split() async throws -> (
     first: ManualTransport.Started, second: ManualTransport.Started
   ) {
     try await fixture.started(1)
@@ -294,47 +294,6 @@ struct ConnectionEndTests {
       try await fixture.started(1)
       transport.started[0].receive(bytes(10), of: 100)
       try await fixture.settle()
-      #expect(transport.started.count == 1)
-    }
-  }
-
-  /// Holds the request of the second connection until the test opens it.
-  private final class HeldRequest: RequestInterceptor {
-    private struct State {
-      var isHeld = false
-      var isOpen = false
-    }
-    // Only held to access the fields.
-    private let state = Mutex(State())
-
-    var isHeld: Bool { state.withLock { $0.isHeld } }
-
-    func open() { state.withLock { $0.isOpen = true } }
-
-    func intercept(
-      _ request: TaskRequest,
-      for record: DownloadRecord
-    ) async throws -> TaskRequest {
-      guard request.offset > 0 else { return request }
-      state.withLock { $0.isHeld = true }
-      // Ignores that the engine cancels it.
-      while !state.withLock({ $0.isOpen }) { await Task.yield() }
-      return request
-    }
-  }
-
-  @Test func `a request that is prepared when its download is paused is not sent`() async throws {
-    let request = HeldRequest()
-    try await fixture.running(try engine { $0.requestInterceptors = [request] }) {
-      try await fixture.started(1)
-      transport.started[0].receive(bytes(10), of: 100)
-      try await waitUntil("the second request") { request.isHeld }
-      try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
-      try await waitUntil("the cancel") { !transport.cancelled.isEmpty }
-      request.open()
-      transport.started[0].sink.finish(.cancelled)
-      try await fixture.settle()
-      #expect(try fixture.record("a").state == .paused)
       #expect(transport.started.count == 1)
     }
   }
