@@ -263,6 +263,24 @@ import Testing
     #expect(record.partialWrittenAt == nil && record.partialIdentity == nil)
   }
 
+  @Test func `new resume data replaces the validator of the task that was adopted`() {
+    var record = DownloadRecord.sample(.running, .run)
+    record.count(ByteRanges())
+    record.resumeData = Data([1])
+    record.adoptTask(entityTag: "\"1\"", lastModified: "then", at: Self.moment)
+    #expect(record.resumeData == nil)
+    #expect(record.entityTag == "\"1\"" && record.lastModified == "then")
+    record.replaceResumeData(with: nil)
+    #expect(record.entityTag == "\"1\"")
+    record.interrupt(resumeData: Data([2]), at: Self.moment)
+    #expect(record.resumeData == Data([2]))
+    #expect(record.entityTag == nil && record.lastModified == nil)
+    record.count(ByteRanges(upTo: 5))
+    record.entityTag = "\"2\""
+    record.replaceResumeData(with: Data([3]))
+    #expect(record.entityTag == "\"2\"", "that of the bytes on disk")
+  }
+
   @Test func `a completed record has no schedule and replaces no other file`() {
     for var record in Self.records {
       record.replaceFile(FileIdentity(size: 1, inode: 2, modified: 3))

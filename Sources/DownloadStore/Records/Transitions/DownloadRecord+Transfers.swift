@@ -78,7 +78,7 @@ extension DownloadRecord {
     guard state == .running else { return }
     state = .waiting
     if isHeld { self.isHeld = true }
-    if let resumeData { self.resumeData = resumeData }
+    if let resumeData { replaceResumeData(with: resumeData) }
     updatedAt = moment
   }
 
@@ -186,7 +186,14 @@ extension DownloadRecord {
   }
 
   /// Stores resume data, or drops it.
+  ///
+  /// New resume data states the validator of its bytes. A record without bytes of its own forgets the
+  /// one that it has kept since the task was adopted: the task may have begun a new version.
   package mutating func replaceResumeData(with data: Data?) {
     resumeData = data
+    guard data != nil, received == 0 else { return }
+    entityTag = nil
+    lastModified = nil
+    validatorOrigin = nil
   }
 }
