@@ -7,7 +7,7 @@ import Testing
   private let start = ContinuousClock.now
 
   private func entries(_ range: Range<Int>) -> [HookQueue.Entry] {
-    range.map { HookQueue.Entry(recordID: "id\($0)", generation: 7, hook: .completion) }
+    range.map { HookQueue.Entry(recordID: "id\($0)", key: "id\($0)-7", hook: .completion) }
   }
 
   @Test func `hooks start in their order, four at a time`() {
@@ -35,7 +35,7 @@ import Testing
     let again = queue.takeStarts(at: start)
     #expect(again.isEmpty && queue.isIdle && queue.givenUpCount == 0)
     // A second download of the same record is another end.
-    queue.insert([HookQueue.Entry(recordID: "id0", generation: 8, hook: .completion)])
+    queue.insert([HookQueue.Entry(recordID: "id0", key: "id0-8", hook: .completion)])
     let second = queue.takeStarts(at: start)
     #expect(second.map(\.key) == ["id0-8"])
   }

@@ -60,7 +60,7 @@ struct HookTests {
     #expect(
       lines == [
         "DLSTORE_EVENT=complete", "DLSTORE_ID=\(record.id)",
-        "DLSTORE_KEY=\(record.id)-\(record.generation)",
+        "DLSTORE_KEY=\(record.endKey)",
         "DLSTORE_PATH=\(folder.path(record.filename))", "DLSTORE_STORE=\(store)",
       ],
       "a command that runs dlstore is not a worker"

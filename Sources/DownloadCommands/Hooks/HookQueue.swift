@@ -8,12 +8,9 @@ struct HookQueue {
   struct Entry: Sendable, Hashable {
     /// The id of the record.
     var recordID: String
-    /// The generation of the transfer that ended.
-    var generation: Int64
+    /// The key of the end: the same for every run of the hook for it, also after a kill.
+    var key: String
     var hook: DownloadHook
-
-    /// The same for every run of the hook for this end, also after a kill.
-    var key: String { "\(recordID)-\(generation)" }
   }
 
   /// The result of a run.

@@ -131,7 +131,7 @@ struct HookRunner: Sendable {
     do {
       return try commands.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { hook in
         try records(awaiting: hook, limit).map {
-          HookQueue.Entry(recordID: $0.id, generation: $0.generation, hook: hook)
+          HookQueue.Entry(recordID: $0.id, key: $0.endKey, hook: hook)
         }
       }
     } catch {
@@ -155,7 +155,7 @@ struct HookRunner: Sendable {
     guard let command = commands[entry.hook],
       let record = try? store.record(matching: entry.recordID)
     else { return .marked }
-    guard record.generation == entry.generation, record.pendingHooks.contains(entry.hook) else {
+    guard record.endKey == entry.key, record.pendingHooks.contains(entry.hook) else {
       return .cleared
     }
     do {

@@ -36,7 +36,7 @@ extension RecordStore {
     try await inBackground { [self] in
       try objects.write { tx in
         let found = try tx.first(DownloadRecord.where { $0.id == record.id })
-        guard var stored = found, stored.generation == record.generation,
+        guard var stored = found, stored.endKey == record.endKey,
           stored.pendingHooks.contains(hook)
         else { return false }
         stored.finishHook(hook)

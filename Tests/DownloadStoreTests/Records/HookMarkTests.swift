@@ -1,4 +1,5 @@
 import DownloadStore
+import Foundation
 import ObjectStore
 import TestSupport
 import Testing
@@ -34,6 +35,22 @@ import Testing
     let later = try fixture.change(url) { $0.generation += 1 }
     #expect(try await !fixture.store.finishHook(.completion, of: record))
     #expect(try fixture.store.records(awaiting: .completion) == [later])
+  }
+
+  @Test func `an end after an import or a restored backup has another key`() async throws {
+    let record = try ended()
+    let again = try fixture.change(url) { $0.completedAt = $0.createdAt.addingTimeInterval(60) }
+    #expect(again.generation == record.generation)
+    #expect(again.endKey != record.endKey)
+    #expect(try await !fixture.store.finishHook(.completion, of: record))
+    #expect(try fixture.store.records(awaiting: .completion) == [again])
+  }
+
+  @Test(arguments: [-Double.infinity, .nan, 1e300])
+  func `a time that no number of microseconds states has a key`(seconds: Double) throws {
+    var record = try ended()
+    record.completedAt = Date(timeIntervalSince1970: seconds)
+    #expect(record.endKey == "\(record.id)-\(record.generation)-0")
   }
 
   @Test func `a hook leaves the mark of another one`() async throws {
