@@ -327,6 +327,33 @@ struct ConnectionEndTests {
     try fixture.store.addNow([request])
   }
 
+  @Test func `after a damaged piece, another server's entity tag does not drop the good ones`()
+    async throws
+  {
+    try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+    try addWithPieces()
+    let engine = try engine { $0.checkpointInterval = .seconds(600) }
+    try await fixture.running(engine) {
+      try await fixture.started(1)
+      transport.started[0].receive(bytes(10), of: 400)
+      try await fixture.started(2)
+      let (first, second) = (transport.started[0], transport.started[1])
+      #expect(second.sink.receive(head(206, range: "bytes 205-399/400")) == .proceed)
+      #expect(first.sink.receive(bytes(195).span) == .cancel)
+      first.sink.finish(.cancelled)
+      #expect(second.sink.receive(bytes(195).span) == .proceed)
+      second.sink.finish(.completed)
+      try await fixture.started(3)
+      let third = transport.started[2]
+      #expect(third.request.url != first.request.url)
+      let other = head(206, range: "bytes 100-199/400", tag: "\"2\"")
+      #expect(third.sink.receive(other) == .proceed)
+      #expect(third.sink.receive([UInt8](repeating: 8, count: 10).span) == .proceed)
+      try await fixture.started(4)
+      #expect(transport.started[3].request.offset == 300)
+    }
+  }
+
   @Test func `after a damaged piece of a mirror, an attempt uses one server`() async throws {
     try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
     try addWithPieces()
@@ -351,7 +378,6 @@ struct ConnectionEndTests {
       try await fixture.started(4)
       #expect(transport.started[3].request.offset == 300)
       #expect(transport.started[3].request.url == third.request.url)
-      #expect(transport.started[3].request.validator == "\"1\"")
     }
   }
 }

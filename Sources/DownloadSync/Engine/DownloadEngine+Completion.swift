@@ -194,7 +194,9 @@ extension DownloadEngine {
     let record = failed.record
     let download = active[TransferKey(record)]
     let head = failed.head ?? download?.transfer.head
-    if failed.blamesServers, let download { stopMixingServers(of: download) }
+    if failed.blamesServers, let download {
+      stopMixingServers(of: download, arePiecesChecked: false)
+    }
     var failure = failed.failure
     if case .discard(let changed) = failed.bytes, let transfer = download?.transfer {
       failure = try await discard(changed, of: transfer) ?? failure

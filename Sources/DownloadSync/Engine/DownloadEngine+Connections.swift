@@ -236,12 +236,16 @@ extension DownloadEngine {
     }
   }
 
-  /// Uses the servers of a file one at a time from now on, and only bytes with equal validators,
-  /// because one of them may have another file.
-  func stopMixingServers(of download: ActiveTransfer) {
+  /// Uses the servers of a file one at a time from now on, because one of them may have another file.
+  ///
+  /// - Parameters:
+  ///   - download: The transfer.
+  ///   - arePiecesChecked: Whether the bytes that count have the required digests of their pieces.
+  ///     Otherwise only bytes with equal validators are put together.
+  func stopMixingServers(of download: ActiveTransfer, arePiecesChecked: Bool) {
     guard download.hasUsedMirrors || download.transfer.isMixed else { return }
     unsplittable.insert(download.record.id)
-    unmixable.insert(download.record.id)
+    if !arePiecesChecked { unmixable.insert(download.record.id) }
   }
 
   /// Repeats the first task of a transfer without `If-Range`, if its sink asks for that.

@@ -130,7 +130,9 @@ extension DownloadEngine {
         restartsFrom: download.committed
       )
     case .failed(let failure, let retryAfter):
-      if failure.code == .pieceMismatch { stopMixingServers(of: download) }
+      if failure.code == .pieceMismatch {
+        stopMixingServers(of: download, arePiecesChecked: true)
+      }
       active.remove(download.record.url)
       // An empty partial file carries no state.
       if download.transfer.file.fileIdentity?.size == 0 {
