@@ -99,6 +99,31 @@ struct DiskSpaceTests {
     #expect(reserved.withLock { $0 } == [3, 3])
   }
 
+  @Test func `a file larger than the free space leaves the disk to the others`() async throws {
+    try fixture.add("b")
+    disk.set(4 << 20)
+    let faultInjector = EffectHook { effect in
+      guard case .reserve(_, 6 << 20) = effect else { return nil }
+      return ENOSPC
+    }
+    try await fixture.running(try engine(faultInjector, .full)) {
+      try await fixture.started(2)
+      let started = fixture.transport.started
+      let large = try #require(started.first { $0.request.url == fixture.url("a") })
+      let other = try #require(started.first { $0.request.url == fixture.url("b") })
+      let length = HeaderField(name: "Content-Length", value: "\(6 << 20)")
+      #expect(large.sink.receive(ResponseHead(status: 200, fields: [length])) == .cancel)
+      large.sink.finish(.cancelled)
+      try await waitUntil("some queries") { disk.looks > 5 }
+      #expect(fixture.transport.cancelled.isEmpty && fixture.transport.started.count == 2)
+      other.complete()
+      try await fixture.reached(.completed, "b")
+      disk.set(20 << 20)
+      try await fixture.started(3)
+      #expect(fixture.transport.started[2].request.url == fixture.url("a"))
+    }
+  }
+
   @Test func `a download waits until the disk has space for its remaining bytes`() async throws {
     try fixture.change("a") { $0.expected = 10 << 20 }
     disk.set(3 << 20)

@@ -26,7 +26,8 @@ extension DownloadEngine {
     restartsFrom committedBytes: Int64? = nil
   ) async throws {
     guard failure.code != .diskFull else {
-      return try await waitForDiskSpace(download, failure, resumeData)
+      let size = head.flatMap { $0.contentRange?.total ?? $0.contentLength }
+      return try await waitForDiskSpace(download, failure, resumeData, size: size)
     }
     guard failure.code != .outOfResources else {
       return try await waitForResources(download, failure, resumeData)
@@ -88,13 +89,15 @@ extension DownloadEngine {
 
   /// Returns a download to the queue, and prevents starts on its volume until it has free space.
   ///
-  /// This is neither a user's pause nor a failed attempt.
-  private func waitForDiskSpace(
+  /// This is neither a user's pause nor a failed attempt. `size` is the size of the file as the server
+  /// has stated it; a record stores it with its first bytes only.
+  func waitForDiskSpace(
     _ download: DownloadRecord,
     _ failure: DownloadFailure,
-    _ resumeData: ResumeDataChange
+    _ resumeData: ResumeDataChange = .none,
+    size: Int64?
   ) async throws {
-    try await blockVolume(of: download)
+    try await blockVolume(of: download, size: size)
     let moment = now()
     let waiting = try await commit { tx -> DownloadRecord? in
       guard var record = try tx.failing(download) else { return nil }
@@ -103,13 +106,14 @@ extension DownloadEngine {
       try tx.upsert(record)
       return record
     }
-    guard let waiting else {
+    guard var waiting else {
       return replaced.append(
         ReplacedTransfer(record: download, layout: try locations.layout(of: download))
       )
     }
     log("wait for disk space", waiting)
     dispatcher.emit(.waitingForDiskSpace(waiting))
+    waiting.expected = waiting.expected ?? size
     if waiting.mayStart { enqueue(waiting) }
   }
 

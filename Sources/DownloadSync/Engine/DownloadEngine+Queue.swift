@@ -174,10 +174,19 @@ extension DownloadEngine {
 
   /// Prevents starts on the full volume of a record, and ends the transfers that write to it.
   ///
+  /// If the volume has space, and only the record's file of `size` bytes does not fit, the others
+  /// continue.
+  ///
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
-  func blockVolume(of record: DownloadRecord) async throws {
+  func blockVolume(of record: DownloadRecord, size: Int64?) async throws {
     guard let folder = try? locations.layout(of: record).folderPath else { return }
     let full = locations.volume(of: record)
+    if let size, let available = environment.availableBytes(folder),
+      available > DiskSpaceMonitor.reserve,
+      !DiskSpaceMonitor.fits(size, beside: [], available: available)
+    {
+      return queue.noteLimited(full, folder: folder, at: environment.instant())
+    }
     queue.noteFull(full, folder: folder, at: environment.instant())
     // A complete file whose digest is being computed needs no more space.
     let others = active.urls.filter {

@@ -186,8 +186,12 @@ extension DownloadEngine {
         faultInjector: environment.faultInjector
       )
     } catch {
-      try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
-      return
+      let failure = error.asDownloadFailure
+      guard failure.code == .diskFull else {
+        return try await commitFailure(record, failure, retryAfter: nil)
+      }
+      // The record of a download that restarts has no size any more.
+      return try await waitForDiskSpace(record, failure, size: start.candidate.missingBytes)
     }
     let proof = record.resumeProof(
       with: start.pieces,

@@ -15,6 +15,8 @@ struct DiskSpaceMonitor: Sendable {
     /// A folder on it.
     var folder: String
     var lastCheck: ContinuousClock.Instant
+    /// The free space with which downloads of unknown size were tried alone, by record id.
+    var tried: [String: Int64] = [:]
   }
 
   /// The bytes to leave free: an almost full file system is slow, and other programs need space
@@ -30,7 +32,14 @@ struct DiskSpaceMonitor: Sendable {
 
   /// Notes that a write has failed because the volume is full.
   mutating func noteFull(_ volume: UInt64, folder: String, at moment: ContinuousClock.Instant) {
-    volumes[volume] = Volume(status: .full, folder: folder, lastCheck: moment)
+    let tried = volumes[volume]?.tried ?? [:]
+    volumes[volume] = Volume(status: .full, folder: folder, lastCheck: moment, tried: tried)
+  }
+
+  /// Notes that a volume has space, but not enough for a download whose size is known.
+  mutating func noteLimited(_ volume: UInt64, folder: String, at moment: ContinuousClock.Instant) {
+    guard volumes[volume] == nil else { return }
+    volumes[volume] = Volume(status: .limited, folder: folder, lastCheck: moment)
   }
 
   /// Returns the volumes to check now, each with a folder on it, and notes them as checked.
@@ -71,6 +80,29 @@ struct DiskSpaceMonitor: Sendable {
   /// The folder whose free space to check before a download to the volume starts; `nil` for a
   /// volume that is not monitored.
   func folder(toCheckOn volume: UInt64) -> String? { volumes[volume]?.folder }
+
+  /// Decides whether a download may start on a monitored volume.
+  ///
+  /// A download of unknown size also starts if it is alone, once with each amount of free space: it
+  /// may be small, and would otherwise wait for space that it does not need.
+  ///
+  /// - Parameters:
+  ///   - download: The download.
+  ///   - running: The missing bytes of the running downloads to its volume.
+  ///   - available: The free space, in bytes.
+  /// - Returns: Whether it may start.
+  mutating func mayStart(
+    _ download: Scheduler.Candidate,
+    beside running: [Int64?],
+    available: Int64
+  ) -> Bool {
+    if Self.fits(download.missingBytes, beside: running, available: available) { return true }
+    guard download.missingBytes == nil, running.isEmpty,
+      available > volumes[download.volume]?.tried[download.recordID] ?? Self.reserve
+    else { return false }
+    volumes[download.volume]?.tried[download.recordID] = available
+    return true
+  }
 
   /// Compares a download with the free space that the running downloads to its volume leave.
   ///

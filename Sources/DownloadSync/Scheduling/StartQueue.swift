@@ -315,7 +315,7 @@ struct StartQueue {
     }
   }
 
-  private func hasSpace(
+  private mutating func hasSpace(
     for candidate: Scheduler.Candidate,
     beside live: [Int64?],
     _ starting: [Scheduler.Candidate],
@@ -325,11 +325,7 @@ struct StartQueue {
       let available = available(folder)
     else { return true }
     let others = starting.filter { $0.volume == candidate.volume }.map(\.missingBytes)
-    return DiskSpaceMonitor.fits(
-      candidate.missingBytes,
-      beside: live + others,
-      available: available
-    )
+    return diskSpace.mayStart(candidate, beside: live + others, available: available)
   }
 
   // MARK: Full volumes and shortages
@@ -339,6 +335,11 @@ struct StartQueue {
     diskSpace.noteFull(volume, folder: folder, at: now)
     ready.block(volume: volume)
     backlog.block(volume: volume)
+  }
+
+  /// Compares starts on a volume with its free space, after a download was found not to fit.
+  mutating func noteLimited(_ volume: UInt64, folder: String, at now: ContinuousClock.Instant) {
+    diskSpace.noteLimited(volume, folder: folder, at: now)
   }
 
   /// Checks the free space of monitored volumes, each at most once per interval.

@@ -200,6 +200,32 @@ import Testing
     #expect(starts(&queue, available: 15 << 20) == ("b", ""))
   }
 
+  @Test func `a download of unknown size is tried alone, once with each amount of free space`() {
+    var queue = queue("a", "b")
+    var later = now
+    func starts(_ available: Int64) -> String {
+      queue.noteFull(1, folder: "/full", at: later)
+      later = later.advanced(by: .seconds(5))
+      queue.checkDiskSpace(at: later, interval: .seconds(5)) { _ in available }
+      return self.starts(&queue, available: available).0
+    }
+    #expect(starts(4 << 20) == "a")
+    insert("a", in: &queue)
+    #expect(starts(4 << 20) == "b")
+    insert("b", in: &queue)
+    #expect(starts(4 << 20) == "")
+    #expect(starts(5 << 20) == "a")
+  }
+
+  @Test func `a download that does not fit leaves the volume to the others`() {
+    var queue = queue("a", "b") { $0.expected = 1 << 20 }
+    insert("c", in: &queue) { $0.expected = 10 << 20 }
+    queue.noteLimited(1, folder: "/small", at: now)
+    #expect(queue.fullFolder == nil)
+    #expect(starts(&queue, available: 4 << 20) == ("ab", ""))
+    #expect(queue.urls == ["https://example.com/c"])
+  }
+
   // MARK: Downloads that stay in the store
 
   /// A queue that keeps one download of each host, and one that waits for a time, in memory.
