@@ -18,7 +18,6 @@ let package = Package(
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
     .library(name: "ResumeData", targets: ["ResumeData"]),
-    .library(name: "ObjectStoreMigration", targets: ["ObjectStoreMigration"]),
     .library(name: "MigrationTesting", targets: ["MigrationTesting"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadMetalink", targets: ["DownloadMetalink"]),
@@ -58,8 +57,24 @@ let package = Package(
     .target(name: "SystemInterface"),
     .target(name: "LMDB", dependencies: ["CLMDB", "SystemInterface"]),
     .target(
-      name: "ObjectStore",
+      name: "ObjectStoreCore",
       dependencies: ["LMDB", "SystemInterface", .product(name: "Logging", package: "swift-log")]
+    ),
+    .target(
+      name: "ObjectStoreMaintenance",
+      dependencies: ["LMDB", "ObjectStoreCore", "SystemInterface"]
+    ),
+    .target(
+      name: "ObjectStoreMigration",
+      dependencies: [
+        "LMDB", "ObjectStoreCore", "ObjectStoreMaintenance", "SystemInterface",
+        .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
+    // Re-exports the three, which programs import as one.
+    .target(
+      name: "ObjectStore",
+      dependencies: ["ObjectStoreCore", "ObjectStoreMaintenance", "ObjectStoreMigration"]
     ),
     .macro(
       name: "ObjectStoreMacros",
@@ -74,10 +89,9 @@ let package = Package(
     ),
     .target(name: "ObjectStoreModel", dependencies: ["ObjectStore", "ObjectStoreMacros"]),
     .target(
-      name: "ObjectStoreMigration",
+      name: "MigrationTesting",
       dependencies: ["ObjectStore", .product(name: "Crypto", package: "swift-crypto")]
     ),
-    .target(name: "MigrationTesting", dependencies: ["ObjectStore", "ObjectStoreMigration"]),
     .target(
       name: "Migrations",
       path: "Migrations",
@@ -136,12 +150,15 @@ let package = Package(
     .testTarget(
       name: "ObjectStoreTests",
       dependencies: [
-        "ObjectStore", "LMDB", "SystemInterface", "TestSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "LMDB", "ObjectStore", "ObjectStoreCore", "ObjectStoreMaintenance", "ObjectStoreMigration",
+        "SystemInterface", "TestSupport", .product(name: "Logging", package: "swift-log"),
       ]
     ),
     // Queries: random conditions, orders and joins, compared with arrays; the planner.
-    .testTarget(name: "ObjectStoreQueryTests", dependencies: ["ObjectStore", "TestSupport"]),
+    .testTarget(
+      name: "ObjectStoreQueryTests",
+      dependencies: ["ObjectStore", "ObjectStoreCore", "TestSupport"]
+    ),
     .executableTarget(
       name: "Quickstart",
       dependencies: ["DownloadStore", "DownloadSync", "DownloadURLSession"],
@@ -279,28 +296,23 @@ let package = Package(
         "TestSupport", "TestTraits",
       ]
     ),
-    // The files of a schema, the rules of its changes, and their verdicts on real stores.
-    .testTarget(
-      name: "ObjectStoreMigrationTests",
-      dependencies: ["ObjectStore", "ObjectStoreMigration", "TestSupport"]
-    ),
-    // The checks of migrations, with migrations that are correct and others that are not.
+    // The files of a schema, the rules of its changes, and their verdicts on real stores; the checks
+    // of migrations, with migrations that are correct and others that are not.
     .testTarget(
       name: "MigrationTestingTests",
-      dependencies: ["MigrationTesting", "ObjectStore", "ObjectStoreMigration", "TestSupport"]
+      dependencies: ["MigrationTesting", "ObjectStore", "TestSupport"]
     ),
     // The schema of the records against its lock file and its releases.
     .testTarget(
       name: "MigrationsTests",
       dependencies: [
-        "DownloadStore", "MigrationTesting", "Migrations", "ObjectStore", "ObjectStoreMigration",
-        "TestSupport",
+        "DownloadStore", "MigrationTesting", "Migrations", "ObjectStore", "TestSupport",
       ]
     ),
     // Checks and records the schema of the records: make schema.
     .executableTarget(
       name: "download-schema",
-      dependencies: ["DownloadStore", "Migrations", "ObjectStoreMigration"],
+      dependencies: ["DownloadStore", "MigrationTesting", "Migrations"],
       path: "Tests/Support/download-schema"
     ),
     // The file format, with an independent reader in Python.

@@ -26,7 +26,7 @@ let package = Package(
       name: "inventory-schema",
       dependencies: [
         "InventoryModels",
-        .product(name: "ObjectStoreMigration", package: "dlstore"),
+        .product(name: "MigrationTesting", package: "dlstore"),
       ]
     ),
     // The code of the articles in ObjectStore's documentation, which is compiled and run here.
@@ -34,7 +34,6 @@ let package = Package(
       name: "articles",
       dependencies: [
         .product(name: "MigrationTesting", package: "dlstore"),
-        .product(name: "ObjectStoreMigration", package: "dlstore"),
         .product(name: "ObjectStoreModel", package: "dlstore"),
       ],
       path: "Articles"

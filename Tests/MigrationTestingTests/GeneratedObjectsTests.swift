@@ -1,7 +1,6 @@
 import Foundation
 import MigrationTesting
 import ObjectStore
-import ObjectStoreMigration
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import MigrationTesting
 import ObjectStore
-import ObjectStoreMigration
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@ import DownloadStore
 import Foundation
 import MigrationTesting
 import ObjectStore
-import ObjectStoreMigration
 import TestSupport
 import Testing
 

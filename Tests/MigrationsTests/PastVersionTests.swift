@@ -2,7 +2,6 @@ import DownloadStore
 import Foundation
 import MigrationTesting
 import ObjectStore
-import ObjectStoreMigration
 import Testing
 
 /// Stores that released versions have written; none before the first release.

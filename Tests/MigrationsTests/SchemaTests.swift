@@ -1,8 +1,8 @@
 import DownloadStore
 import Foundation
+import MigrationTesting
 import Migrations
 import ObjectStore
-import ObjectStoreMigration
 import Testing
 
 /// The schema of the records against the files in `Migrations`.

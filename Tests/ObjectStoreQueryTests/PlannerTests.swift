@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests the query planner with index shapes and keys in memory, without a store.
 @Suite struct PlannerTests {

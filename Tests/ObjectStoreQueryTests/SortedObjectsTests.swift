@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests sorting by keys computed from views.
 @Suite struct SortedObjectsTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct ByteReaderTests {
   private func string(_ bytes: [UInt8]) throws -> String {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct FieldValueDecimalTests {
   private static let greatest = Decimal.greatestFiniteMagnitude

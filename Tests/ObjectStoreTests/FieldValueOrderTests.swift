@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Properties that the values of every type must have.
 @Suite struct FieldValueOrderTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct KeyEncodingTests {
   /// Expects keys to have the order of the values, also with appended ids.

@@ -2,7 +2,7 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Objects that an offset skips are not read if an index alone decides that they match.
 @Suite struct OffsetTests {

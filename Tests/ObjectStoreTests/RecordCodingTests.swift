@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct RecordCodingTests {
   static let layout = RecordLayout(Everything.schema)

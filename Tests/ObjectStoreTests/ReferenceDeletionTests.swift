@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests the delete rules of references.
 @Suite struct ReferenceDeletionTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests references in stores that programs of different versions use.
 @Suite struct ReferenceVersionTests {

@@ -4,7 +4,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// A version of the model `Note`.
 ///

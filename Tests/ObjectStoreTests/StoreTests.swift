@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LMDB
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct StoreTests {
   private struct Failure: Error {}

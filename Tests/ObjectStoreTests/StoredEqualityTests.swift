@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests the comparison of stored values with those of `isIn`.
 @Suite struct StoredEqualityTests {

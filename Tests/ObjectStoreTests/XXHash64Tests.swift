@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct XXHash64Tests {
   @Test(

@@ -3,7 +3,8 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMigration
 
 /// Samples by key, without indexes.
 private struct PlainSample: Model {

@@ -3,7 +3,8 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMigration
 
 /// A sample whose text is its length.
 private struct MeasuredSample: Model {

@@ -1,6 +1,5 @@
 import Foundation
 import MigrationTesting
-import ObjectStoreMigration
 package import ObjectStoreModel
 
 /// The recipes of the first release.

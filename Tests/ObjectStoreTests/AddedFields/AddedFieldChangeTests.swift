@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 @testable import LMDB
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Defaults together with other changes of a model.
 @Suite struct AddedFieldChangeTests {

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @testable import LMDB
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Tests that queries see what an object shows, for fields that are younger than the object.
 @Suite struct AddedFieldTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct ColumnChunkTests {
   @Test func `a chunk has the documented bytes`() throws {

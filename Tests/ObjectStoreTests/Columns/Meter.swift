@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// The values of a ``Meter``: a field of every type that can have a column.
 struct Measures: Equatable, Sendable {

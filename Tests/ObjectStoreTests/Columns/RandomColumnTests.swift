@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Runs random writes on a model with columns and on one without, and compares them.
 @Suite struct RandomColumnTests {

@@ -4,7 +4,8 @@ import Logging
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct LoggingTests {
   let folder: TemporaryFolder

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct StoreStatisticsTests {
   @Test func `statistics count the entries and pages of each model`() throws {

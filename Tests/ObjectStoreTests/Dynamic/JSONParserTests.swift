@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct JSONParserTests {
   private func parse(_ text: String) throws -> JSONValue { try JSONParser.parse(Array(text.utf8)) }

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// A generator of random types and of values of those types.
 ///

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct StoredObjectTests {
   @Test func `objects can be read without their Swift type`() throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Lookups and conditions on objects without their Swift types.
 @Suite struct StoredQueryTests {

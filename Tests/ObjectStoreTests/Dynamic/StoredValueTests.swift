@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct StoredValueTests {
   private func decode(_ bytes: [UInt8], _ type: FieldType) throws -> StoredValue {

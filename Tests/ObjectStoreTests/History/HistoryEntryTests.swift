@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct HistoryEntryTests {
   private static func decode(_ bytes: [UInt8], of model: String? = nil) throws -> HistoryEntry {

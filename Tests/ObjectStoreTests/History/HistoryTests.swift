@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LMDB
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite(.timeLimit(.minutes(10))) struct HistoryTests {
   private struct Failure: Error {}

@@ -3,7 +3,8 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct BackupTests {
   private func code(_ body: () throws -> Void) -> StoreError.Code? {

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Tests `StoreOptions.compaction`, which compacts a store when it is opened.
 @Suite struct CompactionTests {

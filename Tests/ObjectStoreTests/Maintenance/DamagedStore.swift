@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 import TestSupport
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// A store with entries in every table, and methods to damage it.
 struct DamagedStore {

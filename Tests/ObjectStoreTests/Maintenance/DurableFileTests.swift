@@ -4,7 +4,8 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Tests the order of syncs and renames when files are created or replaced.
 @Suite struct DurableFileTests {

@@ -2,7 +2,8 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct HistoryAuditTests {
   /// One kind of damage to an entry in the middle of the history.

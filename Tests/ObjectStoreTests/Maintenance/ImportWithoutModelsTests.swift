@@ -3,7 +3,8 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Exports and imports of stores by a tool that does not have their models.
 struct ImportWithoutModelsTests {

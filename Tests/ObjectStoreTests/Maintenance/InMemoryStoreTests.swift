@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct InMemoryStoreTests {
   @Test func `an in-memory store is complete and independent of other stores`() throws {

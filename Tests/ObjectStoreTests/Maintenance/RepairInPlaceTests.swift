@@ -4,7 +4,8 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct RepairInPlaceTests {
   private func damage(_ store: DamagedStore) throws {

@@ -3,7 +3,8 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite struct RepairTests {
   private func objects(_ path: String) throws -> [String: [UInt64: StoredObject]] {

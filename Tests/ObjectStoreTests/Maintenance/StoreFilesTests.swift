@@ -3,7 +3,8 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Tests the files of a store that other users own, or have put in its folder.
 @Suite struct StoreFilesTests {

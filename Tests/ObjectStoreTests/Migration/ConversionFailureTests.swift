@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Work on a store in which a step rejects objects that are converted when they are read.
 @Suite(.timeLimit(.minutes(10))) struct ConversionFailureTests {

@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// An offer whose optional price has another type in each version.
 private struct Offer<Price: FieldValue & Hashable & Sendable>: Model, Hashable {

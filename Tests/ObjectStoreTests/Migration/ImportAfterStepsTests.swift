@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Imports into a store whose objects are converted when they are read.
 @Suite struct ImportAfterStepsTests {

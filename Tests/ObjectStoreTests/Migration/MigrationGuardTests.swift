@@ -4,7 +4,9 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Conditions under which a migration continues, begins again or stops, and the order of its steps.
 @Suite(.timeLimit(.minutes(10))) struct MigrationGuardTests {

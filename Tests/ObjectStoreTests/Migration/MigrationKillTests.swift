@@ -4,7 +4,9 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// The number of kills, which `DLSTORE_KILLS` overrides.
 private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap(Int.init) ?? 20

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMigration
 
 /// Lookups of other objects in the steps of a migration.
 @Suite struct MigrationLookupTests {

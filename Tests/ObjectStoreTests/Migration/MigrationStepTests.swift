@@ -3,7 +3,9 @@ import SystemInterface
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Migrations with steps, of whole stores.
 @Suite(.timeLimit(.minutes(10))) struct MigrationStepTests {

@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Objects that a step rejects which is applied when objects are read.
 @Suite(.timeLimit(.minutes(10))) struct RejectedObjectTests {

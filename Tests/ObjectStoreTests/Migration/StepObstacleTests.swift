@@ -1,6 +1,7 @@
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMigration
 
 /// What prevents steps from being applied when objects are read.
 @Suite struct StepObstacleTests {

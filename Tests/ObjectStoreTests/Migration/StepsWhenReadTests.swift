@@ -3,7 +3,9 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Steps that are applied when objects are read.
 @Suite(.timeLimit(.minutes(10))) struct StepsWhenReadTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct ChunkedArrayTests {
   private typealias Edit = ChunkedArray<Int>.Edit

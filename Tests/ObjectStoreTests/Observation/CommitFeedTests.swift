@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite(.timeLimit(.minutes(10))) struct CommitFeedTests {
   let folder: TemporaryFolder

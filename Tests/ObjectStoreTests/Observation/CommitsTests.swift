@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite(.timeLimit(.minutes(10))) struct CommitsTests {
   let folder: TemporaryFolder

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 // Serialized, because waiting for a child process blocks a thread, and some of these child
 // processes wait for their test.

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Compares observers of many kinds of queries with the results of those queries after random
 /// writes.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests several observers while several tasks write in shared commits.
 @Suite(.timeLimit(.minutes(10))) struct ObservationStressTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests observers with random writes, some of which suppress the notification of the observers.
 @Suite(.timeLimit(.minutes(10))) struct SuppressedNotificationPropertyTests {

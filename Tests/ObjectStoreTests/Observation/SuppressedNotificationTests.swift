@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Tests writes that do not notify some observers.
 @Suite(.timeLimit(.minutes(10))) struct SuppressedNotificationTests {

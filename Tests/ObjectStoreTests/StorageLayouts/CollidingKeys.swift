@@ -1,6 +1,8 @@
 import Foundation
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
+@testable import ObjectStoreMigration
 
 /// Makes keys of 16 bytes whose XXH64 has a given value.
 ///

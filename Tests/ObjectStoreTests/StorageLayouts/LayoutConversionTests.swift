@@ -3,7 +3,8 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite(.timeLimit(.minutes(10))) struct LayoutConversionTests {
   let folder: TemporaryFolder

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Compares stores in each layout with a dictionary, over random writes of keys whose hashes collide.
 @Suite(.timeLimit(.minutes(10))) struct StorageLayoutPropertyTests {

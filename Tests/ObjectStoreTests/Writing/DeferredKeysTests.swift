@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @testable import LMDB
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct PendingKeysTests {
   /// The distribution of the hashes: uniform, at both ends of the range, or close together.

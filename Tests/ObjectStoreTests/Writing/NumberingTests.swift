@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 /// Tests primary keys that the store assigns.
 @Suite struct NumberingTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 @Suite struct WriteBatchTests {
   private func batch(_ hashes: [UInt64]) -> WriteBatch {

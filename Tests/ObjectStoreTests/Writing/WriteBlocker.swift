@@ -1,7 +1,7 @@
 import Dispatch
 import SystemInterface
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// A write that blocks the write queue until it is released.
 final class WriteBlocker: Sendable {

@@ -1,6 +1,6 @@
 import DownloadStore
+import MigrationTesting
 import Migrations
-import ObjectStoreMigration
 
 /// Checks and records the schema of the download records, in the folder `Migrations` of the current
 /// folder.

@@ -1,5 +1,5 @@
 import InventoryModels
-import ObjectStoreMigration
+import MigrationTesting
 
 // Says what a change of the models does to the stores that exist, and records releases. Run it in the
 // folder of the package.

@@ -1,0 +1,391 @@
+/// A stored record whose fields are decoded directly from the memory map.
+///
+/// Every access is checked against the end of the record: damaged bytes cause an error, never a
+/// trap. A view is lent; it is noncopyable and must not outlive the call that received it.
+@safe  // It holds pointers, but it is noncopyable, only ever lent, and checks each access.
+public struct RecordView: ~Copyable {
+  /// Empty when only hot fields are read.
+  package let cold: UnsafeRawBufferPointer
+  /// Empty when the layout has no hot fields, or when only cold fields are read.
+  package let hot: UnsafeRawBufferPointer
+  package let hasExtras: Bool
+  /// Whether the view allocated its bytes, and frees them.
+  private let ownsBytes: Bool
+  // The model's tables retain it, and a view is never lent longer than they live.
+  package unowned(unsafe) let binding: LayoutBinding
+  let places: UnsafeBufferPointer<FieldPlace>
+
+  /// Verifies the checksum of the cold part, and the layout number and size of both parts.
+  ///
+  /// The caller has already verified the hot part's checksum, or that of its chunk.
+  package init(
+    cold: UnsafeRawBufferPointer,
+    hot: HotChunk.Part?,
+    objectID: UInt64,
+    layout: LayoutReference
+  ) throws(RecordError) {
+    let header = unsafe try RecordHeader(cold)
+    guard unsafe header.checksum == RecordHeader.checksum(of: cold, seed: objectID) else {
+      throw RecordError(.checksumMismatch)
+    }
+    guard unsafe header.layoutNumber == layout.number else { throw RecordError(.unknownLayout) }
+    guard unsafe cold.count >= layout.coldSize else { throw RecordError(.truncated) }
+    if let hot = unsafe hot { unsafe try Self.check(hot, layout) }
+    unsafe self.init(
+      checkedCold: cold,
+      hot: unsafe hot?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0),
+      hasExtras: header.hasExtras,
+      layout: layout
+    )
+  }
+
+  /// Creates a view of only the hot fields.
+  package init(hot: HotChunk.Part, layout: LayoutReference) throws(RecordError) {
+    unsafe try Self.check(hot, layout)
+    unsafe self.init(
+      checkedCold: UnsafeRawBufferPointer(start: nil, count: 0),
+      hot: hot.bytes,
+      hasExtras: false,
+      layout: layout
+    )
+  }
+
+  /// Wraps bytes that were built in this process or verified before.
+  init(
+    checkedCold cold: UnsafeRawBufferPointer,
+    hot: UnsafeRawBufferPointer,
+    hasExtras: Bool,
+    layout: LayoutReference
+  ) {
+    unsafe self.cold = unsafe cold
+    unsafe self.hot = unsafe hot
+    unsafe binding = unsafe layout.binding
+    unsafe places = unsafe layout.places
+    self.hasExtras = hasExtras
+    ownsBytes = false
+  }
+
+  /// Creates a view of a converted record, all of whose fields are in one part, and frees its bytes
+  /// with it.
+  package init(owning bytes: UnsafeMutableRawBufferPointer, layout: LayoutReference) {
+    unsafe cold = UnsafeRawBufferPointer(bytes)
+    // No field of the layout is hot. But the view has all parts, so that nothing adds another one.
+    unsafe hot = UnsafeRawBufferPointer(bytes)
+    unsafe binding = unsafe layout.binding
+    unsafe places = unsafe layout.places
+    hasExtras = false
+    ownsBytes = true
+  }
+
+  deinit {
+    if ownsBytes { unsafe cold.deallocate() }
+  }
+
+  /// Whether the record was converted when it was read, and has all parts.
+  var isConverted: Bool { ownsBytes }
+
+  /// Returns a view of the same record that includes its hot part.
+  func adding(_ part: HotChunk.Part) throws(RecordError) -> RecordView {
+    let layout = unsafe binding.reference
+    unsafe try Self.check(part, layout)
+    return unsafe RecordView(
+      checkedCold: cold,
+      hot: part.bytes,
+      hasExtras: hasExtras,
+      layout: layout
+    )
+  }
+
+  /// A second view of the same bytes, which must not outlive this one.
+  @unsafe var copy: RecordView {
+    unsafe RecordView(
+      checkedCold: cold,
+      hot: hot,
+      hasExtras: hasExtras,
+      layout: binding.reference
+    )
+  }
+
+  private static func check(
+    _ part: HotChunk.Part,
+    _ layout: LayoutReference
+  ) throws(RecordError) {
+    guard unsafe part.layoutNumber == layout.number else { throw RecordError(.unknownLayout) }
+    guard unsafe part.bytes.count >= layout.hotSize else { throw RecordError(.truncated) }
+  }
+
+  // MARK: Values
+
+  /// Decodes the field at `position` in the schema.
+  ///
+  /// In a record that was written before the field existed, or while the field was optional and
+  /// `nil`, it has its default; see ``FieldSchema/hasDefault``.
+  ///
+  /// - Throws: ``RecordError`` with `missingField` if the record has no value, and the field no
+  ///   default; `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
+  public func value<Value: FieldValue>(
+    at position: Int,
+    as type: Value.Type = Value.self
+  ) throws(RecordError) -> Value {
+    guard case .present(let bytes) = unsafe try content(at: position) else {
+      throw RecordError(.missingField, field: name(at: position))
+    }
+    return unsafe try decode(bytes, position)
+  }
+
+  /// Decodes the optional field at `position`.
+  ///
+  /// In a record that was written before the field existed, it has its default, or `nil`.
+  ///
+  /// ```swift
+  /// nick = try record.optional(at: 2)
+  /// ```
+  ///
+  /// - Throws: ``RecordError`` with `invalidValue` or `truncated` when the bytes are damaged.
+  @inlinable
+  public func optional<Value: FieldValue>(
+    at position: Int,
+    as type: Value.Type = Value.self
+  ) throws(RecordError) -> Value? {
+    guard case .present(let bytes) = unsafe try content(at: position) else { return nil }
+    return unsafe try decode(bytes, position)
+  }
+
+  @inlinable
+  func decode<Value: FieldValue>(
+    _ bytes: UnsafeRawBufferPointer,
+    _ position: Int
+  ) throws(RecordError) -> Value {
+    do {
+      var reader = unsafe ByteReader(bytes)
+      return try Value(from: &reader)
+    } catch {
+      throw RecordError(error.code, field: name(at: position))
+    }
+  }
+
+  /// The name of the field at `position` in the schema.
+  @usableFromInline
+  func name(at position: Int) -> String? {
+    unsafe binding.fields.indices.contains(position) ? binding.fields[position].name : nil
+  }
+
+  // MARK: Bytes
+
+  /// The stored content of a field.
+  @unsafe
+  @usableFromInline
+  package enum Content {
+    /// Neither the record's layout nor its extras have the field, and it has no default.
+    case missing
+    case null
+    case present(UnsafeRawBufferPointer)
+  }
+
+  /// The content of the field at `position` in the program's schema: the default if the record has
+  /// none.
+  @usableFromInline
+  package func content(at position: Int) throws(RecordError) -> Content {
+    guard position >= 0, unsafe position < places.count else { throw RecordError(.missingField) }
+    let place = unsafe places[position]
+    guard place.exists else { return unsafe try absentContent(at: position) }
+    let content = unsafe try storedContent(at: place)
+    if case .null = unsafe content, place.replacesNil {
+      return unsafe binding.defaults.content(at: position)
+    }
+    return unsafe content
+  }
+
+  /// The content of a field that the record's layout does not have.
+  private func absentContent(at position: Int) throws(RecordError) -> Content {
+    let binding = unsafe binding
+    guard hasExtras else { return unsafe binding.defaults.content(at: position) }
+    switch unsafe try extra(withID: binding.fields[position].id) {
+    case .missing: return unsafe binding.defaults.content(at: position)
+    case .null where binding.defaults.replacesNil(at: position):
+      return unsafe binding.defaults.content(at: position)
+    case let content: return unsafe content
+    }
+  }
+
+  /// The content of the field at `position` in the program's schema, without a default.
+  func storedContent(at position: Int) throws(RecordError) -> Content {
+    guard position >= 0, unsafe position < places.count else { throw RecordError(.missingField) }
+    let place = unsafe places[position]
+    if place.exists { return unsafe try storedContent(at: place) }
+    guard hasExtras else { return unsafe .missing }
+    return unsafe try extra(withID: binding.fields[position].id)
+  }
+
+  /// The content of the field with `id`, whether or not the program's schema has it: the default of
+  /// the store if the record has none.
+  package func content(ofID id: UInt32) throws(RecordError) -> Content {
+    unsafe try binding.defaults.replacing(storedContent(ofID: id), ofID: id)
+  }
+
+  /// What indexes and columns contain for the field with `id`.
+  func indexedContent(ofID id: UInt32) throws(RecordError) -> Content {
+    unsafe try binding.defaults.indexed(storedContent(ofID: id), ofID: id)
+  }
+
+  private func storedContent(ofID id: UInt32) throws(RecordError) -> Content {
+    let binding = unsafe binding
+    if let position = binding.layout.position(ofID: id) {
+      return unsafe try storedContent(at: binding.layout.places[position])
+    }
+    guard hasExtras else { return unsafe .missing }
+    return unsafe try extra(withID: id)
+  }
+
+  /// The content of the field at a place in the record's layout, without a default.
+  @inline(__always)
+  package func storedContent(at place: FieldPlace) throws(RecordError) -> Content {
+    let bytes = unsafe place.isHot ? hot : cold
+    // A part is at least as long as its layout requires, or empty.
+    guard let base = bytes.baseAddress else {
+      throw RecordError(place.isHot ? .missingHotPart : .truncated)
+    }
+    let presence = unsafe base.load(fromByteOffset: place.presenceOffset, as: UInt8.self)
+    guard presence & place.presenceMask != 0 else { return unsafe .null }
+    if place.isFixed {
+      return unsafe .present(
+        UnsafeRawBufferPointer(start: base + place.offset, count: place.width)
+      )
+    }
+    let start = unsafe place.isFirst ? 0 : Self.end(base, place.offset - 4)
+    let end = unsafe Self.end(base, place.offset)
+    guard start <= end, end <= bytes.count - place.heapStart else {
+      throw RecordError(.truncated)
+    }
+    return unsafe .present(
+      UnsafeRawBufferPointer(start: base + place.heapStart + start, count: end - start)
+    )
+  }
+
+  @inline(__always)
+  private static func end(_ base: UnsafeRawPointer, _ offset: Int) -> Int {
+    unsafe Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+  }
+
+  // MARK: Extras
+
+  private func extra(withID id: UInt32) throws(RecordError) -> Content {
+    for extra in try extras() where extra.id == id {
+      guard let range = extra.range else { return unsafe .null }
+      return unsafe .present(UnsafeRawBufferPointer(rebasing: cold[range]))
+    }
+    return unsafe .missing
+  }
+
+  /// A field that the schema of the record's writer did not have.
+  ///
+  /// The writer preserved it from an earlier version of the record.
+  package struct Extra {
+    package var id: UInt32
+    package var type: String
+    /// The range of its bytes in the cold part; `nil` when the value is `nil`.
+    package var range: Range<Int>?
+  }
+
+  /// The fields stored after the heap, which the record's layout does not have.
+  package func extras() throws(RecordError) -> [Extra] {
+    guard hasExtras else { return [] }
+    let shape = unsafe binding.layout.cold
+    var start = shape.heapStart
+    if shape.variableCount > 0, let base = unsafe cold.baseAddress {
+      unsafe start += Self.end(base, shape.heapStart - 4)
+    }
+    guard unsafe start <= cold.count else { throw RecordError(.truncated) }
+    var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: cold[start...]))
+    var extras: [Extra] = []
+    while reader.remaining > 0 {
+      let id = try reader.read(UInt32.self)
+      let isPresent = try reader.read(UInt8.self) == 1
+      let type = try reader.readSized(String.self)
+      let size = try reader.readCount()
+      let offset = unsafe cold.count - reader.remaining
+      _ = unsafe try reader.take(size)
+      extras.append(Extra(id: id, type: type, range: isPresent ? offset..<offset + size : nil))
+    }
+    return extras
+  }
+
+  /// Encodes the fields that the program's schema does not have as extras of a new record.
+  ///
+  /// Without those that a step of a migration changes, if the record is in the form before it.
+  func encodedUnknownFields() throws(RecordError) -> [UInt8] {
+    let binding = unsafe binding
+    guard hasExtras || !binding.unknownPositions.isEmpty else { return [] }
+    let replaced = binding.conversion?.replacedFields ?? []
+    var writer = ByteWriter()
+    for position in binding.unknownPositions {
+      let field = binding.layout.fields[position]
+      guard !replaced.contains(field.id) else { continue }
+      let content = unsafe try storedContent(at: binding.layout.places[position])
+      unsafe Self.write(field.id, field.type.description, content, to: &writer)
+    }
+    let known = replaced.union(binding.fields.map(\.id))
+    for extra in try extras() where !known.contains(extra.id) {
+      let content = unsafe extra.range.map {
+        unsafe Content.present(UnsafeRawBufferPointer(rebasing: cold[$0]))
+      }
+      unsafe Self.write(extra.id, extra.type, content ?? .null, to: &writer)
+    }
+    return writer.bytes
+  }
+
+  private static func write(
+    _ id: UInt32,
+    _ type: String,
+    _ content: Content,
+    to writer: inout ByteWriter
+  ) {
+    writer.write(id)
+    switch unsafe content {
+    case .present(let bytes):
+      writer.write(1 as UInt8)
+      writer.writeSized(type)
+      writer.write(UInt32(bytes.count))
+      unsafe writer.append(bytes)
+    case .null, .missing:
+      writer.write(0 as UInt8)
+      writer.writeSized(type)
+      writer.write(0 as UInt32)
+    }
+  }
+}
+
+extension RecordView {
+  /// The fields whose bytes differ between two records, as in ``ChangeLog/Change/fields``.
+  ///
+  /// A field that a record lacks differs from one with its default: an index may not have it.
+  static func changedFields(
+    from old: borrowing RecordView,
+    to new: borrowing RecordView,
+    count: Int
+  ) throws(RecordError) -> UInt64 {
+    var fields: UInt64 = 0
+    for position in 0..<count
+    where
+      unsafe !(try old.storedContent(at: position)
+      .isSame(as: try new.storedContent(at: position)))
+    {
+      fields |= ChangeLog.bit(ofFieldAt: position)
+    }
+    return fields
+  }
+}
+
+extension RecordView.Content {
+  /// Whether both records store the same content for a field.
+  ///
+  /// A missing field differs from one that is `nil`: a missing field may have a default.
+  func isSame(as other: RecordView.Content) -> Bool {
+    switch unsafe (self, other) {
+    case (.missing, .missing), (.null, .null): true
+    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,277 @@
+/// The encoding of index keys, whose byte order is the order of the values.
+///
+/// A key consists of a tag (0 for `nil`, 1 for a value) and the encoded value for each field of the
+/// index, followed by the object's id. It is computed from the stored bytes of the fields, so a
+/// program can maintain indexes on fields that its own schema does not have.
+package enum KeyEncoding {
+  /// The maximum size of a value of variable width in a key, in bytes.
+  ///
+  /// A longer value is truncated, and the key has a hash of the whole value. Together with the tag,
+  /// the terminator, the hash and the object's id, a key stays below LMDB's limit of 511 bytes. In
+  /// an index on several fields of variable width each has less: see
+  /// ``IndexDescription/maximumContentSize``.
+  static let maximumContentSize = 440
+  package static let idSize = 8
+
+  /// The key of `nil`, without the object's id.
+  static let null: [UInt8] = [0]
+
+  /// The transformation of a type's stored bytes into bytes that sort like the values.
+  enum Form: Sendable {
+    /// Unchanged.
+    case plain
+    /// Big-endian.
+    case unsigned
+    /// Big-endian with the sign bit inverted.
+    case signed
+    /// IEEE 754 numbers: big-endian; all bits of negative numbers and the sign bit of others are
+    /// inverted.
+    case number
+    /// Zero bytes escaped, followed by a terminator, and truncated when long.
+    case text
+  }
+
+  // MARK: One value
+
+  /// Appends the key of one value, without the object's id.
+  ///
+  /// - Precondition: For a type of fixed width, `bytes` has that width.
+  static func append(
+    _ bytes: UnsafeRawBufferPointer,
+    _ form: Form,
+    maximumContentSize: Int = maximumContentSize,
+    to key: inout ByteWriter
+  ) {
+    key.write(1 as UInt8)
+    switch form {
+    case .plain: unsafe key.append(bytes)
+    case .unsigned, .signed, .number: unsafe appendNumber(bytes, form, to: &key)
+    case .text: unsafe appendText(bytes, maximumContentSize, to: &key)
+    }
+  }
+
+  private static func appendNumber(
+    _ bytes: UnsafeRawBufferPointer,
+    _ form: Form,
+    to key: inout ByteWriter
+  ) {
+    var word: UInt64 = 0
+    for index in stride(from: bytes.count - 1, through: 0, by: -1) {
+      word = unsafe word << 8 | UInt64(bytes[index])
+    }
+    let sign: UInt64 = 1 << UInt64(bytes.count * 8 - 1)
+    switch form {
+    case .signed: word ^= sign
+    case .number:
+      // -0.0 equals 0.0, so both have the same key.
+      if word == sign { word = 0 }
+      // The bits of positive numbers sort like the numbers, those of negative ones in reverse.
+      word = word & sign == 0 ? word | sign : ~word
+    case .plain, .unsigned, .text: break
+    }
+    for index in stride(from: bytes.count - 1, through: 0, by: -1) {
+      key.write(UInt8(truncatingIfNeeded: word >> UInt64(index * 8)))
+    }
+  }
+
+  /// Appends the bytes with each 0 escaped as 0 255, then a terminator.
+  ///
+  /// The terminator is 0 0, or, when the value is truncated, 0 1 and a hash of the whole value. It
+  /// sorts before every continuation, so a value sorts before longer values that start with it.
+  private static func appendText(
+    _ bytes: UnsafeRawBufferPointer,
+    _ maximumContentSize: Int,
+    to key: inout ByteWriter
+  ) {
+    var count = 0
+    for offset in 0..<bytes.count {
+      let byte = unsafe bytes[offset]
+      let size = byte == 0 ? 2 : 1
+      guard count + size <= maximumContentSize else {
+        key.write(0 as UInt8)
+        key.write(1 as UInt8)
+        key.write(unsafe XXHash64.hash(bytes, seed: 0).byteSwapped)
+        return
+      }
+      key.write(byte)
+      if byte == 0 { key.write(0xFF as UInt8) }
+      count += size
+    }
+    key.write(0 as UInt16)
+  }
+
+  /// The key of one value, without the object's id.
+  static func key(
+    for bytes: UnsafeRawBufferPointer,
+    type: FieldType,
+    maximumContentSize: Int = maximumContentSize
+  ) -> [UInt8] {
+    var key = ByteWriter()
+    unsafe append(bytes, type.keyForm, maximumContentSize: maximumContentSize, to: &key)
+    return key.bytes
+  }
+
+  /// The key of a Swift value, without the object's id.
+  static func key<Value: FieldValue>(
+    for value: Value,
+    maximumContentSize: Int = maximumContentSize
+  ) -> [UInt8] {
+    unsafe value.storedBytes.withUnsafeBytes {
+      unsafe key(for: $0, type: Value.fieldType, maximumContentSize: maximumContentSize)
+    }
+  }
+
+  /// The common prefix of the keys of all strings that start with `prefix`.
+  static func openKey(
+    for prefix: some Sequence<UInt8>,
+    maximumContentSize: Int = maximumContentSize
+  ) -> [UInt8] {
+    var key: [UInt8] = [1]
+    for byte in prefix {
+      key.append(byte)
+      if byte == 0 { key.append(0xFF) }
+    }
+    // A truncated key has at least `maximumContentSize - 1` bytes of the value (an escape is not
+    // split): with the tag, the keys have this many bytes in common.
+    return Array(key.prefix(maximumContentSize))
+  }
+
+  /// Whether keys of this type can be truncated, so that a match must be verified in the record.
+  static func canBeTruncated(_ type: FieldType) -> Bool { type.width == nil }
+
+  /// The distinct keys of the elements of a collection, sorted.
+  static func elementKeys(
+    of bytes: UnsafeRawBufferPointer,
+    type: FieldType,
+    maximumContentSize: Int = maximumContentSize
+  ) throws(RecordError) -> [[UInt8]] {
+    var reader = unsafe ByteReader(bytes)
+    let count = try reader.read(UInt32.self)
+    var keys: Set<[UInt8]> = []
+    for _ in 0..<count {
+      let element = unsafe try reader.takeSized(type)
+      keys.insert(unsafe key(for: element, type: type, maximumContentSize: maximumContentSize))
+    }
+    return keys.sorted { $0.precedes($1) }
+  }
+
+  // MARK: The object's id
+
+  static func append(_ id: UInt64, to key: [UInt8]) -> [UInt8] {
+    var key = key
+    unsafe withUnsafeBytes(of: id.bigEndian) { unsafe key.append(contentsOf: $0) }
+    return key
+  }
+
+  /// The object's id at the end of an index entry; `nil` if the entry is too short.
+  package static func objectID(of key: UnsafeRawBufferPointer) -> UInt64? {
+    guard key.count > idSize else { return nil }
+    return unsafe UInt64(
+      bigEndian: key.loadUnaligned(fromByteOffset: key.count - idSize, as: UInt64.self)
+    )
+  }
+}
+
+extension FieldType {
+  /// The transformation of values of this type into keys.
+  var keyForm: KeyEncoding.Form {
+    switch self {
+    case .bool, .uuid, .decimal: .plain
+    case .unsigned: .unsigned
+    case .signed: .signed
+    case .float, .double, .date: .number
+    case .string, .data, .array, .set, .dictionary, .embedded: .text
+    }
+  }
+}
+
+// MARK: Keys of a record
+
+/// A list of keys in one buffer, which is reused.
+package struct KeyList: ~Copyable {
+  private var writer = ByteWriter(capacity: 256)
+  private var ends: [Int] = []
+
+  package init() {}
+
+  package var count: Int { ends.count }
+
+  /// The key at `index`, valid until the list changes.
+  @unsafe
+  package subscript(index: Int) -> UnsafeRawBufferPointer {
+    let start = index == 0 ? 0 : ends[index - 1]
+    return unsafe UnsafeRawBufferPointer(rebasing: writer.buffer[start..<ends[index]])
+  }
+
+  package func contains(_ key: UnsafeRawBufferPointer) -> Bool {
+    for index in 0..<count where unsafe self[index].elementsEqual(key) { return true }
+    return false
+  }
+
+  /// Appends a complete key.
+  mutating func append(_ key: UnsafeRawBufferPointer) {
+    unsafe writer.append(key)
+    ends.append(writer.count)
+  }
+
+  mutating func removeAll() {
+    writer.removeAll()
+    ends.removeAll(keepingCapacity: true)
+  }
+
+  /// Appends the keys that a record has in an index, each with the object's id.
+  ///
+  /// This is one key, or one for each distinct element of an indexed collection.
+  package mutating func append(
+    _ record: borrowing RecordView,
+    _ id: UInt64,
+    in index: ModelTables.Index
+  ) throws(RecordError) {
+    if let collection = index.collectionPart {
+      let part = index.parts[collection]
+      guard case .present(let bytes) = unsafe try part.content(in: record) else { return }
+      let elements = unsafe try KeyEncoding.elementKeys(
+        of: bytes,
+        type: part.elementType,
+        maximumContentSize: index.maximumContentSize
+      )
+      for element in elements {
+        for part in 0..<index.parts.count {
+          if part == collection {
+            writer.write(element)
+          } else {
+            try appendPart(part, of: record, in: index)
+          }
+        }
+        end(id)
+      }
+      return
+    }
+    for part in 0..<index.parts.count { try appendPart(part, of: record, in: index) }
+    end(id)
+  }
+
+  private mutating func end(_ id: UInt64) {
+    writer.write(id.byteSwapped)
+    ends.append(writer.count)
+  }
+
+  private mutating func appendPart(
+    _ number: Int,
+    of record: borrowing RecordView,
+    in index: ModelTables.Index
+  ) throws(RecordError) {
+    let part = index.parts[number]
+    switch unsafe try part.content(in: record) {
+    case .missing, .null: writer.write(0 as UInt8)
+    case .present(let bytes):
+      guard part.width == nil || bytes.count == part.width else { throw RecordError(.truncated) }
+      unsafe KeyEncoding.append(
+        bytes,
+        part.form,
+        maximumContentSize: index.maximumContentSize,
+        to: &writer
+      )
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package import LMDB
+
+extension StoredDefaults {
+  /// The defaults after a change of the schema, and what it means for existing indexes and columns.
+  struct Update: Equatable {
+    var defaults: StoredDefaults
+    /// The fields whose existing index entries and column values must be built again.
+    var rebuilt: Set<UInt32> = []
+  }
+
+  /// Decides which defaults the store is to have.
+  ///
+  /// - Parameters:
+  ///   - schema: The model of the program; `nil` if only layouts are added.
+  ///   - layouts: All layouts of the model.
+  ///   - count: The number of the first of these that the store had before.
+  /// - Returns: The defaults, and the fields whose indexes and columns they change.
+  func updated(
+    by schema: ModelSchema?,
+    layouts: [RecordLayout],
+    storedLayouts count: Int
+  ) -> Update {
+    let previous = [RecordLayout](layouts[..<count])
+    var update = Update(defaults: self)
+    for field in schema?.fields ?? [] {
+      if let known = update.defaults[field.id], known.type != field.type {
+        // A step has changed the type, so no record has the previous one.
+        update.defaults[field.id] = nil
+      }
+      guard let bytes = schema?.defaults[field.id] else { continue }
+      var value = update.defaults[field.id] ?? StoredDefault(type: field.type, bytes: bytes)
+      if !field.isOptional, layouts.haveOptional(field.id) { value.replacesNil = true }
+      update.defaults[field.id] = value
+    }
+    for (id, value) in update.defaults where value.replacesNil || layouts.lack(id) {
+      let known = self[id].flatMap { $0.isUsed && $0.type == value.type ? $0 : nil }
+      let changesMissing = known == nil && previous.lack(id)
+      let changesNil =
+        value.replacesNil != (known?.replacesNil ?? false) && previous.haveOptional(id)
+      if changesMissing || changesNil {
+        // Only a program with the models builds indexes.
+        guard schema != nil else { continue }
+        update.rebuilt.insert(id)
+      }
+      update.defaults[id]?.isUsed = true
+    }
+    return update
+  }
+}
+
+extension Metadata {
+  /// Returns the defaults that the store has for the fields of a model.
+  func defaults(
+    of model: String,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> StoredDefaults {
+    let prefix = Array(MetadataKey.fieldDefaults(model).utf8)
+    var defaults: StoredDefaults = [:]
+    let cursor = unsafe try transaction.cursor(on: database)
+    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
+    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
+      let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
+      guard let id = UInt32(name) else {
+        throw StoreError(
+          .damaged,
+          "the store has a default of \(model) with the invalid ID '\(name)'"
+        )
+      }
+      let value = unsafe Array(found.value)
+      defaults[id] = try decode(value, "the default of field \(name) of \(model)") {
+        reader throws(RecordError) in
+        try StoredDefault(encoded: &reader)
+      }
+      unsafe entry = unsafe try cursor.next()
+    }
+    return defaults
+  }
+
+  /// Stores the defaults of a model.
+  package func set(
+    _ defaults: StoredDefaults,
+    of model: String,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let stored = try self.defaults(of: model, in: transaction)
+    for id in stored.keys where defaults[id] == nil {
+      let key = Array(MetadataKey.fieldDefault(model, id).utf8)
+      try transaction.delete(key.span, in: database)
+    }
+    for (id, value) in defaults.sorted(by: { $0.key < $1.key }) where stored[id] != value {
+      try set(value.encoded, for: MetadataKey.fieldDefault(model, id), in: &transaction)
+    }
+  }
+}
+
+extension SchemaWriter {
+  /// Adds the program's defaults to the store, and drops the indexes and columns that have other
+  /// values for the objects without one.
+  ///
+  /// Returns the defaults, and the indexes and columns that were dropped. `count` is the number of
+  /// layouts that the store had before.
+  func prepareDefaults(
+    _ schema: ModelSchema,
+    _ metadata: Metadata,
+    layouts: [RecordLayout],
+    storedLayouts count: Int,
+    in transaction: inout WriteTransaction
+  ) throws -> (defaults: StoredDefaults, indexes: [IndexDescription], columns: [ColumnDescription])
+  {
+    let name = schema.name
+    let update = try metadata.defaults(of: name, in: transaction)
+      .updated(by: schema, layouts: layouts, storedLayouts: count)
+    try metadata.set(update.defaults, of: name, in: &transaction)
+    guard !update.rebuilt.isEmpty else { return (update.defaults, [], []) }
+    let names = ModelTableNames(name, layouts.storage ?? schema.layout)
+    func hasChanged(_ index: IndexDescription) -> Bool {
+      index.parts.contains { update.rebuilt.contains($0.fieldID) }
+    }
+    for build in try metadata.indexBuilds(of: name, in: transaction) where hasChanged(build.index) {
+      try build.cancel(metadata, in: &transaction)
+    }
+    let indexes = try metadata.indexes(of: name, in: transaction).filter(hasChanged)
+    for index in indexes {
+      let key = Array(MetadataKey.index(name, index.id).utf8)
+      try transaction.delete(key.span, in: metadata.database)
+      try transaction.removeAll(in: transaction.createDatabase(names.index(index.id)))
+    }
+    let columns = try metadata.columns(of: name, in: transaction)
+      .filter { update.rebuilt.contains($0.fieldID) }
+    for column in columns {
+      let key = Array(MetadataKey.index(name, column.id).utf8)
+      try transaction.delete(key.span, in: metadata.database)
+      let table = TableName.column(name, column.fieldID)
+      try transaction.removeAll(in: transaction.createDatabase(table, keys: .integers))
+    }
+    return (update.defaults, indexes, columns)
+  }
+}

@@ -1,0 +1,263 @@
+/// The mapping of a stored number to an unsigned word that sorts as the number does.
+///
+/// ``KeyEncoding`` writes the word in big-endian order.
+package struct NumberForm: Sendable, Hashable {
+  /// The width in bytes: 1, 2, 4 or 8.
+  let width: Int
+  let form: KeyEncoding.Form
+
+  /// Creates the form of a field type; `nil` when its values are not numbers.
+  init?(_ type: FieldType) {
+    switch type {
+    case .bool, .signed, .unsigned, .float, .double, .date: break
+    default: return nil
+    }
+    width = type.width ?? 0
+    form = type.keyForm
+  }
+
+  /// Creates the form of a sort column; `nil` when its values are not numbers.
+  init?(_ order: ColumnOrder) {
+    guard let width = order.width, [1, 2, 4, 8].contains(width), order.form != .text else {
+      return nil
+    }
+    self.width = width
+    form = order.form
+  }
+
+  var sign: UInt64 { 1 << UInt64(width * 8 - 1) }
+  var mask: UInt64 { .max >> UInt64(64 - width * 8) }
+
+  /// Returns the word of the number stored at an address.
+  @inline(__always)
+  func word(_ base: UnsafeRawPointer) -> UInt64 {
+    unsafe word(bits: bits(base))
+  }
+
+  /// Returns the integer with the given bits.
+  ///
+  /// - Precondition: The form is an integer form.
+  @inline(__always)
+  func integer(_ bits: UInt64) -> Int128 {
+    guard form == .signed else { return Int128(bits) }
+    let shift = UInt64(64 - width * 8)
+    return Int128(Int64(bitPattern: bits << shift) >> Int64(shift))
+  }
+
+  /// Returns the floating-point number with the given bits.
+  ///
+  /// - Precondition: The form is one of floating-point numbers.
+  @inline(__always)
+  func fraction(_ bits: UInt64) -> Double {
+    width == 8
+      ? Double(bitPattern: bits) : Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+  }
+
+  /// Returns the bits of the number stored at an address.
+  @inline(__always)
+  func bits(_ base: UnsafeRawPointer) -> UInt64 {
+    switch width {
+    case 8: unsafe UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
+    case 4: unsafe UInt64(UInt32(littleEndian: base.loadUnaligned(as: UInt32.self)))
+    case 2: unsafe UInt64(UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)))
+    default: unsafe UInt64(base.load(as: UInt8.self))
+    }
+  }
+
+  @inline(__always)
+  func word(bits: UInt64) -> UInt64 {
+    if form == .signed { return bits ^ sign }
+    guard form == .number else { return bits }
+    // 0 and -0 are equal, so they have the same word.
+    if bits == sign { return sign }
+    return bits & sign == 0 ? bits | sign : ~bits & mask
+  }
+
+  /// Returns the word of a value.
+  func word(of value: some FieldValue) -> UInt64 {
+    unsafe value.storedBytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress, bytes.count == width else { return 0 }
+      return unsafe word(base)
+    }
+  }
+
+  /// Returns the stored bytes of the integer with the given word.
+  func storedBytes(ofWord word: UInt64) -> [UInt8] {
+    let bits = form == .signed ? word ^ sign : word
+    return (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64($0 * 8)) }
+  }
+
+  /// The words of all values except NaN.
+  var comparable: ClosedRange<UInt64> {
+    guard form == .number else { return 0...mask }
+    let infinity: UInt64 = width == 8 ? 0x7FF0_0000_0000_0000 : 0x7F80_0000
+    return word(bits: infinity | sign)...word(bits: infinity)
+  }
+
+  /// Returns the index key of a word.
+  func key(_ word: UInt64) -> [UInt8] {
+    var key: [UInt8] = [1]
+    for index in stride(from: width - 1, through: 0, by: -1) {
+      key.append(UInt8(truncatingIfNeeded: word >> UInt64(index * 8)))
+    }
+    return key
+  }
+}
+
+/// A test whether a number lies in a range or is one of a list.
+struct NumberTest: Sendable {
+  let form: NumberForm
+  /// The least word and the width of the range: one subtraction and one comparison test both
+  /// bounds.
+  private let least: UInt64
+  private let span: UInt64
+  /// The accepted words, sorted; when empty, every word in the range is accepted.
+  private let values: [UInt64]
+  private let isNegated: Bool
+
+  init(_ form: NumberForm, in range: ClosedRange<UInt64>, isNegated: Bool = false) {
+    self.form = form
+    least = range.lowerBound
+    span = range.upperBound - range.lowerBound
+    values = []
+    self.isNegated = isNegated
+  }
+
+  /// - Precondition: `values` are sorted and not empty.
+  init(_ form: NumberForm, oneOf values: [UInt64]) {
+    self.form = form
+    least = values[0]
+    span = values[values.count - 1] - values[0]
+    self.values = values.count == 1 ? [] : values
+    isNegated = false
+  }
+
+  @inline(__always)
+  func matches(_ base: UnsafeRawPointer) -> Bool {
+    unsafe matches(word: form.word(base))
+  }
+
+  @inline(__always)
+  func matches(word: UInt64) -> Bool {
+    let isInside = word &- least <= span
+    if values.isEmpty { return isInside != isNegated }
+    return isInside && hasValue(word)
+  }
+
+  private func hasValue(_ word: UInt64) -> Bool {
+    var range = 0..<values.count
+    while !range.isEmpty {
+      let middle = (range.lowerBound + range.upperBound) / 2
+      if values[middle] == word { return true }
+      range = values[middle] < word ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return false
+  }
+
+  /// Tests a field of up to 32 records that lie `stride` bytes apart, starting at `base`.
+  ///
+  /// Bit n of the result is set when the nth record passes.
+  func mask(
+    _ base: UnsafeRawPointer,
+    stride: Int,
+    count: Int,
+    place: FieldPlace
+  ) -> UInt32 {
+    let field = unsafe base + place.offset
+    guard values.isEmpty else {
+      return Self.collect(count) { unsafe matches(field + $0 * stride) }
+    }
+    // The most common forms have branch-free loops of their own.
+    let (least, span, flip) = (least, span, isNegated)
+    if form.width == 8, form.form == .signed {
+      let sign = form.sign
+      return Self.collect(count) { index in
+        let bits = unsafe (field + index * stride).loadUnaligned(as: UInt64.self)
+        return ((UInt64(littleEndian: bits) ^ sign) &- least <= span) != flip
+      }
+    }
+    if form.width == 8, form.form == .number {
+      let number = form
+      return Self.collect(count) { index in
+        let bits = unsafe (field + index * stride).loadUnaligned(as: UInt64.self)
+        return (number.word(bits: UInt64(littleEndian: bits)) &- least <= span) != flip
+      }
+    }
+    return Self.collect(count) { unsafe matches(field + $0 * stride) }
+  }
+
+  @inline(__always)
+  private static func collect(_ count: Int, _ test: (Int) -> Bool) -> UInt32 {
+    var mask: UInt32 = 0
+    for index in 0..<count { mask |= (test(index) ? 1 : 0) << UInt32(index) }
+    return mask
+  }
+}
+
+// MARK: Columns
+
+extension NumberTest {
+  /// Tests the values of a column chunk, which lie next to each other, and returns the slots of
+  /// those that pass.
+  ///
+  /// The loops over the values have no call and no branch per value.
+  func mask(_ base: UnsafeRawPointer, width: Int) -> ColumnMask {
+    guard values.isEmpty else {
+      return Self.collectSlots { unsafe matches(word: form.word(base + $0 * width)) }
+    }
+    switch width {
+    case 8: return unsafe mask(base, as: UInt64.self)
+    case 4: return unsafe mask(base, as: UInt32.self)
+    case 2: return unsafe mask(base, as: UInt16.self)
+    default: return unsafe mask(base, as: UInt8.self)
+    }
+  }
+
+  @inline(__always)
+  private func mask<Bits: FixedWidthInteger & UnsignedInteger>(
+    _ base: UnsafeRawPointer,
+    as type: Bits.Type
+  ) -> ColumnMask {
+    let (least, span) = (Bits(truncatingIfNeeded: least), Bits(truncatingIfNeeded: span))
+    let size = MemoryLayout<Bits>.size
+    let sign = (1 as Bits) << (Bits.bitWidth - 1)
+    let found: ColumnMask
+    switch form.form {
+    case .signed:
+      // Inverting the sign of the number and subtracting the least word is one subtraction.
+      let offset = least ^ sign
+      found = Self.collectSlots { slot in
+        let bits = unsafe (base + slot * size).loadUnaligned(as: Bits.self)
+        return Bits(littleEndian: bits) &- offset <= span
+      }
+    case .number:
+      found = Self.collectSlots { slot in
+        let stored = unsafe (base + slot * size).loadUnaligned(as: Bits.self)
+        let bits = Bits(littleEndian: stored)
+        // All bits of a negative number are inverted, the sign of others; 0 and -0 are equal.
+        let isNegative = bits > sign
+        let word = isNegative ? ~bits : bits | sign
+        return word &- least <= span
+      }
+    case .plain, .unsigned, .text:
+      found = Self.collectSlots { slot in
+        let bits = unsafe (base + slot * size).loadUnaligned(as: Bits.self)
+        return Bits(littleEndian: bits) &- least <= span
+      }
+    }
+    return isNegated ? ColumnMask.all.subtracting(found) : found
+  }
+
+  /// Returns the slots that pass, 64 of them at a time.
+  @inline(__always)
+  private static func collectSlots(_ test: (Int) -> Bool) -> ColumnMask {
+    var mask = ColumnMask.none
+    for index in 0..<4 {
+      let count = min(64, ColumnChunk.slotCount - index * 64)
+      var word: UInt64 = 0
+      for bit in 0..<count { word |= (test(index * 64 + bit) ? 1 : 0) &<< UInt64(bit) }
+      mask.words[index] = word
+    }
+    return mask
+  }
+}
