@@ -88,7 +88,7 @@ final class RecordConverter: Sendable {
       version.fields.filter(\.isChanged).flatMap { [$0.id, $0.originalID] }
     )
     changedFields = schema.fields.indices.filter { names.contains(schema.fields[$0].name) }
-      .reduce(0) { $0 | ChangeLog.bit(ofFieldAt: $1) }
+      .reduce(0) { $0 | FieldBit.ofField(at: $1) }
     forms = Mutex(Forms(schema, defaults))
   }
 

@@ -371,7 +371,7 @@ extension RecordView {
       unsafe !(try old.storedContent(at: position)
       .isSame(as: try new.storedContent(at: position)))
     {
-      fields |= ChangeLog.bit(ofFieldAt: position)
+      fields |= FieldBit.ofField(at: position)
     }
     return fields
   }

@@ -117,13 +117,13 @@ package final class StoreLog: Sendable {
   }
 
   /// Logs that an index is complete that was built in the background.
-  func didBuildIndex(_ build: IndexBuild) {
+  func didBuildIndex(of model: String, fieldIDs: [UInt32], objects: UInt64) {
     logger.debug(
       "built an index in the background",
       metadata: [
-        "model": "\(build.model)",
-        "fields": "\(build.index.parts.map(\.fieldID))",
-        "objects": "\(build.objectCount)",
+        "model": "\(model)",
+        "fields": "\(fieldIDs)",
+        "objects": "\(objects)",
       ]
     )
   }
@@ -227,25 +227,6 @@ package final class StoreLog: Sendable {
         "objects": "\(objects)",
         "sorts": "\(sorts)",
       ]
-    )
-  }
-}
-
-extension ModelReader {
-  /// Logs a scan of more than ``StoreLog/scanWarningThreshold`` objects.
-  ///
-  /// It does not report models without any index, nor queries that neither test nor sort by a
-  /// field.
-  func logScan(_ objects: Int, _ core: ResolvedQuery) {
-    guard objects > StoreLog.scanWarningThreshold, let log = unsafe tables.log else { return }
-    let tables = unsafe tables
-    let positions = core.node.positions.union(core.order.columns.map(\.position))
-    guard !tables.indexes.isEmpty, !positions.isEmpty else { return }
-    log.didScan(
-      objects,
-      of: tables.name,
-      fields: positions.sorted().map { tables.fieldName(at: $0) ?? "field \($0)" },
-      sorts: !core.order.columns.isEmpty
     )
   }
 }

@@ -45,7 +45,7 @@ package struct StoredSchema {
   var forWriting: StoreSchema {
     StoreSchema(
       metadata: metadata,
-      history: history,
+      historyTable: history?.database,
       epoch: epoch,
       seed: seed,
       version: version,

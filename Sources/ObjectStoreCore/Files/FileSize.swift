@@ -24,11 +24,3 @@ package enum FreeSpace {
     return overflows ? .max : Int64(clamping: bytes)
   }
 }
-
-extension Store {
-  /// Whether a folder contains a store.
-  package static func exists(at path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path + "/data.mdb", &status) == 0
-  }
-}

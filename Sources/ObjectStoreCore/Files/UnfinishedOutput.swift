@@ -143,13 +143,3 @@ package enum UnfinishedWork {
     items.withLock { items in for item in items.reversed() { item.remove() } }
   }
 }
-
-extension Store {
-  /// Removes the unfinished copies, exports and new stores of this process, which then fail.
-  ///
-  /// For a process that is about to end because of a signal.
-  package static func abandonUnfinishedWork() {
-    abandonCompactions()
-    UnfinishedWork.abandon()
-  }
-}

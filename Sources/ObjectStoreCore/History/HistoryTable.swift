@@ -390,3 +390,8 @@ public struct HistoryLimit: Sendable, Hashable {
 
   var isOff: Bool { commits <= 0 || byteCount <= 0 }
 }
+
+extension StoreSchema {
+  /// The history; `nil` in a store opened read-only that has none.
+  var history: HistoryTable? { historyTable.map { HistoryTable(database: $0) } }
+}

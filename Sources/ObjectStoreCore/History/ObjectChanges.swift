@@ -71,7 +71,7 @@ public struct ChangedFields<Root: Model>: Sendable, Hashable {
 
   /// Creates a set of the fields at the given positions in the schema.
   init(positions: [Int]) {
-    bits = positions.reduce(0) { $0 | ChangeLog.bit(ofFieldAt: $1) }
+    bits = positions.reduce(0) { $0 | FieldBit.ofField(at: $1) }
   }
 
   /// Returns whether the field has changed, as in `fields.contains(\.state)`.
@@ -79,13 +79,13 @@ public struct ChangedFields<Root: Model>: Sendable, Hashable {
   /// The 64th field of a model and all after it are tracked together: a change of one of them
   /// counts as a change of all.
   public func contains<Value>(_ column: KeyPath<Root.Columns, Column<Root, Value>>) -> Bool {
-    bits & ChangeLog.bit(ofFieldAt: Root.columns[keyPath: column].position) != 0
+    bits & FieldBit.ofField(at: Root.columns[keyPath: column].position) != 0
   }
 
   /// The names of the changed fields, in the order of the schema.
   public var names: [String] {
     Root.schema.fields.indices
-      .filter { bits & ChangeLog.bit(ofFieldAt: $0) != 0 }
+      .filter { bits & FieldBit.ofField(at: $0) != 0 }
       .map { Root.schema.fields[$0].name }
   }
 

@@ -153,3 +153,11 @@ package enum NewDataFile {
     }
   }
 }
+
+extension Store {
+  /// Whether a folder contains a store.
+  package static func exists(at path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path + "/data.mdb", &status) == 0
+  }
+}

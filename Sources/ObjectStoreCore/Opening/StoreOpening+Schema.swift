@@ -51,7 +51,7 @@ extension StoreOpening {
       try transaction.keepDatabases()
       return StoreSchema(
         metadata: metadata,
-        history: history.map { HistoryTable(database: $0) },
+        historyTable: history,
         epoch: epoch,
         seed: seed,
         version: version,

@@ -27,7 +27,7 @@ package struct ReferenceCheck {
     in transaction: borrowing WriteTransaction
   ) throws {
     for field in fields {
-      let bit = ChangeLog.bit(ofFieldAt: field.position)
+      let bit = FieldBit.ofField(at: field.position)
       guard changed & bit != 0 else { continue }
       if try Self.missingKey(in: record, field, in: transaction) != nil {
         unresolved[id, default: 0] |= bit
@@ -56,7 +56,7 @@ package struct ReferenceCheck {
     in transaction: borrowing WriteTransaction
   ) throws {
     do {
-      for field in fields where changed & ChangeLog.bit(ofFieldAt: field.position) != 0 {
+      for field in fields where changed & FieldBit.ofField(at: field.position) != 0 {
         guard let key = try Self.missingKey(in: record, field, in: transaction) else { continue }
         throw StoreError(
           .danglingReference,

@@ -83,7 +83,11 @@ final class BackgroundWork: Sendable {
     case .nothing, nil: return false
     case .progressed: return true
     case .completed(let build):
-      log?.didBuildIndex(build)
+      log?.didBuildIndex(
+        of: build.model,
+        fieldIDs: build.index.parts.map(\.fieldID),
+        objects: build.objectCount
+      )
       return true
     }
   }

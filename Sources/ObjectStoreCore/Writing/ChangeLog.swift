@@ -63,9 +63,6 @@ package struct ChangeLog: Sendable {
     self = ChangeLog()
     exceedsLimit = true
   }
-
-  /// The bit of a field in ``Change/fields``.
-  package static func bit(ofFieldAt position: Int) -> UInt64 { 1 << UInt64(min(position, 63)) }
 }
 
 /// The changes of a write, by model.

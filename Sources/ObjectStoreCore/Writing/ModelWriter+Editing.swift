@@ -29,7 +29,7 @@ extension ModelWriter {
       let position = edits.position(of: number)
       let place = unsafe current.places[position]
       guard place.isHot, place.isFixed else { return false }
-      fields |= ChangeLog.bit(ofFieldAt: position)
+      fields |= FieldBit.ofField(at: position)
     }
     return !tables.maintainedIndexes.contains { $0.depends(on: fields) }
   }
@@ -53,7 +53,7 @@ extension ModelWriter {
         let content = unsafe edits.content(of: number)
         if unsafe try record.content(at: position).isSame(as: content) { continue }
         unsafe encoder.setHot(content.bytes, at: current.places[position])
-        fields |= ChangeLog.bit(ofFieldAt: position)
+        fields |= FieldBit.ofField(at: position)
       }
       guard fields != 0 else { return fields }
       unsafe try chunk.set(encoder.hot.buffer, layoutNumber: current.number, of: id)

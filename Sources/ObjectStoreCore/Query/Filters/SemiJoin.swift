@@ -73,7 +73,7 @@ struct MatchingKeys<Other: Model>: KeySource {
     let changes = try source.changes(of: Other.self, from: old, to: now, feed)?.all
     guard let changes, !changes.coversAllObjects else { return true }
     let read = filter.node.positions.union([position])
-    let fields = read.reduce(0 as UInt64) { $0 | ChangeLog.bit(ofFieldAt: $1) }
+    let fields = read.reduce(0 as UInt64) { $0 | FieldBit.ofField(at: $1) }
     if changes.objects.values.contains(where: { $0.kind != .updated || $0.fields & fields != 0 }) {
       return true
     }

@@ -133,3 +133,13 @@ extension Store {
     Environment.abandonCompactions()
   }
 }
+
+extension Store {
+  /// Removes the unfinished copies, exports and new stores of this process, which then fail.
+  ///
+  /// For a process that is about to end because of a signal.
+  package static func abandonUnfinishedWork() {
+    abandonCompactions()
+    UnfinishedWork.abandon()
+  }
+}

@@ -4,8 +4,8 @@ internal import SystemInterface
 /// The stored schema, limited to the program's models, at one epoch.
 package final class StoreSchema: Sendable {
   package let metadata: Metadata
-  /// The history; `nil` in a store opened read-only that has none.
-  let history: HistoryTable?
+  /// The table of the history; `nil` in a store opened read-only that has none.
+  let historyTable: Database?
   package let epoch: UInt64
   /// The hash seed, chosen at random when the store was created.
   let seed: UInt64
@@ -28,7 +28,7 @@ package final class StoreSchema: Sendable {
 
   init(
     metadata: Metadata,
-    history: HistoryTable?,
+    historyTable: Database?,
     epoch: UInt64,
     seed: UInt64,
     version: UInt32,
@@ -36,7 +36,7 @@ package final class StoreSchema: Sendable {
     references: ReferenceGraph
   ) {
     self.metadata = metadata
-    self.history = history
+    self.historyTable = historyTable
     self.epoch = epoch
     self.seed = seed
     self.version = version
@@ -129,7 +129,7 @@ package final class ModelTables: Sendable {
     /// The program cannot change a field that it does not declare.
     func depends(on fields: UInt64) -> Bool {
       parts.contains { part in
-        part.position.map { fields & ChangeLog.bit(ofFieldAt: $0) != 0 } ?? false
+        part.position.map { fields & FieldBit.ofField(at: $0) != 0 } ?? false
       }
     }
   }
@@ -312,7 +312,7 @@ package final class ModelTables: Sendable {
     var own: UInt64 = 0
     for (position, field) in binding.fields.enumerated() {
       guard let place = binding.layout.position(ofID: field.id) else { continue }
-      if fields & ChangeLog.bit(ofFieldAt: place) != 0 { own |= ChangeLog.bit(ofFieldAt: position) }
+      if fields & FieldBit.ofField(at: place) != 0 { own |= FieldBit.ofField(at: position) }
     }
     return own
   }

@@ -41,7 +41,7 @@ extension ModelTables {
     ///
     /// The program cannot change a field that it does not declare.
     func depends(on fields: UInt64) -> Bool {
-      position.map { fields & ChangeLog.bit(ofFieldAt: $0) != 0 } ?? false
+      position.map { fields & FieldBit.ofField(at: $0) != 0 } ?? false
     }
 
     /// Returns the content of the field in a record.

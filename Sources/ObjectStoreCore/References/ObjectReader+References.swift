@@ -1,0 +1,32 @@
+extension ObjectReader where Self: ~Copyable {
+  /// Returns the object to which a reference refers, or `nil` when it does not exist.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(log n) in the number of objects of the model.
+  @inlinable
+  public func find<Target: Model>(_ reference: Reference<Target>) throws -> Target? {
+    try find(Target.self, key: reference.key)
+  }
+
+  /// Returns the objects to which references refer, in the order of the references.
+  ///
+  /// A reference whose target does not exist, which only ``DeleteRule/keep`` permits, is skipped.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` or `unknownModel`.
+  /// - Complexity: O(k log n) for k references and n objects of the model.
+  @inlinable
+  public func fetch<Target: Model>(
+    _ references: some Sequence<Reference<Target>>
+  ) throws -> [Target] {
+    guard let reader = unsafe try source.reader(of: Target.self) else { return [] }
+    var objects: [Target] = []
+    objects.reserveCapacity(references.underestimatedCount)
+    for reference in references {
+      unsafe try reference.key.withStoredBytes { bytes in
+        guard let found = unsafe try reader.find(bytes) else { return }
+        objects.append(try found.decode(Target.self))
+      }
+    }
+    return objects
+  }
+}
