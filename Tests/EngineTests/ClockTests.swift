@@ -69,6 +69,23 @@ struct ClockTests {
     }
   }
 
+  @Test func `a retry in memory whose date another program changes waits until the new date`()
+    async throws
+  {
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      let date = clocks.date
+      let failure = DownloadFailure(.connectionLost, "gone")
+      fixture.transport.started[0].sink.finish(.failed(failure))
+      try await fixture.reached(.failedRetryable, "a")
+      #expect(try fixture.record("a").nextRetryAt == date + 50)
+      try fixture.change("a") { $0.nextRetryAt = date + 10 }
+      try await fixture.settle()
+      clocks.advance(by: .seconds(10))
+      try await fixture.started(2)
+    }
+  }
+
   @Test func `a crash suspect runs alone until its probation ends`() async throws {
     try fixture.add("b")
     try fixture.change("a") { $0.unresolvedStarts = 1 }

@@ -85,4 +85,20 @@ extension ConnectionEndTests {
       #expect(transport.started[2].request.offset == 0)
     }
   }
+
+  @Test func `a file of another size than its pieces is refused before its body`() async throws {
+    try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
+    var request = DownloadRequest(url: fixture.url("d"))
+    request.pieces = RequiredPieces(byteCount: 400, pieceLength: 400, digests: [])
+    try fixture.store.addNow([request])
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      var other = head(200)
+      other.fields.append(HeaderField(name: "Content-Length", value: "401"))
+      let task = transport.started[0]
+      #expect(task.sink.receive(other) == .cancel)
+      task.sink.finish(.cancelled)
+      try await fixture.reached(.failedPermanent, "d")
+    }
+  }
 }
