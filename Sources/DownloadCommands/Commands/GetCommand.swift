@@ -125,7 +125,7 @@ struct GetCommand: EngineCommand {
     guard !missing.isEmpty else { return .done }
     let isUnreachable = missing.allSatisfy { record in
       guard record.state == .failedPermanent, let last = record.attempts.last else { return false }
-      return last.failure.code.isUnreachable
+      return ExitStatus(last.failure.code) == .unreachable
     }
     return isUnreachable ? .unreachable : .failed
   }

@@ -45,7 +45,7 @@ enum DocumentFetch {
       return document.body
     case .failed(let failure):
       throw CommandFailure(
-        failure.code.isUnreachable ? .unreachable : .failed,
+        ExitStatus(failure.code),
         "cannot fetch \(shown): \(failure.message)"
       )
     case .completed, .cancelled:

@@ -34,11 +34,6 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case terminated = 143
 }
 
-extension DownloadFailure.Code {
-  /// Whether no server was reached.
-  var isUnreachable: Bool { self == .cannotConnect || self == .cannotFindHost }
-}
-
 /// The error of a command, with its exit status.
 struct CommandFailure: Error {
   var status: ExitStatus
@@ -66,6 +61,11 @@ extension ExitStatus {
     case is ValidationError: self = .usage
     default: self = .failed
     }
+  }
+
+  /// The status for a download that failed.
+  init(_ code: DownloadFailure.Code) {
+    self = code.traits.contains(.unreachable) ? .unreachable : .failed
   }
 
   /// The status for an error of the object store.

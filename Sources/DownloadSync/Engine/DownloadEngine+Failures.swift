@@ -154,17 +154,13 @@ extension DownloadEngine {
   /// host. Transfers that fail during a shortage are attributed to it even if the end of another
   /// transfer has freed some descriptors.
   func attributed(_ failure: DownloadFailure) -> DownloadFailure {
-    switch failure.code {
-    case .cannotConnect, .cannotFindHost, .unknown:
-      guard queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
-      else { return failure }
-      return DownloadFailure(
-        .outOfResources,
-        "too many open files in this process or system: \(failure.message)"
-      )
-    default:
-      return failure
-    }
+    guard failure.code.traits.contains(.maybeShortage),
+      queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
+    else { return failure }
+    return DownloadFailure(
+      .outOfResources,
+      "too many open files in this process or system: \(failure.message)"
+    )
   }
 
   /// Fails a download whose root is unknown, and keeps its bytes.

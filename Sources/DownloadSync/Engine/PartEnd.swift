@@ -45,8 +45,8 @@ enum PartEnd: Sendable, Hashable {
       self = others > 0 ? .leaveRest(isRefused: false) : .startNext(isRefused: false)
     case .cancelled where isReplaced:
       self = others > 0 ? .leaveRest(isRefused: false) : .startNext(isRefused: false)
-    case .failed(let failure, _) where isOfMirror && !failure.code.isLocal:
-      let isRefused = !hasProgressed || !failure.isOfTransfer
+    case .failed(let failure, _) where isOfMirror && !failure.code.traits.contains(.local):
+      let isRefused = !hasProgressed || !failure.code.traits.contains(.connection)
       self = others > 0 ? .leaveRest(isRefused: isRefused) : .startNext(isRefused: isRefused)
     case .startOver where others > 0 && !isFirst:
       // The running connections still deliver the version of which the file has bytes.
@@ -55,42 +55,14 @@ enum PartEnd: Sendable, Hashable {
       self = .endAll(result, isSplittable: false)
     case .cancelled:
       self = others > 0 ? .leaveRest(isRefused: false) : .endAll(result, isSplittable: true)
-    case .failed(let failure, _) where others > 0 && !failure.concernsFile:
+    case .failed(let failure, _) where others > 0 && !failure.code.traits.contains(.file):
       // A server that closes connections without sending anything would do so again.
       self = .leaveRest(
-        isRefused: !hasProgressed || !failure.isOfTransfer,
-        isSplittable: failure.concernsOneConnection
+        isRefused: !hasProgressed || !failure.code.traits.contains(.connection),
+        isSplittable: failure.code.traits.contains(.rangesStay)
       )
     case .failed(let failure, _):
-      self = .endAll(result, isSplittable: failure.concernsOneConnection)
-    }
-  }
-}
-
-extension DownloadFailure {
-  /// Whether the other connections of the download would fail, too.
-  fileprivate var concernsFile: Bool {
-    switch code {
-    case .pieceMismatch, .digestMismatch: true
-    default: code.isLocal && code != .outOfResources
-    }
-  }
-
-  /// Whether the server may be asked for ranges again.
-  fileprivate var concernsOneConnection: Bool {
-    switch code {
-    case .serverBusy, .refused, .notFound, .rejected: true
-    default: isOfTransfer
-    }
-  }
-
-  /// Whether the connection failed, and not the request.
-  fileprivate var isOfTransfer: Bool {
-    switch code {
-    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .outOfResources, .wrongLength,
-      .unknown:
-      true
-    default: false
+      self = .endAll(result, isSplittable: failure.code.traits.contains(.rangesStay))
     }
   }
 }

@@ -135,17 +135,7 @@ extension ActiveTransfer {
   func resumeDataChange(after failure: DownloadFailure) -> ResumeDataChange {
     if let data = transfer.resumeData { return .store(data) }
     // A failure to reach the server says nothing about the resume data.
-    return usesResumeData && !failure.code.isOfNetwork && transfer.received == 0 ? .drop : .none
-  }
-}
-
-extension DownloadFailure.Code {
-  /// Whether the attempt may have failed before the server received the request.
-  fileprivate var isOfNetwork: Bool {
-    switch self {
-    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure, .outOfResources:
-      true
-    default: false
-    }
+    return usesResumeData && !failure.code.traits.contains(.beforeRequest) && transfer.received == 0
+      ? .drop : .none
   }
 }

@@ -66,15 +66,7 @@ extension DownloadFailure {
   /// `diskFull`, for example, stops every start on a volume, and `needsURL` asks the user for
   /// another link.
   var reportedByTransport: DownloadFailure {
-    switch code {
-    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .insecure, .badResponse,
-      .badRedirect, .unsupportedURL, .outOfResources, .unknown:
-      self
-    case .refused, .needsURL, .notFound, .rejected, .serverBusy, .wrongLength, .entityChanged,
-      .unexpectedCoding, .digestMismatch, .pieceMismatch, .diskFull, .fileSystem, .fileInUse,
-      .quarantined, .interceptorFailed, .fileUnavailable:
-      DownloadFailure(.unknown, message)
-    }
+    code.traits.contains(.reportable) ? self : DownloadFailure(.unknown, message)
   }
 }
 

@@ -91,7 +91,7 @@ extension ReconcileCase.LiveTask {
     self =
       switch result {
       case .complete: .doneOK
-      case .failed(let failure, _) where failure.code.isOfStatus: .doneBadStatus
+      case .failed(let failure, _) where failure.code.traits.contains(.status): .doneBadStatus
       case .failed where leavesResumeData, .cancelled where leavesResumeData: .errResume
       case .failed, .startOver: .errNoResume
       case .cancelled: .none
@@ -124,15 +124,5 @@ extension ReconcileCase.ResumeDataStatus {
       case .temporaryFileMissing: .temporaryFileMissing
       case .valid: .valid
       }
-  }
-}
-
-extension DownloadFailure.Code {
-  /// Whether the failure is a response whose status is neither a success nor a usable redirect.
-  var isOfStatus: Bool {
-    switch self {
-    case .refused, .notFound, .rejected, .serverBusy, .badRedirect: true
-    default: false
-    }
   }
 }

@@ -1,4 +1,4 @@
-public import DownloadStore
+package import DownloadStore
 internal import Foundation
 
 /// Decides whether and when a failed download is retried.
@@ -78,26 +78,6 @@ public struct RetryPolicy: Sendable, Hashable {
   func longestWait(afterFailures failures: Int32) -> Duration {
     min(cap, base * (1 << (Int(max(1, min(failures, 31))) - 1)))
   }
-}
-
-extension DownloadFailure.Code {
-  /// Whether the same request may succeed later.
-  public var isRetryable: Bool {
-    switch self {
-    case .timedOut, .cannotConnect, .cannotFindHost, .connectionLost, .serverBusy, .wrongLength,
-      .entityChanged, .pieceMismatch, .badResponse, .fileInUse, .outOfResources,
-      .fileUnavailable, .unknown:
-      true
-    case .insecure, .badRedirect, .unsupportedURL, .refused, .needsURL, .notFound, .rejected,
-      .unexpectedCoding, .digestMismatch, .diskFull, .fileSystem, .quarantined, .interceptorFailed:
-      false
-    }
-  }
-}
-
-extension DownloadFailure.Code {
-  /// Whether the server refused the URL, as it does when a signed link has expired.
-  public var isRefusal: Bool { self == .refused || self == .needsURL || self == .notFound }
 }
 
 /// The earliest time of a retry, on the system clock and on the monotonic clock.

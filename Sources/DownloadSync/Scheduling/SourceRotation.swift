@@ -19,7 +19,7 @@ struct SourceRotation: Sendable {
     var failures: [Int: DownloadFailure.Code] = [:]
     var last: Int?
     // A full disk is listed among the attempts, but is no failure of the source, and is not counted.
-    let counted = record.attempts.filter { $0.failure.code != .diskFull }
+    let counted = record.attempts.filter { !$0.failure.code.traits.contains(.shortage) }
     for attempt in counted.suffix(Int(max(0, record.failedAttempts))) {
       // The URL of an attempt may have been replaced since, and is then not a source.
       guard let index = sources.firstIndex(where: { $0.utf8.elementsEqual(attempt.url.utf8) })
@@ -106,7 +106,7 @@ struct SourceRotation: Sendable {
       )
     }
     // A local failure is the same for every source.
-    guard !failure.code.isLocal, index != rotation.last else {
+    guard !failure.code.traits.contains(.local), index != rotation.last else {
       return wait(failure.code, retryAfter)
     }
     if let code = rotation.failures[index] { return wait(code, nil) }
@@ -115,15 +115,5 @@ struct SourceRotation: Sendable {
       && rotation.last.map { RecordIdentity.origin(of: rotation.sources[$0]) }
         == RecordIdentity.origin(of: rotation.sources[index])
     return asksForPatience ? wait(failure.code, retryAfter) : .zero
-  }
-}
-
-extension DownloadFailure.Code {
-  /// Whether the cause is on this machine, so that another server would not help.
-  var isLocal: Bool {
-    switch self {
-    case .fileSystem, .fileInUse, .fileUnavailable, .diskFull, .outOfResources, .quarantined: true
-    default: false
-    }
   }
 }

@@ -74,11 +74,11 @@ import Testing
   func `a failure of a mirror leaves its rest to the other servers`(code: DownloadFailure.Code) {
     let result = failure(code)
     let isOfConnection = end(result) == .leaveRest(isRefused: false)
-    guard !code.isLocal || isOfConnection else {
+    guard !code.traits.contains(.local) || isOfConnection else {
       #expect(end(result, isOfMirror: true) == end(result))
       return
     }
-    if !code.isLocal {
+    if !code.traits.contains(.local) {
       #expect(end(result, isOfMirror: true) == .leaveRest(isRefused: !isOfConnection))
       #expect(end(result, hasProgressed: false, isOfMirror: true) == .leaveRest(isRefused: true))
       #expect(
