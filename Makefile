@@ -142,8 +142,9 @@ models: deps ## Expands the record templates again, after a change of a template
 schema: deps ## Writes Migrations/schema.lock.json from the models; COMMAND=check and release
 	$(SWIFT) run --traits AsyncHTTPClient download-schema $(or $(COMMAND),accept)
 
-rules: deps ## Writes the rule table in docs/reconciliation.md from the code
-	DLSTORE_RULE_TABLE=1 .ci/test DownloadCommandsTests.RuleTableTests
+rules: deps ## Writes the tables in docs/reconciliation.md and docs/state-machine.md from the code
+	DLSTORE_RULE_TABLE=1 .ci/test DownloadCommandsTests.RuleTableTests \
+	  DownloadStoreTests.StateMachinePageTests
 
 bench: deps ## Compares ObjectStore with raw LMDB and GRDB; N=100000 for a quick run
 	cd Benchmarks && $(SWIFT) run -c release bench $(or $(N),1000000)

@@ -105,7 +105,7 @@ struct URLSupplierTests {
       timeLimit: .milliseconds(50)
     )
     var refused = record
-    _ = refused.fail(DownloadFailure(.needsURL, ""), from: record.url, at: Date()) { _ in .zero }
+    try refused.fail(.needsURL, from: record.url)
     let request = TaskRequest(url: record.url, recordID: record.id)
     let error = await #expect(throws: DownloadFailure.self) {
       try await supplier.intercept(request, for: refused)
@@ -147,7 +147,7 @@ struct URLSupplierTests {
       store: store,
       timeLimit: .seconds(600)
     )
-    _ = record.fail(DownloadFailure(.refused, ""), from: record.url, at: Date()) { _ in .zero }
+    try record.fail(.refused, from: record.url)
     func requested() async throws -> String {
       let request = TaskRequest(url: record.url, recordID: record.id)
       return try await supplier.intercept(request, for: record).url
@@ -155,7 +155,7 @@ struct URLSupplierTests {
     #expect(try await requested() == "http://h/fresh")
     record.attempts = []
     #expect(try await requested() == "http://h/fresh")
-    record.move(to: "http://h/b")
+    try record.apply(.moved(to: "http://h/b"), at: Date())
     #expect(try await requested() == "http://h/b")
   }
 
@@ -166,21 +166,21 @@ struct URLSupplierTests {
     func source(_ url: String, hasAnswer: Bool = false) -> URLSupplier.Source {
       URLSupplier.source(for: url, of: record, hasAnswer: hasAnswer)
     }
-    func fail(_ code: DownloadFailure.Code, from url: String) {
-      _ = record.fail(DownloadFailure(code, ""), from: url, at: Date()) { _ in .zero }
+    func fail(_ code: DownloadFailure.Code, from url: String) throws {
+      try record.fail(code, from: url)
     }
     #expect(source("http://h/a") == .record)
     #expect(source("http://h/a", hasAnswer: true) == .earlier)
-    fail(.timedOut, from: "http://h/a")
+    try fail(.timedOut, from: "http://h/a")
     #expect(source("http://h/a") == .record)
     for code in [DownloadFailure.Code.refused, .needsURL, .notFound] {
-      fail(code, from: "http://h/a")
+      try fail(code, from: "http://h/a")
       #expect(source("http://h/a", hasAnswer: true) == .command)
       #expect(source("http://mirror/a") == .record)
     }
-    fail(.refused, from: "http://mirror/a")
+    try fail(.refused, from: "http://mirror/a")
     #expect(source("http://h/a") == .record)
-    fail(.refused, from: "http://h/a")
+    try fail(.refused, from: "http://h/a")
     record.checkpoint(
       ByteRanges(upTo: 9),
       total: nil,
@@ -189,5 +189,13 @@ struct URLSupplierTests {
       at: Date()
     )
     #expect(source("http://h/a") == .record, "progress forgets the refusal")
+  }
+}
+
+extension DownloadRecord {
+  /// Applies a failed attempt that is repeated at once.
+  fileprivate mutating func fail(_ code: DownloadFailure.Code, from url: String) throws {
+    let attempt = FailedAttempt(DownloadFailure(code, ""), from: url) { _ in .zero }
+    try apply(.attemptFailed(attempt), at: Date())
   }
 }

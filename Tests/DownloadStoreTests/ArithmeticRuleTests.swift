@@ -54,8 +54,9 @@ import Testing
 
   @Test func `the files of transitions and pieces are listed`() throws {
     let listed = try Self.listed()
-    for folder in ["DownloadStore/Records/Transitions", "DownloadStore/Pieces", "DownloadMetalink"]
-    {
+    for folder in [
+      "DownloadStore/Records/StateMachine", "DownloadStore/Pieces", "DownloadMetalink",
+    ] {
       let path = Self.sources.appending(path: folder).path
       for name in try FileManager.default.contentsOfDirectory(atPath: path)
       where name.hasSuffix(".swift") {

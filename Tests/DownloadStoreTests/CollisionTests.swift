@@ -154,14 +154,8 @@ import Testing
     try fixture.write("theirs", to: file)
     var record = try add(.replace)
     let identity = FileIdentity(size: 4, inode: 1, modified: 1)
-    record.finalize(
-      identity,
-      entityTag: nil,
-      lastModified: nil,
-      verifiedDigest: nil,
-      at: fixture.now
-    )
-    record.complete(at: fixture.now)
+    record.take(.fileComplete(.init(identity)), at: fixture.now)
+    record.take(.completed(), at: fixture.now)
     #expect(!record.hasForeignFile)
     #expect(record.applying(.remove(withFile: true)).removesFile)
     #expect(record.applying(.restart).replacedFileIdentity == identity)

@@ -185,7 +185,7 @@ struct LongQueueTests {
 
   @Test func `only records that may have files or bytes are examined at launch`() async throws {
     try add((0..<50).map { fixture.url("a\($0)") })
-    try fixture.change("a40") { $0.start(keepingBytes: true, at: Date()) }
+    try fixture.change("a40") { _ = try? $0.apply(.started(keepingBytes: true), at: Date()) }
     _ = try await store.cancel(.matching(fixture.url("a45")))
     let engine = try fixture.engine(1, queue: bounds)
     try await fixture.running(engine) {

@@ -59,7 +59,9 @@ import Testing
     }
     let held = fixture.url("b")
     try fixture.store.objects.writeNow { tx in
-      _ = try tx.update(DownloadRecord.self, key: held) { $0 = $0.applying(.pause) }
+      _ = try tx.update(DownloadRecord.self, key: held) {
+        try $0.apply(.command(.pause), at: Date())
+      }
     }
     let left = [
       try fixture.leave(400, "a", as: .running), try fixture.leave(400, "b", as: .paused),

@@ -62,7 +62,7 @@ import Testing
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, key: url) { record in
         record.state = .running
-        if isAdopted { record.adoptTask(entityTag: "\"1\"", at: Date()) }
+        if isAdopted { _ = try? record.apply(.taskAdopted(entityTag: "\"1\""), at: Date()) }
       }
     }
     fixture.finish(task)

@@ -39,12 +39,12 @@ struct QueueCounts {
 
   private func read(from store: RecordStore) throws -> (count: Int, bytes: Int64?) {
     let columns = DownloadRecord.columns
-    let isWaiting = columns.state.isIn([.waiting, .failedRetryable])
+    let isWaiting = columns.state.isIn(DownloadState.awaitingStart)
     return try store.objects.read { tx in
       let records: [DownloadRecord]
       if let scope, scope.count <= Self.maximumRead {
         records = try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
-          .filter { $0.state == .waiting || $0.state == .failedRetryable }
+          .filter { $0.state.awaitsStart }
       } else {
         let count = try tx.count(Query(isWaiting))
         guard count <= Self.maximumRead else { return (count, nil) }

@@ -4,7 +4,7 @@ internal import ObjectStore
 ///
 /// Any process writes a command to the record as a new state or intent; the engine that runs the
 /// transfers carries it out. A command may be given at any time, in any state and repeatedly.
-/// `DownloadRecord.applying(_:)` defines its effect.
+/// ``TransitionTable`` defines its effect.
 package enum DownloadCommand: Sendable, Hashable {
   /// Pauses the download; keeps the bytes on disk.
   case pause
@@ -26,12 +26,11 @@ package enum DownloadCommand: Sendable, Hashable {
 
   /// The states in which the command may have an effect.
   package var states: [DownloadState] {
-    switch self {
-    case .pause: [.waiting, .running, .failedRetryable, .finalizing, .paused]
-    case .resume, .cancel:
-      [.waiting, .running, .failedRetryable, .finalizing, .paused, .failedPermanent]
-    case .restart: DownloadState.allCases.filter { $0 != .removed }
-    case .remove: DownloadState.allCases
+    let kind = DownloadRecord.Event.command(self).kind
+    return DownloadState.allCases.filter { state in
+      DownloadIntent.allCases.contains { intent in
+        TransitionTable.entry(for: kind, in: DownloadStatus(state, intent)) != .ignored
+      }
     }
   }
 }

@@ -155,9 +155,10 @@ extension RecordStore {
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> CommandOutcome.Effect {
-    var changed = record.applying(command)
-    guard changed != record else { return .unchanged(record) }
-    changed.updatedAt = moment
+    var changed = record
+    guard try changed.apply(.command(command), at: moment).hasChanged else {
+      return .unchanged(record)
+    }
     try tx.upsert(changed)
     return .done(changed)
   }

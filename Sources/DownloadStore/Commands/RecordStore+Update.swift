@@ -58,7 +58,7 @@ extension RecordStore {
         }
         record.updatedAt = moment
         if let newURL {
-          record.move(to: newURL)
+          try record.apply(.moved(to: newURL), at: moment)
           try tx.delete(DownloadRecord.self, key: known.url)
           try tx.insert(record)
         } else {

@@ -26,7 +26,7 @@ package struct GroupTally: Sendable {
     }
 
     /// Whether the download is cancelled or removed and does not count.
-    var isCancelledOrRemoved: Bool { state == .cancelled || state == .removed }
+    var isCancelledOrRemoved: Bool { state.isGone }
   }
 
   /// Sums of members.

@@ -138,10 +138,8 @@ extension RecordStore {
         record.id == check.record.id, record.generation == check.record.generation,
         record.state == .completed
       else { return nil }
-      record.repair(
-        keeping: check.kept,
-        replacing: identity,
-        file: file,
+      try record.apply(
+        .fileDamaged(.init(keeping: check.kept, replacing: identity, partial: file)),
         at: moment
       )
       try tx.upsert(record)

@@ -13,154 +13,154 @@ public import ObjectStore
 /// normalizes URLs, because that would merge different resources and break signed URLs.
 ///
 /// Change a record with the commands of ``RecordStore``: the fields that depend on the state
-/// change together.
+/// change together, so their setters are not public.
 public struct DownloadRecord: Sendable, Hashable {
   /// The URL, exactly as it was given.
-  public var url: String
+  public package(set) var url: String
   /// The id: 16 hexadecimal digits, derived from the URL with which the record was added.
   ///
   /// Unique in the store, and unchanged when the URL is replaced. Any unique prefix identifies the
   /// record in ``RecordStore/record(matching:)`` and on the command line.
-  public var id: String
+  public package(set) var id: String
   /// The name of the finished file: one path component of at most 255 bytes.
-  public var filename: String
+  public package(set) var filename: String
   /// The folder below the root, with `/` between its components; empty for the root itself.
-  public var folder: String
+  public package(set) var folder: String
   /// The name of the ``Root``, which has the absolute path.
-  public var root: String
+  public package(set) var root: String
   /// Root, folder and file name, joined with `/`.
   ///
   /// Unique in the store: it reserves the file name for the record.
-  public var destination: String
+  public package(set) var destination: String
   /// The type, a label of the caller's choice; by default the file name's extension.
-  public var type: String
+  public package(set) var type: String
   /// The state of the download.
-  public var state: DownloadState
+  public package(set) var state: DownloadState
   /// The intent of the user.
-  public var intent: DownloadIntent
+  public package(set) var intent: DownloadIntent
   /// The tags; each is the name of a ``DownloadGroup``.
-  public var tags: Set<String>
+  public package(set) var tags: Set<String>
   /// The priority; higher starts first.
   ///
   /// Downloads of equal priority start in the order in which the engine queued them.
-  public var priority: Int32
+  public package(set) var priority: Int32
   /// The number of bytes that are on disk and synced.
   ///
   /// Committed after the bytes are synced. Without ``ranges``, the next request starts at this offset.
-  public var received: Int64
+  public package(set) var received: Int64
   /// The size of the complete file in bytes; `nil` until a server has declared it.
-  public var expected: Int64?
+  public package(set) var expected: Int64?
   /// The entity tag of the bytes on disk, verbatim with its quotes.
-  public var entityTag: String?
+  public package(set) var entityTag: String?
   /// The `Last-Modified` field of the bytes on disk, verbatim.
-  public var lastModified: String?
+  public package(set) var lastModified: String?
   /// Resume data of Apple's URLSession, verbatim; `nil` if there is none.
-  public var resumeData: Data?
+  public package(set) var resumeData: Data?
   /// Other URLs of the same file, which the engine tries in order after ``url``.
-  public var mirrors: [String]
+  public package(set) var mirrors: [String]
   /// The expected digest, such as `sha256:` and 64 hexadecimal digits; `nil` to accept any file.
-  public var expectedDigest: String?
+  public package(set) var expectedDigest: String?
   /// The digest that was computed from the finished file; `nil` if none was expected.
-  public var verifiedDigest: String?
+  public package(set) var verifiedDigest: String?
   /// Whether the download waits until the user resumes it, because another one preempted it.
-  public var isHeld: Bool = false
+  public package(set) var isHeld: Bool = false
   /// The number of failed attempts since the last progress, or since a command queued the download
   /// again.
-  public var failedAttempts: Int32 = 0
+  public package(set) var failedAttempts: Int32 = 0
   /// The last failed attempts, oldest first; at most 16.
-  public var attempts: [Attempt] = []
+  public package(set) var attempts: [Attempt] = []
   /// The earliest time of the next attempt; `nil` if the download need not wait.
-  public var nextRetryAt: Date?
+  public package(set) var nextRetryAt: Date?
   /// Distinguishes the transfers of the download: events of an earlier generation are ignored.
   ///
   /// Starts at the number of the commit that added the record. Each transfer, each restart and each
   /// new URL adds one.
-  public var generation: Int64 = 0
+  public package(set) var generation: Int64 = 0
   /// The time at which the record was added.
-  public var createdAt: Date
+  public package(set) var createdAt: Date
   /// The time of the last change of the record.
-  public var updatedAt: Date
+  public package(set) var updatedAt: Date
   /// The time of completion; `nil` until then.
-  public var completedAt: Date?
+  public package(set) var completedAt: Date?
   /// Whether the store has ``RequestHeaders`` with the record's id.
-  public var hasHeaders: Bool = false
+  public package(set) var hasHeaders: Bool = false
   /// The number of crashes of the process while this download was transferred.
   ///
   /// Counted by the next engine, if ``state`` was `running`. Completion and commands that queue the
   /// download again clear it; progress does not. A record with a count above zero is a crash
   /// suspect.
-  public var unresolvedStarts: Int32 = 0
+  public package(set) var unresolvedStarts: Int32 = 0
   /// The largest number of synced bytes since the download was added or last restarted.
   ///
   /// Only progress beyond it clears ``failedAttempts``: a server may send another entity with every
   /// response.
-  public var resolvedBytes: Int64 = 0
+  public package(set) var resolvedBytes: Int64 = 0
   /// The identity of the finished file, committed before the file gets its name.
-  public var fileIdentity: FileIdentity?
+  public package(set) var fileIdentity: FileIdentity?
   /// Whether the download starts before all others, and preempts the one that has run longest if no
   /// slot is free.
   ///
   /// Cleared when the download starts.
-  public var startsImmediately: Bool = false
+  public package(set) var startsImmediately: Bool = false
   /// Whether removing the record deletes the finished file too.
-  public var removesFile: Bool = false
+  public package(set) var removesFile: Bool = false
   /// The identity of the existing file that the finished one will replace.
   ///
   /// That is the previous finished file, or the file that ``NameCollision/replace`` found.
-  public var replacedFileIdentity: FileIdentity?
+  public package(set) var replacedFileIdentity: FileIdentity?
   /// Whether the user chose the file name.
   ///
   /// Otherwise it is derived from the URL, and a name that the server suggests may replace it.
-  public var isNameGiven: Bool = false
+  public package(set) var isNameGiven: Bool = false
   /// Whether the download may use a cellular network.
   ///
   /// Honoured by URLSession on Apple platforms. No effect on Linux.
-  public var allowsCellular: Bool = true
+  public package(set) var allowsCellular: Bool = true
   /// Whether the download should continue while the application is not running.
   ///
   /// Honoured by `RoutingTransport`. With `BackgroundURLSessionTransport` alone every download
   /// continues, with any other transport none does.
-  public var prefersBackground: Bool = false
+  public package(set) var prefersBackground: Bool = false
   /// The commands that are still to be run for the end of the download.
   ///
   /// Set in the commit that ends it, by an engine whose options name the hook, and cleared
   /// after the command has succeeded.
-  public var pendingHooks: Set<DownloadHook> = []
+  public package(set) var pendingHooks: Set<DownloadHook> = []
   /// The rate limit of this download in bytes per second; `nil` for none.
-  public var bytesPerSecond: Int64?
+  public package(set) var bytesPerSecond: Int64?
   /// The time before which the engine does not start the download; `nil` for any time.
-  public var notBefore: Date?
+  public package(set) var notBefore: Date?
   /// The committed ranges of a partial file with gaps; `nil` if it has none.
   ///
   /// For each range the distance from the end of the previous one and the length, as unsigned LEB128
   /// numbers. Without this field, the bytes before ``received`` are committed; with it, ``received``
   /// is the sum of the lengths.
-  public var ranges: Data?
+  public package(set) var ranges: Data?
   /// The number of connections that this download may have; `nil` for the engine's limit.
-  public var connections: Int32?
+  public package(set) var connections: Int32?
   /// Whether the store has `PieceDigests` with the record's id.
-  public var hasPieceDigests: Bool = false
+  public package(set) var hasPieceDigests: Bool = false
   /// The latest time at which an engine may have written the partial file; `nil` if unknown.
   ///
   /// The modification time of the file at the last checkpoint, or the time of a later start. A file
   /// that was modified noticeably later was changed by another program.
-  public var partialWrittenAt: Date?
+  public package(set) var partialWrittenAt: Date?
   /// Whether the file of ``fileIdentity``, or else of ``replacedFileIdentity``, was not downloaded by
   /// this record: ``NameCollision/keep`` has adopted it, or ``NameCollision/replace`` found it.
   ///
   /// Such a file is never deleted, and one that was adopted is never replaced.
-  public var hasForeignFile: Bool = false
+  public package(set) var hasForeignFile: Bool = false
   /// The identity of the partial file at the last checkpoint; `nil` if unknown.
   ///
   /// A file with another inode, or with a noticeably earlier modification time, is not the one that
   /// an engine has written.
-  public var partialIdentity: FileIdentity?
+  public package(set) var partialIdentity: FileIdentity?
   /// Scheme, host and port of the server that stated ``entityTag`` and ``lastModified``; `nil` for
   /// those of ``url``.
   ///
   /// Only this server may be asked with them whether it still has the file: another one could
   /// repeat what it is told.
-  public var validatorOrigin: String?
+  public package(set) var validatorOrigin: String?
 }
 
 nonisolated extension DownloadRecord: Model {

@@ -26,14 +26,6 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
   /// Removed by the user; the record is deleted once its files are.
   case removed
 
-  /// The states that an engine examines at launch.
-  package static let active: [DownloadState] = [
-    .waiting, .running, .failedRetryable, .finalizing, .removed,
-  ]
-
-  /// Whether a transfer is running, or is complete and the file is being renamed.
-  public var isDownloading: Bool { self == .running || self == .finalizing }
-
   /// The state's name in output and filters; both kinds of failure are `failed`.
   package var word: String {
     switch self {

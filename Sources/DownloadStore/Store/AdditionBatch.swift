@@ -254,7 +254,7 @@ struct AdditionBatch {
         "'\(path)' cannot be adopted with a checksum, because adopting it does not read it"
       )
     }
-    record.adoptFile(fileIdentity, at: record.createdAt)
+    try record.apply(.fileAdopted(fileIdentity), at: record.createdAt)
   }
 
   /// Whether no file, no record of the store and no entry has the record's destination.
@@ -355,7 +355,7 @@ struct AdditionBatch {
         }
         record.expectedDigest = digest.text
       }
-      if !request.isPaused { record.addAgain() }
+      if !request.isPaused { try record.apply(.addedAgain, at: store.now()) }
     }
     if record != known { record.updatedAt = store.now() }
     return (record, note)
@@ -393,7 +393,7 @@ struct AdditionBatch {
     // It may exist: nothing is known that would be a reason to download it again.
     case .failed: return nil
     case .missing, .other:
-      record.restartCompleted(requiring: digest)
+      try record.apply(.fileRejected(requiring: digest), at: store.now())
       return nil
     }
     let isOurs =
@@ -404,7 +404,7 @@ struct AdditionBatch {
     }
     let last = (record.verifiedDigest ?? record.expectedDigest).flatMap { try? Digest($0) }
     guard let required = digest ?? last else {
-      record.restartCompleted(requiring: nil)
+      try record.apply(.fileRejected(requiring: nil), at: store.now())
       return record.replacedFileIdentity == identity ? .fileDiffers : .fileStays
     }
     let file = FinishedFileDigests.File(
@@ -417,7 +417,7 @@ struct AdditionBatch {
       return nil
     }
     guard found == required else {
-      record.restartCompleted(requiring: digest)
+      try record.apply(.fileRejected(requiring: digest), at: store.now())
       return record.replacedFileIdentity == identity ? .fileDiffers : .fileStays
     }
     if let digest { record.expectedDigest = digest.text }

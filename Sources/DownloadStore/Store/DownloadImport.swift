@@ -19,7 +19,7 @@ package final class DownloadImport: ImportReview {
   private struct Place {
     var id: String
     var filename: String
-    /// Whether the store's record is kept.
+    /// Whether the record is left out: the store's own is kept, or it was removed in its own store.
     var isKept = false
     /// Whether header fields and digests with the id belong to an earlier record of the file.
     var hasNoDetails = false
@@ -174,7 +174,10 @@ package final class DownloadImport: ImportReview {
         result.hasPieceDigests = false
       }
     }
-    result.settleImport(keepingBytes: try countsStoredBytes(result))
+    try result.apply(
+      .imported(keepingBytes: try countsStoredBytes(result)),
+      at: record.updatedAt
+    )
     return result == record ? object : try records.object(result, replacing: object)
   }
 
@@ -194,7 +197,9 @@ package final class DownloadImport: ImportReview {
       try tx.find(DownloadRecord.self, key: record.url)
     }
     var place = Place(id: record.id, filename: record.filename, hasNoDetails: isClaimed)
-    if stored != nil, known == .keep {
+    // Its user has removed it. The store that it comes from deletes its files.
+    let isRemoved = record.state == .removed || record.intent == .remove
+    if isRemoved || stored != nil && known == .keep {
       place.isKept = true
       places[number] = place
       if !isClaimed { skippedIDs.insert(fileID) }

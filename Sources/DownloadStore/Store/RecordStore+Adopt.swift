@@ -70,7 +70,9 @@ extension RecordStore {
         file: file,
         at: moment
       )
-      if !request.isPaused { current = current.applying(.resume(immediately: false)) }
+      if !request.isPaused {
+        try current.apply(.command(.resume(immediately: false)), at: moment)
+      }
       try tx.upsert(current)
       return current
     }

@@ -124,13 +124,15 @@ extension DownloadEngine {
     // What a later process knows of the bytes that the task had received before.
     let validator = EarlierResponse(ofTaskOf: adopted, held: 0, total: nil)?.validator
     return try await commit { tx in
-      try tx.update(TransferKey(adopted), if: { $0.intent == adopted.intent }) {
-        $0.adoptTask(
+      try tx.apply(
+        .taskAdopted(
           entityTag: validator?.entityTag,
-          lastModified: validator?.lastModified,
-          at: moment
-        )
-      }
+          lastModified: validator?.lastModified
+        ),
+        to: TransferKey(adopted),
+        if: { $0.intent == adopted.intent },
+        at: moment
+      )
     }
   }
 }

@@ -79,9 +79,7 @@ extension DownloadEngine {
     let moment = now()
     try await commit { tx in
       for (key, resumeData) in left {
-        try tx.update(key, if: { $0.state == .running }) {
-          $0.interrupt(resumeData: resumeData, at: moment)
-        }
+        try tx.apply(.interrupted(resumeData: resumeData), to: key, at: moment)
       }
     }
   }

@@ -148,12 +148,16 @@ extension DownloadEngine {
         let effects = Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
         guard effects.record == .finalize || effects.record == .redoRename else { return nil }
         if effects.choosesName { try store.reserveName(for: &record, roots, in: &tx) }
-        record.finalize(
-          file.identity,
-          entityTag: file.entity.entityTag,
-          lastModified: file.entity.lastModified,
-          validatorOrigin: file.entity.origin,
-          verifiedDigest: file.verifiedDigest,
+        try record.apply(
+          .fileComplete(
+            .init(
+              file.identity,
+              entityTag: file.entity.entityTag,
+              lastModified: file.entity.lastModified,
+              validatorOrigin: file.entity.origin,
+              verifiedDigest: file.verifiedDigest
+            )
+          ),
           at: moment
         )
         if let digests = file.digests {
@@ -278,9 +282,11 @@ extension StoreTransaction {
     at moment: Date
   ) throws -> [FinishedFile] {
     try files.compactMap { file -> FinishedFile? in
-      let completed = try update(TransferKey(file.record), if: { !$0.isGivenUp }) {
-        $0.complete(marking: hooks, at: moment)
-      }
+      let completed = try apply(
+        .completed(marking: hooks),
+        to: TransferKey(file.record),
+        at: moment
+      )
       guard let record = completed else { return nil }
       var file = file
       file.record = record

@@ -36,14 +36,11 @@ extension DownloadEngine {
     let retry = options.retry
     let hooks = options.hooks
     let random = environment.random()
-    let committed = try await commit { tx -> (DownloadRecord, DownloadFailure, Duration?)? in
-      guard var record = try tx.failing(download) else { return nil }
+    let committed = try await commitEnd(of: download, resumeData) { record in
       let failure = failure.afterProgress(of: record)
-      resumeData.apply(to: &record)
-      let wait = record.fail(
+      let attempt = DownloadRecord.FailedAttempt(
         failure,
         from: download.source,
-        at: moment,
         droppingBytes: dropsBytes,
         marking: hooks
       ) { record in
@@ -58,14 +55,9 @@ extension DownloadEngine {
           random: random
         )
       }
-      try tx.upsert(record)
-      return (record, failure, wait)
+      return (failure, try record.apply(.attemptFailed(attempt), at: moment).wait)
     }
-    guard let (record, failure, wait) = committed else {
-      return replaced.append(
-        ReplacedTransfer(record: download, layout: locations.roots.possibleLayout(of: download))
-      )
-    }
+    guard let (record, (failure, wait)) = committed else { return }
     log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
     // A file of which no byte counts would only use disk space.
     if dropsBytes { removePartial(try locations.layout(of: record)) }
@@ -87,6 +79,32 @@ extension DownloadEngine {
     }
   }
 
+  /// Commits the end of an attempt that has not completed a download.
+  ///
+  /// - Returns: The changed record, and the result of `change`; `nil` if the record was cancelled,
+  ///   removed, restarted or completed: a late failure does not undo that, and the transfer ends.
+  private func commitEnd<Result: Sendable>(
+    of download: DownloadRecord,
+    _ resumeData: ResumeDataChange,
+    _ change: @escaping @Sendable (inout DownloadRecord) throws -> Result
+  ) async throws -> (record: DownloadRecord, result: Result)? {
+    let committed = try await commit { tx -> (record: DownloadRecord, result: Result)? in
+      guard var record = try tx.record(of: TransferKey(download)), record.awaitsAttempt else {
+        return nil
+      }
+      resumeData.apply(to: &record)
+      let result = try change(&record)
+      try tx.upsert(record)
+      return (record, result)
+    }
+    if committed == nil {
+      replaced.append(
+        ReplacedTransfer(record: download, layout: locations.roots.possibleLayout(of: download))
+      )
+    }
+    return committed
+  }
+
   /// Returns a download to the queue, and prevents starts on its volume until it has free space.
   ///
   /// This is neither a user's pause nor a failed attempt. `size` is the size of the file as the server
@@ -99,18 +117,10 @@ extension DownloadEngine {
   ) async throws {
     try await blockVolume(of: download, size: size)
     let moment = now()
-    let waiting = try await commit { tx -> DownloadRecord? in
-      guard var record = try tx.failing(download) else { return nil }
-      resumeData.apply(to: &record)
-      record.deferAttempt(noting: failure, from: download.source, at: moment)
-      try tx.upsert(record)
-      return record
+    let committed = try await commitEnd(of: download, resumeData) { record in
+      try record.apply(.attemptDeferred(noting: failure, from: download.source), at: moment)
     }
-    guard var waiting else {
-      return replaced.append(
-        ReplacedTransfer(record: download, layout: try locations.layout(of: download))
-      )
-    }
+    guard var waiting = committed?.record else { return }
     log("wait for disk space", waiting)
     dispatcher.emit(.waitingForDiskSpace(waiting))
     waiting.expected = waiting.expected ?? size
@@ -128,18 +138,10 @@ extension DownloadEngine {
   ) async throws {
     let delay = queue.noteShortage(at: environment.instant(), running: active.count)
     let moment = now()
-    let waiting = try await commit { tx -> DownloadRecord? in
-      guard var record = try tx.failing(download) else { return nil }
-      resumeData.apply(to: &record)
-      record.deferAttempt(from: download.source, at: moment)
-      try tx.upsert(record)
-      return record
+    let committed = try await commitEnd(of: download, resumeData) { record in
+      try record.apply(.attemptDeferred(from: download.source), at: moment)
     }
-    guard let waiting else {
-      return replaced.append(
-        ReplacedTransfer(record: download, layout: try locations.layout(of: download))
-      )
-    }
+    guard let waiting = committed?.record else { return }
     log("wait for resources", waiting, ["message": failure.message])
     guard waiting.mayStart else {
       return dispatcher.emit(.released(url: waiting.url), of: waiting.id)
@@ -181,20 +183,7 @@ extension DownloadEngine {
     _ failure: PartialFile.Failure
   ) async throws {
     // A paused record is reconciled again when the user resumes it.
-    guard [.running, .waiting, .finalizing, .failedRetryable].contains(record.state) else { return }
+    guard record.state.isProceeding else { return }
     try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
-  }
-}
-
-extension StoreTransaction {
-  /// Returns the record of a failed transfer.
-  ///
-  /// Returns `nil` if the record was cancelled, removed, restarted or completed: a late failure
-  /// does not undo that.
-  fileprivate func failing(_ download: DownloadRecord) throws -> DownloadRecord? {
-    guard let record = try record(of: TransferKey(download)), !record.isGivenUp,
-      [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
-    else { return nil }
-    return record
   }
 }

@@ -52,7 +52,7 @@ extension DownloadEngine {
   /// Downloads that were running come first: they start before the others of their priority.
   static let interrupted: [Query<DownloadRecord>] =
     [.running, .finalizing, .removed].map { state in DownloadRecord.where { $0.state == state } }
-    + [DownloadState.waiting, .failedRetryable].flatMap { state in
+    + DownloadState.awaitingStart.flatMap { state in
       [DownloadIntent.pause, .cancel, .remove].map { intent in
         // The order of the index, so that each page costs only its own records.
         DownloadRecord.where { $0.state == state && $0.intent == intent }
@@ -89,7 +89,7 @@ extension DownloadEngine {
     let records = try await store.objects.read { [scope = options.scope] tx in
       if let scope {
         return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
-          .filter { DownloadState.active.contains($0.state) }
+          .filter { $0.state.isActive }
       }
       return try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
     }
@@ -133,8 +133,7 @@ extension DownloadEngine {
   /// Another program may have stored such a record. It must not stop the others.
   private func failingUnplaced(_ records: [DownloadRecord]) async throws -> [DownloadRecord] {
     let unplaced = records.filter { record in
-      !record.isGivenUp && locations.roots.path(of: record.root) == nil
-        && [.running, .finalizing, .waiting, .failedRetryable].contains(record.state)
+      record.awaitsAttempt && locations.roots.path(of: record.root) == nil
     }
     for record in unplaced { try await failUnplaced(record) }
     let ids = Set(unplaced.map(\.id))

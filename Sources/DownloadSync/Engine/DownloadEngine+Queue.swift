@@ -164,9 +164,7 @@ extension DownloadEngine {
     let moment = now()
     try await commit { tx in
       for key in leaving {
-        try tx.update(key, if: { $0.state == .running }) {
-          $0.interrupt(isHeld: areHeld, at: moment)
-        }
+        try tx.apply(.interrupted(isHeld: areHeld), to: key, at: moment)
       }
     }
     for url in urls { endTransfer(url) }
@@ -197,11 +195,6 @@ extension DownloadEngine {
 }
 
 extension DownloadRecord {
-  /// Whether the record waits for a slot or its next attempt, and is not paused, held or given up.
-  var mayStart: Bool {
-    intent == .run && !isHeld && (state == .waiting || state == .failedRetryable)
-  }
-
   /// Whether the earliest time of its start has come.
   func isDue(at moment: Date) -> Bool {
     startsImmediately || notBefore.map { $0 <= moment } ?? true

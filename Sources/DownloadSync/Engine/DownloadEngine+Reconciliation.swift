@@ -186,8 +186,9 @@ extension DownloadEngine {
     }
     // It is not the file that was checked, so the download is queued again.
     let record = found.record
+    let moment = now()
     let waiting = try await commit { tx -> DownloadRecord? in
-      try tx.update(TransferKey(record), if: { $0.state == record.state }) { $0.awaitAttempt() }
+      try tx.apply(.fileLost, to: TransferKey(record), if: { $0.state == record.state }, at: moment)
     }
     if let waiting { enqueue(waiting) }
   }

@@ -148,7 +148,7 @@ extension DownloadEngine {
     if !record.committed.isPrefix, takesResumeData || record.expected == nil {
       record.rollBack(to: record.committed.prefixLength, at: moment)
     }
-    record.start(keepingBytes: usesBytes, at: moment)
+    try record.apply(.started(keepingBytes: usesBytes), at: moment)
     var pieces =
       record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
     if record.received == 0, pieces?.isRequired == false {

@@ -86,8 +86,7 @@ extension DownloadEngine {
       } else {
         if let candidate = removeWaiting(record.url) { givenUp.append(candidate) }
         // If a transfer of the record is still ending, that end reconciles it.
-        if DownloadState.active.contains(record.state), active.transfer(ofRecord: record.id) == nil
-        {
+        if record.state.isActive, active.transfer(ofRecord: record.id) == nil {
           idle.append(inspect(record))
         }
       }
@@ -125,10 +124,14 @@ extension DownloadEngine {
     case .adopt:
       // A command has changed the state, for example a pause that was followed by a resume.
       guard record.state != .running else { return }
+      let moment = now()
       try await commit { tx in
-        _ = try tx.update(TransferKey(record), if: { $0.state == record.state }) {
-          $0.continueTransfer()
-        }
+        _ = try tx.apply(
+          .transferContinued,
+          to: TransferKey(record),
+          if: { $0.state == record.state },
+          at: moment
+        )
       }
     case .keep:
       break

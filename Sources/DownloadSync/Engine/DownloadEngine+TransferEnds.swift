@@ -214,10 +214,3 @@ extension DownloadFailure {
     "the system has ended the transfer"
   )
 }
-
-extension DownloadRecord {
-  /// Whether the download is to have a file that it does not have yet.
-  fileprivate var awaitsFile: Bool {
-    !isGivenUp && ![.completed, .cancelled, .removed].contains(state)
-  }
-}

@@ -55,7 +55,7 @@ struct RecordChange: Sendable {
   /// - Throws: `StoreError`.
   func apply(at moment: Date, in tx: inout StoreTransaction) throws -> DownloadRecord? {
     let deletesRecord = effects.record == .delete
-    guard deletesRecord || changed(record, at: moment) != record else { return record }
+    guard try deletesRecord || changed(record, at: moment) != record else { return record }
     guard let stored = try tx.record(of: TransferKey(record)), stored.state == record.state,
       stored.intent == record.intent
     else { return nil }
@@ -64,38 +64,42 @@ struct RecordChange: Sendable {
       try tx.deleteDetails(of: record)
       return nil
     }
-    let changed = changed(stored, at: moment)
+    let changed = try changed(stored, at: moment)
     if changed != stored { try tx.upsert(changed) }
     return changed
   }
 
-  private func changed(_ stored: DownloadRecord, at moment: Date) -> DownloadRecord {
+  private func changed(_ stored: DownloadRecord, at moment: Date) throws -> DownloadRecord {
     var changed = stored
     resumeData.apply(to: &changed)
     if effects.rollsBack { changed.dropBytes() }
     if let counted { changed.recount(counted, of: partialIdentity, at: moment) }
     switch effects.record {
-    case .complete: changed.complete(marking: hooks, at: moment)
-    case .keep(let state): if let state { enter(state, &changed, at: moment) }
+    case .complete: try changed.apply(.completed(marking: hooks), at: moment)
+    case .keep(let state): if let state { try enter(state, &changed, at: moment) }
     // A failed attempt and a rename have commits of their own, and a deleted record has no state.
     case .fail, .finalize, .redoRename, .delete: break
     }
     return changed
   }
 
-  private func enter(_ state: DownloadState, _ record: inout DownloadRecord, at moment: Date) {
+  private func enter(
+    _ state: DownloadState,
+    _ record: inout DownloadRecord,
+    at moment: Date
+  ) throws {
     switch state {
     case .waiting, .failedRetryable:
-      record.requeue(
-        as: state,
+      let unattended = DownloadRecord.UnattendedRecord(
         after: crash,
         maximumCrashes: maximumUnresolvedStarts,
         source: record.source,
-        marking: hooks,
-        at: moment
+        isDue: state == .waiting,
+        marking: hooks
       )
-    case .paused: record.finishPause()
-    case .cancelled: record.finishCancellation()
+      try record.apply(.unattended(unattended), at: moment)
+    case .paused: try record.apply(.pauseCarriedOut, at: moment)
+    case .cancelled: try record.apply(.cancellationCarriedOut, at: moment)
     // The other states are those that the record already has.
     case .running, .finalizing, .completed, .failedPermanent, .removed: break
     }

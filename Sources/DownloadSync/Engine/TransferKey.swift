@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import Foundation
 internal import ObjectStore
 
 /// Identifies one transfer by its record and generation.
@@ -46,13 +47,38 @@ extension ObjectReader where Self: ~Copyable {
 }
 
 extension StoreTransaction {
-  /// Applies a transition to the stored record of a transfer, if it still has the same id and
+  /// Applies an event to the stored record of a transfer, if it still has the same id and
+  /// generation, and is in a position that accepts the event.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - key: The transfer.
+  ///   - condition: A further condition on the stored record.
+  ///   - moment: The time of the event.
+  /// - Returns: The changed record; `nil` if nothing was changed.
+  /// - Throws: `StoreError`.
+  @discardableResult
+  mutating func apply(
+    _ event: DownloadRecord.Event,
+    to key: TransferKey,
+    if condition: (DownloadRecord) -> Bool = { _ in true },
+    at moment: Date
+  ) throws -> DownloadRecord? {
+    guard var record = try record(of: key), condition(record), record.accepts(event) else {
+      return nil
+    }
+    try record.apply(event, at: moment)
+    try upsert(record)
+    return record
+  }
+
+  /// Changes the stored record of a transfer, if it still has the same id and
   /// generation.
   ///
   /// - Parameters:
   ///   - key: The transfer.
   ///   - condition: A further condition on the stored record.
-  ///   - change: The transition.
+  ///   - change: The change.
   /// - Returns: The changed record; `nil` if nothing was changed.
   /// - Throws: `StoreError`, or the error of `change`.
   @discardableResult

@@ -126,7 +126,7 @@ public struct DownloadHandle: Sendable {
 }
 
 extension DownloadRecord {
-  fileprivate var isCancelledOrRemoved: Bool { state == .cancelled || state == .removed }
+  fileprivate var isCancelledOrRemoved: Bool { state.isGone }
 }
 
 /// A completed download, whose file is synced and has its final name.

@@ -151,7 +151,7 @@ extension ObjectReader where Self: ~Copyable {
         guard last.startsImmediately else { continue }
       }
       let bound = last?.startsImmediately == startsImmediately ? last?.priority : nil
-      let priority = try [DownloadState.waiting, .failedRetryable]
+      let priority = try DownloadState.awaitingStart
         .compactMap { try highestPriority($0, startsImmediately, below: bound) }
         .max()
       guard let priority else { continue }

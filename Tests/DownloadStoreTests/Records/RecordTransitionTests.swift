@@ -28,59 +28,72 @@ import Testing
     return record
   }
 
-  private typealias Transition = @Sendable (inout DownloadRecord) -> Void
+  /// The records that accept an event.
+  private static func records(for event: DownloadRecord.Event) -> [DownloadRecord] {
+    records.filter { $0.accepts(event) }
+  }
 
-  /// Each transition with the state that it leads to from every state, by intent: run, pause, cancel,
-  /// remove.
-  private static let table: [(name: String, states: String, apply: Transition)] = [
-    ("start", "running running running running", { $0.start(keepingBytes: true, at: moment) }),
-    ("adopt", "running running running running", { $0.adoptTask(at: moment) }),
-    ("continue", "running running running running", { $0.continueTransfer() }),
-    (
-      "fail, retried", "failedRetryable paused failedRetryable failedRetryable",
-      { _ = $0.fail(failure, from: "u", at: moment) { _ in .seconds(5) } }
-    ),
-    (
-      "fail, restarted", "waiting paused waiting waiting",
-      { _ = $0.fail(failure, from: "u", at: moment, droppingBytes: true) { _ in .zero } }
-    ),
-    (
-      "fail, given up", "failedPermanent failedPermanent failedPermanent failedPermanent",
-      { _ = $0.fail(failure, from: "u", at: moment) { _ in nil } }
-    ),
-    (
-      "defer", "waiting paused waiting waiting",
-      { $0.deferAttempt(noting: failure, from: "u", at: moment) }
-    ),
-    ("await", "waiting paused waiting waiting", { $0.awaitAttempt() }),
-    (
-      "finalize", "finalizing finalizing finalizing finalizing",
-      {
-        $0.finalize(
-          FileIdentity(size: 100, inode: 1, modified: 1),
-          entityTag: nil,
-          lastModified: nil,
-          verifiedDigest: nil,
-          at: moment
-        )
-      }
-    ),
-    ("complete", "completed completed completed completed", { $0.complete(at: moment) }),
-    ("finish a pause", "paused paused paused paused", { $0.finishPause() }),
-    (
-      "finish a cancellation", "cancelled cancelled cancelled cancelled",
-      { $0.finishCancellation() }
-    ),
+  private static let failing = attempt(retryingAfter: .seconds(5))
+
+  private static func attempt(
+    droppingBytes: Bool = false,
+    marking hooks: Set<DownloadHook> = [],
+    retryingAfter wait: Duration?
+  ) -> DownloadRecord.Event {
+    .attemptFailed(
+      .init(failure, from: "u", droppingBytes: droppingBytes, marking: hooks) { _ in wait }
+    )
+  }
+
+  private static func unattended(
+    after crash: CrashScope,
+    maximumCrashes: Int32 = 3,
+    isDue: Bool = true,
+    marking hooks: Set<DownloadHook> = []
+  ) -> DownloadRecord.Event {
+    .unattended(
+      .init(
+        after: crash,
+        maximumCrashes: maximumCrashes,
+        source: "u",
+        isDue: isDue,
+        marking: hooks
+      )
+    )
+  }
+
+  private static let completing = DownloadRecord.Event.fileComplete(
+    .init(FileIdentity(size: 100, inode: 1, modified: 1))
+  )
+
+  /// Each event with the state that it leads to from every state that accepts it.
+  ///
+  /// By intent: run, pause, cancel, remove; `-` if no state does.
+  private static let table: [(name: String, states: String, event: DownloadRecord.Event)] = [
+    ("start", "running - - -", .started(keepingBytes: true)),
+    ("adopt", "running - - -", .taskAdopted()),
+    ("continue", "running - - -", .transferContinued),
+    ("interrupt", "waiting paused waiting waiting", .interrupted()),
+    ("fail, retried", "failedRetryable paused - -", attempt(retryingAfter: .seconds(5))),
+    ("fail, restarted", "waiting paused - -", attempt(droppingBytes: true, retryingAfter: .zero)),
+    ("fail, given up", "failedPermanent failedPermanent - -", attempt(retryingAfter: nil)),
+    ("defer", "waiting paused - -", .attemptDeferred(noting: failure, from: "u")),
+    ("lose", "waiting paused - -", .fileLost),
+    ("finalize", "finalizing finalizing - -", completing),
+    ("complete", "completed completed - -", .completed()),
+    ("finish a cancellation", "cancelled cancelled cancelled cancelled", .cancellationCarriedOut),
   ]
 
   @Test(arguments: table.indices)
-  func `a transition leads from every state to the state of its row`(index: Int) throws {
+  func `an event leads from every state to the state of its row`(index: Int) throws {
     let row = Self.table[index]
     let expected = row.states.split(separator: " ").map(String.init)
     for (intent, state) in zip(DownloadIntent.allCases, expected) {
-      for var record in Self.records where record.intent == intent {
+      let accepting = Self.records(for: row.event).filter { $0.intent == intent }
+      #expect(accepting.isEmpty == (state == "-"), "\(row.name), \(intent)")
+      for var record in accepting {
         let old = record
-        row.apply(&record)
+        record.take(row.event, at: Self.moment)
         #expect(record.state.rawValue == state, "\(row.name) from \(old.state)")
         #expect(record.intent == intent, "only commands change the intent")
         #expect(record.generation == old.generation + (row.name == "start" ? 1 : 0))
@@ -89,41 +102,44 @@ import Testing
     }
   }
 
-  @Test func `only a running record is interrupted`() {
-    for var record in Self.records {
+  @Test func `an event that does not apply is an error, and changes nothing`() {
+    for var record in Self.records where !record.accepts(.interrupted()) {
       let old = record
-      record.interrupt(isHeld: true, resumeData: Data([2]), at: Self.moment)
-      guard old.state == .running else {
-        #expect(record == old)
-        continue
+      let error = #expect(throws: TransitionError.self) {
+        try record.apply(.interrupted(isHeld: true, resumeData: Data([2])), at: Self.moment)
       }
-      #expect(record.state == .waiting && record.isHeld && record.resumeData == Data([2]))
+      #expect(record == old && error?.expected == [.running])
+      #expect(error?.description.contains("expected one that is running") == true)
+    }
+  }
+
+  @Test func `an interrupted record keeps what its task has left`() {
+    for var record in Self.records(for: .interrupted()) {
+      let old = record
+      record.take(.interrupted(isHeld: true, resumeData: Data([2])))
+      #expect(record.isHeld && record.resumeData == Data([2]))
       var ended = old
       ended.isHeld = false
-      ended.interrupt(at: Self.moment)
+      ended.take(.interrupted())
       #expect(!ended.isHeld && ended.resumeData == Data([1]))
     }
   }
 
   @Test func `a start without its bytes drops them and their validators`() {
-    for record in Self.records {
+    for record in Self.records(for: .started(keepingBytes: false)) {
       var started = record
-      started.start(keepingBytes: false, at: Self.moment)
+      started.take(.started(keepingBytes: false), at: Self.moment)
       #expect(started.received == 0 && started.entityTag == nil)
       #expect(started.nextRetryAt == nil && !started.startsImmediately)
     }
   }
 
   @Test func `only completion and commands that queue a download again uncount its crashes`() {
-    for record in Self.records {
-      for row in Self.table where row.name != "complete" && row.name != "adopt" {
-        var changed = record
-        row.apply(&changed)
-        #expect(changed.unresolvedStarts == 1, "\(row.name)")
+    for row in Self.table where row.name != "complete" && row.name != "adopt" {
+      for var record in Self.records(for: row.event) {
+        record.take(row.event, at: Self.moment)
+        #expect(record.unresolvedStarts == 1, "\(row.name)")
       }
-      var interrupted = record
-      interrupted.interrupt(at: Self.moment)
-      #expect(interrupted.unresolvedStarts == 1)
     }
     let failed = Self.record(.failedPermanent, .run)
     #expect(failed.applying(.resume(immediately: false)).unresolvedStarts == 0)
@@ -131,7 +147,7 @@ import Testing
   }
 
   @Test func `a failure is counted and listed, and only a retry has a date`() {
-    for record in Self.records {
+    for record in Self.records(for: Self.failing) {
       var failed = record
       let wait = failed.fail(Self.failure, from: "u", at: Self.moment) { record in
         #expect(record.failedAttempts == 3, "the decision sees the failure")
@@ -152,6 +168,7 @@ import Testing
   @Test func `the last failed attempts are kept`() {
     var record = Self.record(.running, .run)
     for number in 0..<40 {
+      record.state = .running
       let failure = DownloadFailure(.timedOut, "\(number)")
       _ = record.fail(failure, from: "u", at: Self.moment) { _ in .zero }
     }
@@ -161,9 +178,10 @@ import Testing
   }
 
   @Test func `a deferred attempt is listed once and is not counted`() {
-    for var record in Self.records {
+    let deferring = DownloadRecord.Event.attemptDeferred(noting: Self.failure, from: "u")
+    for var record in Self.records(for: deferring) where record.intent == .run {
       let failedAttempts = record.failedAttempts
-      for _ in 0..<3 { record.deferAttempt(noting: Self.failure, from: "u", at: Self.moment) }
+      for _ in 0..<3 { record.take(deferring, at: Self.moment) }
       #expect(record.attempts.count == 1 && record.failedAttempts == failedAttempts)
     }
   }
@@ -205,16 +223,16 @@ import Testing
     var record = Self.record(.waiting, .run)
     record.url = "https://a.example/x"
     (record.entityTag, record.lastModified, record.validatorOrigin) = ("\"1\"", nil, nil)
-    record.move(to: "https://a.example:443/y")
+    record.take(.moved(to: "https://a.example:443/y"))
     #expect(record.validatorOrigin == nil)
-    record.move(to: "https://b.example/y")
+    record.take(.moved(to: "https://b.example/y"))
     #expect(record.validatorOrigin == "https://a.example:443")
-    record.move(to: "https://c.example/y")
+    record.take(.moved(to: "https://c.example/y"))
     #expect(record.validatorOrigin == "https://a.example:443")
-    record.move(to: "https://a.example/z")
+    record.take(.moved(to: "https://a.example/z"))
     #expect(record.validatorOrigin == nil)
     (record.entityTag, record.lastModified) = (nil, nil)
-    record.move(to: "https://b.example/z")
+    record.take(.moved(to: "https://b.example/z"))
     #expect(record.validatorOrigin == nil, "there is no validator")
     record.validatorOrigin = "https://a.example:443"
     record.dropBytes()
@@ -223,7 +241,7 @@ import Testing
 
   @Test func `the time of the last write follows checkpoints and starts`() {
     var record = Self.record(.running, .run)
-    record.start(keepingBytes: true, at: Self.moment)
+    record.take(.started(keepingBytes: true), at: Self.moment)
     #expect(
       record.partialWrittenAt == nil,
       "nothing is known about bytes that no checkpoint has counted"
@@ -247,17 +265,17 @@ import Testing
     #expect(record.partialIdentity?.inode == 7)
     let paused = record.applying(.pause).applying(.resume(immediately: false))
     #expect(paused.partialWrittenAt == Self.moment - 60, "a command does not write the file")
-    record.start(keepingBytes: true, at: Self.moment)
+    record.take(.started(keepingBytes: true), at: Self.moment)
     #expect(record.partialWrittenAt == Self.moment)
     #expect(
       record.partialIdentity?.modificationDate == Self.moment - 60,
       "a start changes no file"
     )
-    record.start(keepingBytes: true, at: Self.moment - 7_200)
+    record.take(.started(keepingBytes: true), at: Self.moment - 7_200)
     #expect(record.partialWrittenAt == Self.moment, "the system clock was set back")
     checkpoint(Self.moment - 7_100)
     #expect(record.partialWrittenAt == Self.moment - 7_100)
-    record.adoptTask(at: Self.moment)
+    record.take(.taskAdopted(), at: Self.moment)
     #expect(record.partialWrittenAt == Self.moment)
     record.dropBytes()
     #expect(record.partialWrittenAt == nil && record.partialIdentity == nil)
@@ -267,12 +285,15 @@ import Testing
     var record = DownloadRecord.sample(.running, .run)
     record.count(ByteRanges())
     record.resumeData = Data([1])
-    record.adoptTask(entityTag: "\"1\"", lastModified: "then", at: Self.moment)
+    record.take(
+      .taskAdopted(entityTag: "\"1\"", lastModified: "then"),
+      at: Self.moment
+    )
     #expect(record.resumeData == nil)
     #expect(record.entityTag == "\"1\"" && record.lastModified == "then")
     record.replaceResumeData(with: nil)
     #expect(record.entityTag == "\"1\"")
-    record.interrupt(resumeData: Data([2]), at: Self.moment)
+    record.take(.interrupted(resumeData: Data([2])), at: Self.moment)
     #expect(record.resumeData == Data([2]))
     #expect(record.entityTag == nil && record.lastModified == nil)
     record.count(ByteRanges(upTo: 5))
@@ -282,9 +303,9 @@ import Testing
   }
 
   @Test func `a completed record has no schedule and replaces no other file`() {
-    for var record in Self.records {
+    for var record in Self.records(for: .completed()) {
       record.replaceFile(FileIdentity(size: 1, inode: 2, modified: 3))
-      record.complete(at: Self.moment)
+      record.take(.completed(), at: Self.moment)
       #expect(record.completedAt == Self.moment && record.replacedFileIdentity == nil)
       #expect(!record.isHeld && !record.startsImmediately && record.nextRetryAt == nil)
       #expect(record.failedAttempts == 0 && record.unresolvedStarts == 0)
@@ -292,10 +313,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [DownloadState.waiting, .failedRetryable])
+  @Test(arguments: [true, false])
   func `a crash is counted for each running record, and gives up one that ran alone`(
-    state: DownloadState
+    isDue: Bool
   ) {
+    let state = isDue ? DownloadState.waiting : .failedRetryable
     func requeued(
       _ record: DownloadRecord,
       _ crash: CrashScope,
@@ -303,10 +325,10 @@ import Testing
     ) -> DownloadRecord {
       var record = record
       record.unresolvedStarts = count
-      record.requeue(as: state, after: crash, maximumCrashes: 3, source: "u", at: Self.moment)
+      record.take(Self.unattended(after: crash, isDue: isDue), at: Self.moment)
       return record
     }
-    for record in Self.records {
+    for record in Self.records(for: Self.unattended(after: .none, isDue: isDue)) {
       let isRunning = record.state == .running
       // A kill, a power cut and a stop are no crashes, however often they happen.
       for crash in [CrashScope.none, .several, .alone] {
@@ -330,38 +352,35 @@ import Testing
 
   @Test func `an end marks its own hook, and only if the engine has that hook`() {
     let all = Set(DownloadHook.allCases)
-    for record in Self.records {
+    for record in Self.records(for: .completed()) {
       var completed = record
-      completed.complete(marking: all, at: Self.moment)
+      completed.take(.completed(marking: all), at: Self.moment)
       #expect(completed.pendingHooks == [.completion])
-      var failed = record
-      _ = failed.fail(Self.failure, from: "u", at: Self.moment, marking: all) { _ in nil }
-      #expect(failed.pendingHooks == [.failure])
-      var retried = record
-      _ = retried.fail(Self.failure, from: "u", at: Self.moment, marking: all) { _ in .zero }
-      #expect(retried.pendingHooks.isEmpty)
-      var quarantined = record
-      quarantined.requeue(
-        as: .waiting,
-        after: .several,
-        maximumCrashes: 0,
-        source: "u",
-        marking: all,
-        at: Self.moment
-      )
-      #expect(quarantined.pendingHooks == [.failure])
       for hooks in [[], [DownloadHook.failure]] {
-        completed.complete(marking: Set(hooks), at: Self.moment)
+        completed.take(.completed(marking: Set(hooks)), at: Self.moment)
         #expect(completed.pendingHooks.isEmpty)
       }
+    }
+    for record in Self.records(for: Self.failing) {
+      var failed = record
+      failed.take(Self.attempt(marking: all, retryingAfter: nil), at: Self.moment)
+      #expect(failed.pendingHooks == [.failure])
+      var retried = record
+      retried.take(Self.attempt(marking: all, retryingAfter: .zero), at: Self.moment)
+      #expect(retried.pendingHooks.isEmpty)
+    }
+    let crashed = Self.unattended(after: .several, maximumCrashes: 0, marking: all)
+    for var record in Self.records(for: crashed) {
+      record.take(crashed, at: Self.moment)
+      #expect(record.pendingHooks == [.failure])
     }
   }
 
   @Test func `a mark goes with its end: a hook that succeeds, and every new attempt, clear it`() {
     var failed = Self.record(.running, .run)
-    _ = failed.fail(Self.failure, from: "u", at: Self.moment, marking: [.failure]) { _ in nil }
+    failed.take(Self.attempt(marking: [.failure], retryingAfter: nil), at: Self.moment)
     var completed = Self.record(.finalizing, .run)
-    completed.complete(marking: [.completion], at: Self.moment)
+    completed.take(.completed(marking: [.completion]), at: Self.moment)
     let commands: [DownloadCommand] = [
       .resume(immediately: false), .cancel, .restart, .remove(withFile: false), .pause,
     ]

@@ -5,12 +5,12 @@ import Testing
 
 /// The fields of the state machine are assigned in one folder.
 @Suite struct TransitionOwnershipTests {
-  private static let owner = "DownloadStore/Records/Transitions/"
+  private static let owner = "DownloadStore/Records/StateMachine/"
 
   /// Assignments to a field of the same name of another type, or of a copy that is never committed.
   private static let exceptions = [
     "progress.received", "progress.expected", "given.resumeData", "request.resumeData",
-    "task.state", "state.withLock", "request.validatorOrigin",
+    "task.state", "state.withLock", "request.validatorOrigin", "waiting.expected",
     "download.record.verifiedDigest", "requests[index].notBefore", "update.notBefore",
   ]
 
@@ -26,6 +26,21 @@ import Testing
     "removesFile", "completedAt", "verifiedDigest", "pendingHooks", "notBefore", "ranges",
     "partialWrittenAt", "hasForeignFile", "partialIdentity", "validatorOrigin",
   ]
+
+  @Test func `one function changes the state and the intent`() throws {
+    let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/" + Self.owner)
+      .standardized
+    let assignment = try Regex(#"(?:^|[ (.])(?:state|intent)(?:, intent\))? = "#)
+    var files: [String] = []
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+      for line in text.split(separator: "\n") where line.firstMatch(of: assignment) != nil {
+        // A position is made of both.
+        if !line.contains("self."), !line.contains("let ") { files.append(name) }
+      }
+    }
+    #expect(files == ["DownloadRecord+Apply.swift"])
+  }
 
   @Test(arguments: fields) func `a field of the state machine is one of the record`(name: String) {
     #expect(DownloadRecord.schema.fields.contains { $0.name == name })

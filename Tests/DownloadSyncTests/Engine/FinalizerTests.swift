@@ -67,13 +67,7 @@ private final class FileWatch: FaultInjector {
     let file = try finalizer.synchronize(CompleteTransfer(download: download))
     #expect(mode(path) == FileMode.finished)
     var record = download.record
-    record.finalize(
-      file.identity,
-      entityTag: nil,
-      lastModified: nil,
-      verifiedDigest: nil,
-      at: .now
-    )
+    record.take(.fileComplete(.init(file.identity)), at: .now)
     #expect(unsafe chmod(path, 0o600) == 0)
     let repeated = try #require(FinishedFile(ofLoggedRename: record, download.layout))
     #expect(finalizer.place(repeated) == .placed)
@@ -166,13 +160,7 @@ private final class FileWatch: FaultInjector {
     let download = try complete()
     let file = try finalizer.synchronize(CompleteTransfer(download: download))
     var record = download.record
-    record.finalize(
-      file.identity,
-      entityTag: "\"t\"",
-      lastModified: nil,
-      verifiedDigest: nil,
-      at: .now
-    )
+    record.take(.fileComplete(.init(file.identity, entityTag: "\"t\"")), at: .now)
     let repeated = FinishedFile(ofLoggedRename: record, download.layout)
     #expect(repeated?.identity == file.identity)
     #expect(repeated?.entity.entityTag == "\"t\"" && repeated?.entity.total == 4)

@@ -172,10 +172,8 @@ import Testing
     }
     #expect(fail(.timedOut) == .zero)
     #expect(record.source == mirrors[0])
-    record.deferAttempt(
-      noting: DownloadFailure(.diskFull, ""),
-      from: mirrors[0],
-      at: record.createdAt
+    record.take(
+      .attemptDeferred(noting: DownloadFailure(.diskFull, ""), from: mirrors[0])
     )
     #expect(record.source == mirrors[0], "the disk is full for every source")
     #expect(fail(.notFound) != nil, "the mirror is left to try")
@@ -208,7 +206,9 @@ import Testing
     policy.maximumRefusals = maximumRefusals
     return codes.map { code in
       let failure = DownloadFailure(code, "")
-      return record.fail(failure, from: record.source, at: record.createdAt) { record in
+      // Each attempt follows the previous one, also if that was the last one.
+      record.state = .running
+      return record.fail(failure, from: record.source, at: record.createdAt) { [policy] record in
         SourceRotation.wait(after: failure, of: record, policy, retryAfter: nil, random: 0.5)
       }
     }

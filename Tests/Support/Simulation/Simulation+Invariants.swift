@@ -54,6 +54,7 @@ extension Simulation {
     let roots = try store.roots()
     let records = try store.records(DownloadRecord.all)
     try checkGenerations(records)
+    try checkStates(records)
     try checkReplacedFiles(records, roots)
     for record in records {
       let layout = try roots.layout(of: record)
@@ -84,6 +85,30 @@ extension Simulation {
     }
     // A record that was deleted and added again starts over.
     generations = Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0.generation) })
+  }
+
+  /// Checks that the events of the state machine lead from each record's position at the last check to
+  /// its present one, with at most one event in each commit.
+  private func checkStates(_ records: [DownloadRecord]) throws {
+    let commit = try store.objects.commitNumber()
+    let commits = commit < checkedCommit ? nil : commit - checkedCommit
+    for record in records {
+      let last = statuses[record.id].flatMap { $0.createdAt == record.createdAt ? $0.status : nil }
+      guard let commits, last != record.status else { continue }
+      var positions = last.map { [$0] } ?? Set(DownloadStatus.initial)
+      // After three events nearly every position can be reached.
+      for _ in 0..<min(commits, 3) { positions = TransitionTable.positions(after: positions) }
+      guard !positions.contains(record.status) else { continue }
+      let old = last.map { "\($0.state) (\($0.intent))" } ?? "new"
+      throw failure(
+        .statesFollowTheTable,
+        "\(record.url) went from \(old) to \(record.state) (\(record.intent)) in \(commits) commits"
+      )
+    }
+    checkedCommit = commit
+    statuses = Dictionary(
+      uniqueKeysWithValues: records.map { ($0.id, ($0.status, $0.createdAt)) }
+    )
   }
 
   /// Checks that the names of the files which downloads were to replace at the last check are in use.

@@ -58,6 +58,9 @@ public final class Simulation {
   var step = 0
   /// The last commit that the engine was notified of.
   var notifiedCommit: UInt64 = 0
+  /// The last commit after which the states of the records were checked, and those states.
+  var checkedCommit: UInt64 = 0
+  var statuses: [String: (status: DownloadStatus, createdAt: Date)] = [:]
   /// The last such commit after which the tasks were compared with the records.
   var comparedCommit: UInt64 = 0
   var lastTick = Duration.zero

@@ -5,7 +5,7 @@ internal import Foundation
 package enum RecordWalk {
   private static let failure = DownloadFailure(.connectionLost, "lost")
 
-  /// Applies every command and transition to a record, each to a copy of its own.
+  /// Applies every event and change to a record, each to a copy of its own.
   package static func run(_ record: DownloadRecord) {
     let moment = Date(timeIntervalSince1970: 1_800_000_000)
     let identity = FileIdentity(size: 5, inode: 1, modified: 1)
@@ -13,13 +13,36 @@ package enum RecordWalk {
       .pause, .resume(immediately: true), .resume(immediately: false), .cancel, .restart,
       .remove(withFile: true),
     ]
-    for command in commands { _ = record.applying(command) }
+    let events: [DownloadRecord.Event] =
+      commands.map(DownloadRecord.Event.command) + [
+        .addedAgain, .moved(to: "http://h/other"), .imported(keepingBytes: true),
+        .started(keepingBytes: true), .started(keepingBytes: false), .taskAdopted(entityTag: "t"),
+        .transferContinued, .interrupted(isHeld: true),
+        .attemptFailed(.init(failure, from: record.url) { _ in .seconds(1) }),
+        .attemptFailed(.init(failure, from: record.url, droppingBytes: true) { _ in nil }),
+        .attemptDeferred(noting: failure, from: record.url),
+        .unattended(.init(after: .alone, maximumCrashes: 3, source: record.url)),
+        .fileLost, .pauseCarriedOut, .cancellationCarriedOut, .fileComplete(.init(identity)),
+        .completed(marking: [.completion]), .fileAdopted(identity), .fileRejected(requiring: nil),
+        .fileDamaged(
+          .init(keeping: ByteRanges(upTo: 5), replacing: identity, partial: identity)
+        ),
+      ]
+    for event in events {
+      // A state in which the event may occur, besides that of the record.
+      let accepting = DownloadStatus.all.first {
+        TransitionTable.entry(for: event.kind, in: $0) != .illegal
+      }
+      for status in [record.status, accepting].compactMap({ $0 }) {
+        var copy = record
+        for _ in 0..<2 {
+          (copy.state, copy.intent) = (status.state, status.intent)
+          _ = try? copy.apply(event, at: moment)
+        }
+        examine(copy)
+      }
+    }
     let transitions: [(inout DownloadRecord) -> Void] = [
-      { $0.start(keepingBytes: true, at: moment) },
-      { $0.start(keepingBytes: false, at: moment) },
-      { $0.adoptTask(at: moment) },
-      { $0.continueTransfer() },
-      { $0.interrupt(at: moment) },
       { $0.dropBytes() },
       { $0.rollBack(to: 3, at: moment) },
       { $0.recount(ByteRanges(upTo: 3), of: nil, at: moment) },
@@ -34,43 +57,7 @@ package enum RecordWalk {
           at: moment
         )
       },
-      { _ = $0.fail(failure, from: $0.url, at: moment) { _ in .seconds(1) } },
-      { _ = $0.fail(failure, from: $0.url, at: moment, droppingBytes: true) { _ in nil } },
-      { $0.deferAttempt(noting: failure, from: $0.url, at: moment) },
-      {
-        $0.requeue(
-          as: .waiting,
-          after: .alone,
-          maximumCrashes: 3,
-          source: $0.url,
-          at: moment
-        )
-      },
-      { $0.finishCancellation() },
-      { $0.finishPause() },
-      {
-        $0.finalize(
-          identity,
-          entityTag: nil,
-          lastModified: nil,
-          verifiedDigest: nil,
-          at: moment
-        )
-      },
-      { $0.complete(marking: [.completion], at: moment) },
-      { $0.adoptFile(identity, at: moment) },
       { $0.adoptBytes(ByteRanges(upTo: 5), of: 9, file: identity, at: moment) },
-      {
-        $0.repair(
-          keeping: ByteRanges(upTo: 5),
-          replacing: identity,
-          file: identity,
-          at: moment
-        )
-      },
-      { $0.move(to: "http://h/other") },
-      { $0.addAgain() },
-      { $0.restartCompleted(requiring: nil) },
       { $0.postpone(until: moment) },
     ]
     for transition in transitions {

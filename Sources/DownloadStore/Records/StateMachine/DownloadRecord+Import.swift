@@ -1,27 +1,18 @@
-// Transitions: a record that comes from a file.
+// The effects of an import.
 
 extension DownloadRecord {
-  /// Prepares a record of another store, or of an earlier time, to be stored.
-  ///
-  /// No transfer of it runs, no hook has still to be run for it, and no file is deleted with it that
-  /// its own store has not deleted. A state that only a running engine can have becomes the one in
-  /// which an engine would find the download after its end.
-  ///
-  /// - Parameter keepingBytes: Whether the bytes that it counts are those of the partial file in the
-  ///   store.
-  mutating func settleImport(keepingBytes: Bool) {
+  /// Drops what a record that comes from a file cannot have: a transfer, hooks to run, a file to
+  /// delete, and bytes that no partial file of the store has.
+  mutating func settleImport(from old: DownloadStatus, keepingBytes: Bool) {
     if mirrors.count > RecordLimits.mirrors {
       mirrors.removeLast(mirrors.count - RecordLimits.mirrors)
     }
     pendingHooks = []
     removesFile = false
-    if state == .paused, intent == .run { intent = .pause }
+    if state != .failedRetryable { nextRetryAt = nil }
     guard state != .completed else { return }
-    let wasActive = state.isDownloading
-    if wasActive {
-      awaitAttempt()
-      unresolvedStarts = 0
-    }
+    let wasActive = old.state.isDownloading
+    if wasActive { unresolvedStarts = 0 }
     let isImpossible = expected.map { $0 < received } ?? false
     guard wasActive || isImpossible || !keepingBytes else { return }
     dropBytes()

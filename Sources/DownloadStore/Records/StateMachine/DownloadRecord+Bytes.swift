@@ -4,84 +4,9 @@
   package import Foundation
 #endif
 
-// Transitions: the beginning and the progress of a transfer.
+// The bytes on disk, which change while the state stays.
 
 extension DownloadRecord {
-  /// Starts an attempt under a new generation.
-  ///
-  /// - Parameters:
-  ///   - keepingBytes: Whether the bytes on disk are continued.
-  ///   - moment: The time of the start.
-  package mutating func start(keepingBytes: Bool, at moment: Date) {
-    if !keepingBytes { dropBytes() }
-    noteWriting(from: moment)
-    state = .running
-    beginGeneration()
-    nextRetryAt = nil
-    startsImmediately = false
-    updatedAt = moment
-  }
-
-  /// Adopts a task that a system session kept running across processes.
-  ///
-  /// The task has used up its resume data. It runs in a process of the system, which it cannot
-  /// crash with ours, so it is not counted as a crash suspect.
-  ///
-  /// - Parameters:
-  ///   - entityTag: The entity tag of the bytes that the resume data continues, which a record
-  ///     without bytes of its own keeps; `nil` if there is none.
-  ///   - lastModified: The date of these bytes.
-  ///   - moment: The time of the adoption.
-  package mutating func adoptTask(
-    entityTag: String? = nil,
-    lastModified: String? = nil,
-    at moment: Date
-  ) {
-    noteWriting(from: moment)
-    if received == 0 {
-      self.entityTag = entityTag
-      self.lastModified = lastModified
-      validatorOrigin = nil
-    }
-    state = .running
-    resumeData = nil
-    unresolvedStarts = 0
-    nextRetryAt = nil
-    updatedAt = moment
-  }
-
-  /// Notes that a transfer writes to the partial file from now on.
-  ///
-  /// It may be killed after a write and before its first checkpoint.
-  private mutating func noteWriting(from moment: Date) {
-    partialWrittenAt = partialWrittenAt.map { max($0, moment) }
-  }
-
-  /// Notes that the transfer of this generation is still running, after a command was withdrawn.
-  package mutating func continueTransfer() {
-    state = .running
-  }
-
-  /// Returns a running record to the queue, because its transfer was ended by the engine.
-  ///
-  /// A record in another state stays as it is.
-  ///
-  /// - Parameters:
-  ///   - isHeld: Whether it waits until the user resumes it, because another download preempted it.
-  ///   - resumeData: Resume data that the task has left.
-  ///   - moment: The time of the interruption.
-  package mutating func interrupt(
-    isHeld: Bool = false,
-    resumeData: Data? = nil,
-    at moment: Date
-  ) {
-    guard state == .running else { return }
-    state = .waiting
-    if isHeld { self.isHeld = true }
-    if let resumeData { replaceResumeData(with: resumeData) }
-    updatedAt = moment
-  }
-
   /// Counts bytes that are synced.
   ///
   /// Progress beyond the largest count so far clears the failures. A smaller one does not: a server

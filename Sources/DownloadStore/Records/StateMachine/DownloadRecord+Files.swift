@@ -4,44 +4,26 @@
   package import Foundation
 #endif
 
-// Transitions: the finished file.
+// The effects of events on the finished file, and changes of its fields in a state that stays.
 
 extension DownloadRecord {
-  /// Notes that the complete, synced partial file is about to get its name.
-  ///
-  /// After a kill, the identity tells whether the rename has happened.
-  package mutating func finalize(
-    _ identity: FileIdentity,
-    entityTag: String?,
-    lastModified: String?,
-    validatorOrigin: String? = nil,
-    verifiedDigest: String?,
-    at moment: Date
-  ) {
-    state = .finalizing
+  mutating func noteComplete(_ file: CompleteFile) {
+    let identity = file.identity
     count(ByteRanges(upTo: identity.size))
     expected = identity.size
     resolvedBytes = max(resolvedBytes, identity.size)
-    self.entityTag = entityTag
-    self.lastModified = lastModified
-    self.validatorOrigin = validatorOrigin
-    self.verifiedDigest = verifiedDigest
+    entityTag = file.entityTag
+    lastModified = file.lastModified
+    validatorOrigin = file.validatorOrigin
+    verifiedDigest = file.verifiedDigest
     fileIdentity = identity
     hasForeignFile = false
     if identity.size > 0 { notePartial(identity) }
-    updatedAt = moment
   }
 
-  /// Notes that the file has its name.
-  ///
-  /// - Parameters:
-  ///   - hooks: The hooks to mark as pending, of which only that of a completion applies.
-  ///   - moment: The time of completion.
-  package mutating func complete(marking hooks: Set<DownloadHook> = [], at moment: Date) {
-    state = .completed
+  mutating func complete(marking hooks: Set<DownloadHook>, at moment: Date) {
     pendingHooks = hooks.intersection([.completion])
     completedAt = moment
-    updatedAt = moment
     failedAttempts = 0
     unresolvedStarts = 0
     resumeData = nil
@@ -59,15 +41,11 @@ extension DownloadRecord {
     verifiedDigest = digest.text
   }
 
-  /// Adopts an existing file as the finished one, unread.
-  ///
-  /// It stays the user's: no command deletes or replaces it.
-  package mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
+  mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
     fileIdentity = identity
     hasForeignFile = true
     count(ByteRanges(upTo: identity.size))
     expected = identity.size
-    state = .completed
     completedAt = moment
   }
 
@@ -91,32 +69,18 @@ extension DownloadRecord {
     updatedAt = moment
   }
 
-  /// Queues a completed download again, whose file has damaged bytes; the partial file has the
-  /// others.
-  ///
-  /// - Parameters:
-  ///   - kept: The bytes of the partial file, which are synced.
-  ///   - identity: The identity of the finished file, which stays until the repaired one replaces it.
-  ///   - file: The identity of the partial file.
-  ///   - moment: The time of the repair.
-  package mutating func repair(
-    keeping kept: ByteRanges,
-    replacing identity: FileIdentity?,
-    file: FileIdentity?,
-    at moment: Date
-  ) {
+  mutating func repair(_ file: DamagedFile) {
     requeue()
     beginGeneration()
-    count(kept)
-    if !kept.isEmpty { notePartial(file) }
+    count(file.kept)
+    if !file.kept.isEmpty { notePartial(file.partial) }
     resolvedBytes = received
     verifiedDigest = nil
     completedAt = nil
-    replacedFileIdentity = identity
+    replacedFileIdentity = file.replaced
     fileIdentity = nil
     hasForeignFile = false
     removesFile = false
-    updatedAt = moment
   }
 
   /// Notes that a hook has succeeded.

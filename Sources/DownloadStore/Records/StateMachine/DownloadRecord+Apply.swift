@@ -1,0 +1,129 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+// The state machine of a record.
+//
+// `apply(_:at:)` is the only function that changes `state` and `intent`. The other files of this
+// folder change the fields that depend on them: attempts, retry dates, the generation, the byte counts
+// with their validators, the identities of the files, the time at which the partial file was written,
+// and the pending hooks. Their setters are internal, so no other module can assign them.
+//
+// The functions are pure. The caller commits the result, after it has checked that the stored record
+// is still the one it decided about.
+
+extension DownloadRecord {
+  /// What an event did to a record.
+  package struct Outcome: Sendable, Hashable {
+    /// Whether the record has changed.
+    package var hasChanged: Bool
+    /// The wait before the next attempt after a failed one; `nil` if none follows.
+    package var wait: Duration?
+  }
+
+  /// Whether the record accepts an event.
+  package func accepts(_ event: Event) -> Bool {
+    TransitionTable.entry(for: event.kind, in: status) != .illegal
+  }
+
+  /// Applies an event: changes the state and the intent as ``TransitionTable`` says, and the fields
+  /// that depend on them.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - moment: The time of the event, which becomes ``updatedAt`` if the record changes.
+  /// - Returns: What has changed. A command may have no effect.
+  /// - Throws: ``TransitionError``, and changes nothing, if the event must not occur in the position
+  ///   of the record.
+  @discardableResult
+  package mutating func apply(
+    _ event: Event,
+    at moment: Date
+  ) throws(TransitionError) -> Outcome {
+    let old = status
+    guard TransitionTable.entry(for: event.kind, in: old) != .illegal else {
+      throw TransitionError(event: event.kind, status: old)
+    }
+    // Most records that are examined at launch do not change, and are not written.
+    let before = event.mayChangeNothing ? self : nil
+    var outcome = Outcome(hasChanged: true)
+    let kind = decide(event, &outcome, at: moment)
+    switch TransitionTable.entry(for: kind, in: old) {
+    case .becomes(let new): (state, intent) = (new.state, new.intent)
+    case .ignored: return Outcome(hasChanged: false)
+    case .illegal: throw TransitionError(event: kind, status: old)
+    }
+    take(event, from: old, outcome, at: moment)
+    if let before { outcome.hasChanged = self != before }
+    if outcome.hasChanged { updatedAt = moment }
+    return outcome
+  }
+
+  /// Returns the kind of an event, and counts the attempt or the crash on which it depends.
+  private mutating func decide(
+    _ event: Event,
+    _ outcome: inout Outcome,
+    at moment: Date
+  ) -> Event.Kind {
+    switch event {
+    case .attemptFailed(let attempt):
+      outcome.wait = count(attempt, at: moment)
+      guard let wait = outcome.wait else { return .failed }
+      return attempt.dropsBytes && wait == .zero ? .attemptRestarted : .attemptFailed
+    case .unattended(let record):
+      return isCrashSuspect(after: record) ? .quarantined : event.kind
+    default:
+      return event.kind
+    }
+  }
+
+  /// Changes the fields that depend on the state, which is already the new one.
+  private mutating func take(
+    _ event: Event,
+    from old: DownloadStatus,
+    _ outcome: Outcome,
+    at moment: Date
+  ) {
+    switch event {
+    case .command(let command): take(command, from: old)
+    case .addedAgain: addAgain(from: old)
+    case .moved(let url): move(to: url, from: old)
+    case .imported(let keepingBytes): settleImport(from: old, keepingBytes: keepingBytes)
+    case .started(let keepingBytes): start(keepingBytes: keepingBytes, at: moment)
+    case .taskAdopted(let entityTag, let lastModified):
+      adoptTask(entityTag: entityTag, lastModified: lastModified, at: moment)
+    case .interrupted(let isHeld, let resumeData):
+      if isHeld { self.isHeld = true }
+      if let resumeData { replaceResumeData(with: resumeData) }
+    case .attemptFailed(let attempt): finish(attempt, retryingAfter: outcome.wait, at: moment)
+    case .attemptDeferred(let failure, let source):
+      if let failure, attempts.last?.failure != failure {
+        note(failure, from: source, at: moment)
+      }
+    case .unattended(let record): noteQuarantine(of: record, at: moment)
+    case .cancellationCarriedOut: if received > 0 { dropBytes() }
+    case .transferContinued, .fileLost, .pauseCarriedOut: break
+    case .fileComplete(let file): noteComplete(file)
+    case .completed(let hooks): complete(marking: hooks, at: moment)
+    case .fileAdopted(let identity): adoptFile(identity, at: moment)
+    case .fileRejected(let digest):
+      if let digest { expectedDigest = digest.text }
+      restartFromFirstByte()
+    case .fileDamaged(let file): repair(file)
+    }
+  }
+}
+
+extension DownloadRecord.Event {
+  /// Whether the event leaves some records as they are.
+  fileprivate var mayChangeNothing: Bool {
+    switch self {
+    case .command, .addedAgain, .imported, .unattended, .transferContinued, .pauseCarriedOut,
+      .cancellationCarriedOut:
+      true
+    default: false
+    }
+  }
+}

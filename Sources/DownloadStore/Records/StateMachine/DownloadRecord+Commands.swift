@@ -1,0 +1,134 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+// The effects of the user's commands on the fields that depend on the state. The state is already the
+// new one; the previous one is given.
+
+extension DownloadRecord {
+  mutating func take(_ command: DownloadCommand, from old: DownloadStatus) {
+    switch command {
+    case .pause: clearSchedule()
+    case .resume(let immediately): resume(from: old, immediately: immediately)
+    case .cancel:
+      if old.state != .running, old.state != .finalizing { pendingHooks = [] }
+      clearSchedule()
+    case .restart: if !isNew(old) { restartFromFirstByte() }
+    case .remove(let withFile): remove(from: old, withFile: withFile)
+    }
+  }
+
+  private mutating func resume(from old: DownloadStatus, immediately: Bool) {
+    switch old.state {
+    case .paused, .failedRetryable, .failedPermanent:
+      requeue()
+      startsImmediately = immediately
+      if immediately { notBefore = nil }
+    case .waiting:
+      isHeld = false
+      startsImmediately = startsImmediately || immediately
+      if immediately { notBefore = nil }
+    case .running, .finalizing, .completed, .cancelled, .removed:
+      break
+    }
+  }
+
+  private mutating func remove(from old: DownloadStatus, withFile: Bool) {
+    removesFile = (withFile || (old.state == .removed && removesFile)) && !hasForeignFile
+    pendingHooks = []
+    clearSchedule()
+    // The previous file belongs to the record until a new one replaces it.
+    if !hasForeignFile { fileIdentity = fileIdentity ?? replacedFileIdentity }
+  }
+
+  /// Whether the download waited and nothing had happened yet, so that a restart changes nothing.
+  private func isNew(_ old: DownloadStatus) -> Bool {
+    old == DownloadStatus(.waiting, .run) && !isHeld && received == 0 && failedAttempts == 0
+      && unresolvedStarts == 0
+  }
+
+  /// Distinguishes what follows from the earlier transfers of the download.
+  ///
+  /// The number may come from a file, so it wraps around instead of trapping.
+  mutating func beginGeneration() {
+    generation &+= 1
+  }
+
+  mutating func clearSchedule() {
+    isHeld = false
+    startsImmediately = false
+    nextRetryAt = nil
+  }
+
+  /// Forgets the failures, the crashes and the last end of a download that is queued again.
+  mutating func requeue() {
+    failedAttempts = 0
+    unresolvedStarts = 0
+    pendingHooks = []
+    clearSchedule()
+  }
+
+  /// Forgets everything that is known about the file, under a new generation.
+  ///
+  /// Events of earlier transfers are ignored from now on. The finished file, if there is one, stays
+  /// until the new one replaces it. A file that was adopted is not replaced: the new one gets another
+  /// name.
+  mutating func restartFromFirstByte() {
+    requeue()
+    beginGeneration()
+    count(ByteRanges())
+    resolvedBytes = 0
+    expected = nil
+    entityTag = nil
+    lastModified = nil
+    validatorOrigin = nil
+    resumeData = nil
+    verifiedDigest = nil
+    completedAt = nil
+    if fileIdentity != nil {
+      replacedFileIdentity = hasForeignFile ? nil : fileIdentity
+      fileIdentity = nil
+      hasForeignFile = false
+    }
+    removesFile = false
+  }
+
+  mutating func addAgain(from old: DownloadStatus) {
+    switch old.state {
+    case .completed: break
+    case .cancelled, .removed: restartFromFirstByte()
+    case .paused, .failedPermanent, .failedRetryable: requeue()
+    // Active, unless a command to end it has not been carried out yet.
+    case .waiting, .running, .finalizing: isHeld = false
+    }
+  }
+
+  mutating func move(to url: String, from old: DownloadStatus) {
+    if entityTag != nil || lastModified != nil {
+      let origin = validatorOrigin ?? RecordIdentity.origin(of: self.url)
+      validatorOrigin = origin == RecordIdentity.origin(of: url) ? nil : origin
+    }
+    self.url = url
+    mirrors.removeAll { $0.utf8.elementsEqual(url.utf8) }
+    // Resume data contains the old URL.
+    resumeData = nil
+    beginGeneration()
+    // A failed download is queued again.
+    if old.state != state, old.state != .running { requeue() }
+    failedAttempts = 0
+    unresolvedStarts = 0
+  }
+}
+
+// MARK: - Earliest start
+
+extension DownloadRecord {
+  /// Sets the time before which the engine does not start the download; `nil` for any time.
+  ///
+  /// A download that is running continues.
+  package mutating func postpone(until date: Date?) {
+    notBefore = date
+  }
+}
