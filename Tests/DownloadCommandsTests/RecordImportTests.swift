@@ -308,6 +308,33 @@ struct RecordImportTests: StoreSuite {
     #expect(try record(url).state == .paused)
   }
 
+  @Test(arguments: [("removed", "remove"), ("removed", "run"), ("running", "remove")])
+  func `a record that its user has removed is left out`(
+    state: String,
+    intent: String
+  ) async throws {
+    let file = try await export(setting: ["state": state, "intent": intent])
+    #expect(await importing(file).status == .done)
+    let store = try RecordStore(at: store)
+    #expect(try store.objects.read { tx in try tx.count(DownloadRecord.all) } == 0)
+  }
+
+  @Test(arguments: [
+    ("paused", "run", "paused", "pause"), ("failedRetryable", "pause", "paused", "pause"),
+    ("running", "cancel", "waiting", "cancel"), ("cancelled", "run", "cancelled", "cancel"),
+  ])
+  func `an imported record has an intent that fits its state`(
+    state: String,
+    intent: String,
+    newState: String,
+    newIntent: String
+  ) async throws {
+    let file = try await export(setting: ["state": state, "intent": intent])
+    #expect(await importing(file).status == .done)
+    let imported = try record(url)
+    #expect(imported.state.rawValue == newState && imported.intent.rawValue == newIntent)
+  }
+
   @Test func `a complete record that contradicts its file is refused`() async throws {
     let identity = Data([5, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 1, count: 16))
     let file = try await export(setting: [
