@@ -37,6 +37,7 @@ struct ExplainTests: StoreSuite {
     #expect(
       result.lines == [
         "case       stored waiting, task none, final mismatch, partial longer, resumeData corrupt",
+        "met by     background transports",
         "rule       A2: any unfinished state, final foreign",
         "rule       Z2: waiting, no task; plan when its slot comes",
         "plan       P3: resume data corrupt",
@@ -59,7 +60,8 @@ struct ExplainTests: StoreSuite {
       "--json"
     ).output
     let found = try object(text)
-    #expect(Set(found.keys) == ["actions", "case", "plan", "result", "rules"])
+    #expect(Set(found.keys) == ["actions", "case", "plan", "result", "rules", "transports"])
+    #expect(found["transports"] as? String == "background transports")
     #expect(found["rules"] as? [String] == ["T9"])
     #expect(found["actions"] as? [String] == ["cancel producing resume data"])
     #expect(found["result"] as? String == "failedR")
@@ -85,6 +87,7 @@ struct ExplainTests: StoreSuite {
     (["--not-due"], ReconcileCase.Conditions(isRetryDue: false)),
     (["--pieces"], ReconcileCase.Conditions(hasPieceDigests: true)),
     (["--changed"], ReconcileCase.Conditions(isPartialChanged: true)),
+    (["--misplaced"], ReconcileCase.Conditions(continuesBytes: false)),
     (["--with-file"], ReconcileCase.Conditions(removesFile: true)),
     ([], ReconcileCase.Conditions()),
   ])
@@ -109,14 +112,22 @@ struct ExplainTests: StoreSuite {
     #expect(lines.count == 12_002 && lines.last == "")
     #expect(lines[0] == "stored\ttask\tfinal\tpartial\tresumeData\trules\tactions\tresult\tplan")
     // One expectation for all cases: an expectation costs more than a decision.
-    let wrong = zip(lines.dropFirst(), ReconcileCase.all(facts)).first { line, given in
+    // Resume data without its temporary file counts as corrupt.
+    let cases = ReconcileCase.all(facts).flatMap { given -> [(ReconcileCase, String)] in
+      var unusable = given
+      unusable.resumeData = .corrupt
+      return [(given, given.resumeData.rawValue)]
+        + (given.resumeData == .stale ? [(unusable, "tempMissing")] : [])
+    }
+    let wrong = zip(lines.dropFirst(), cases).first { line, found in
+      let (given, word) = found
       let cells = line.split(separator: "\t", omittingEmptySubsequences: false)
       let decision = Reconciler.decide(given)
       let rules = decision.rules.map(\.rawValue).joined(separator: "+")
       let plan = decision.plan.map { $0.rules.map(\.rawValue).joined(separator: "+") }
       let axes = [
         given.stored.rawValue, given.task.rawValue, given.final.rawValue, given.partial.rawValue,
-        given.resumeData.rawValue,
+        word,
       ]
       let ends = [decision.result.description, plan ?? "none"]
       return cells.map(String.init)

@@ -27,10 +27,10 @@ struct RuleTableTests {
   }
 
   @Test func `every rule is a line of the table`() {
-    let lines = RuleTableText.markdown(.standard).split(separator: "\n")
-    let names = lines.map { $0.split(separator: " ")[1] }
+    let lines = RuleTableText.markdown.split(separator: "\n").filter { $0.hasPrefix("|") }
+    let names = lines.map { String($0.split(separator: " ")[1]) }
     let ids =
       ReconcileRule.ID.allCases.map(\.rawValue) + TransferPlan.Rule.ID.allCases.map(\.rawValue)
-    #expect(names.filter { $0 != "rule" && $0 != "---" }.map(String.init) == ids)
+    #expect(names.filter { $0 != "rule" && $0 != "---" }.sorted() == ids.sorted())
   }
 }

@@ -72,7 +72,7 @@ struct ExplainCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if rules { return try Output.current.write(RuleTableText.markdown(.standard)) }
+    if rules { return try Output.current.write(RuleTableText.markdown) }
     if all { return try explainAll() }
     if let name {
       let store = try location.openedForReading(reading)
@@ -80,15 +80,15 @@ struct ExplainCommand: AsyncParsableCommand {
       let found = Reconciliation(of: record, in: try store.roots(), now: Date())
       return try explain(found.reconcileCase)
     }
-    try explain(values.reconcileCase)
+    try explain(values.reconcileCase, as: values.resumeData)
   }
 
-  private func explain(_ reconcileCase: ReconcileCase) throws {
+  private func explain(_ reconcileCase: ReconcileCase, as word: ResumeDataWord? = nil) throws {
     let decision = Reconciler.decide(reconcileCase)
     let text =
       json
-      ? DecisionJSON.value(of: reconcileCase, decision).prettyText
-      : DecisionText.lines(of: reconcileCase, decision).joined(separator: "\n")
+      ? DecisionJSON.value(of: reconcileCase, decision, as: word).prettyText
+      : DecisionText.lines(of: reconcileCase, decision, as: word).joined(separator: "\n")
     try Output.current.line(text)
   }
 
@@ -99,12 +99,22 @@ struct ExplainCommand: AsyncParsableCommand {
       try Output.current.write(text)
       text = ""
     }
-    if format != .jsonl { text = DecisionTSV.line(DecisionTSV.titles) }
-    for reconcileCase in ReconcileCase.all(values.conditions) {
+    func add(_ reconcileCase: ReconcileCase, as word: ResumeDataWord? = nil) {
       let decision = Reconciler.decide(reconcileCase)
       switch format ?? .tsv {
-      case .tsv: text += DecisionTSV.line(DecisionTSV.cells(of: reconcileCase, decision))
-      case .jsonl: text += DecisionJSON.value(of: reconcileCase, decision).text + "\n"
+      case .tsv: text += DecisionTSV.line(DecisionTSV.cells(of: reconcileCase, decision, as: word))
+      case .jsonl:
+        text += DecisionJSON.value(of: reconcileCase, decision, as: word).text + "\n"
+      }
+    }
+    if format != .jsonl { text = DecisionTSV.line(DecisionTSV.titles) }
+    for reconcileCase in ReconcileCase.all(values.conditions) {
+      add(reconcileCase)
+      if reconcileCase.resumeData == .stale {
+        // The last value of the input: resume data that counts as corrupt.
+        var unusable = reconcileCase
+        unusable.resumeData = ResumeDataWord.tempMissing.status
+        add(unusable, as: .tempMissing)
       }
       try flush(above: 65_536)
     }

@@ -45,11 +45,11 @@ struct ReconcileCommand: AsyncParsableCommand {
       // The transport is only asked for its remaining tasks.
       let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
       found = try await engine.reconcileRecords()
-      orphans = try store.orphanPlan()
+      orphans = try Reconciliation.orphans(in: store)
       purged = try store.purge(orphans)
     } else {
       found = try Reconciliation.ofActive(in: store, now: Date())
-      orphans = try store.orphanPlan()
+      orphans = try Reconciliation.orphans(in: store)
     }
     let report = ReconcileReport(found: found, orphans: orphans.files, isApplied: apply)
     let text = json ? report.json.prettyText + "\n" : report.text

@@ -33,11 +33,11 @@ struct CaseOptions: ParsableArguments {
   var partial: FileInspection.Partial?
 
   @Option(
-    help: Self.help("The resume data", ReconcileCase.ResumeDataStatus.self),
-    completion: Self.completion(ReconcileCase.ResumeDataStatus.self),
+    help: Self.help("The resume data", ResumeDataWord.self),
+    completion: Self.completion(ResumeDataWord.self),
     transform: Self.parse
   )
-  var resumeData: ReconcileCase.ResumeDataStatus?
+  var resumeData: ResumeDataWord?
 
   @Flag(help: "No slot is free.")
   var noSlot = false
@@ -57,6 +57,9 @@ struct CaseOptions: ParsableArguments {
   @Flag(help: "Another program may have changed the partial file.")
   var changed = false
 
+  @Flag(help: "The task of an earlier process does not continue the bytes on disk.")
+  var misplaced = false
+
   @Flag(help: "The user asked to delete the finished file with the record.")
   var withFile = false
 
@@ -67,7 +70,7 @@ struct CaseOptions: ParsableArguments {
       task: task ?? .none,
       final: final ?? .missing,
       partial: partial ?? .missing,
-      resumeData: resumeData ?? .none,
+      resumeData: resumeData?.status ?? .none,
       conditions: conditions
     )
   }
@@ -80,7 +83,8 @@ struct CaseOptions: ParsableArguments {
       canContinue: !noValidator,
       isRetryDue: !notDue,
       hasPieceDigests: pieces,
-      isPartialChanged: changed
+      isPartialChanged: changed,
+      continuesBytes: !misplaced
     )
   }
 
@@ -110,5 +114,25 @@ struct CaseOptions: ParsableArguments {
 
   private static func words<Value: Axis>(_: Value.Type) -> String {
     Value.allCases.map(\.rawValue).joined(separator: " ")
+  }
+}
+
+/// The values of `--resume-data`.
+enum ResumeDataWord: String, CaseIterable, Sendable {
+  case none
+  case valid
+  case corrupt
+  case stale
+  /// Resume data whose temporary file is missing; the rules do not distinguish it from other resume
+  /// data that cannot be used.
+  case tempMissing
+
+  var status: ReconcileCase.ResumeDataStatus {
+    switch self {
+    case .none: .none
+    case .valid: .valid
+    case .corrupt, .tempMissing: .corrupt
+    case .stale: .stale
+    }
   }
 }

@@ -4,14 +4,18 @@ internal import ObjectStore
 
 /// A reconciliation decision as text for people.
 enum DecisionText {
-  /// The case, the rules that apply with their conditions, the actions, and the result.
+  /// The case, the transports that reach it, the rules that apply with their conditions, the
+  /// actions, and the result.
   static func lines(
     of reconcileCase: ReconcileCase,
-    _ decision: ReconcileDecision
+    _ decision: ReconcileDecision,
+    as word: ResumeDataWord? = nil
   ) -> [String] {
-    let cells = DecisionTSV.cells(of: reconcileCase, decision)
+    let cells = DecisionTSV.cells(of: reconcileCase, decision, as: word)
     let axes = zip(DecisionTSV.titles, cells).prefix(5).map { "\($0) \($1)" }
-    var rows = [("case", axes.joined(separator: ", "))]
+    var rows = [
+      ("case", axes.joined(separator: ", ")), ("met by", reconcileCase.reach(decision).rawValue),
+    ]
     let named = ReconcileTable.standard.rules.filter { decision.rules.contains($0.id) }
     rows += named.map { ("rule", "\($0.id.rawValue): \($0.condition)") }
     if named.isEmpty { rows.append(("rule", cells[5])) }
@@ -39,13 +43,17 @@ enum DecisionTSV {
   /// The values of a case and its decision.
   ///
   /// No rules are written `none`, no actions `nothing`.
-  static func cells(of reconcileCase: ReconcileCase, _ decision: ReconcileDecision) -> [String] {
+  static func cells(
+    of reconcileCase: ReconcileCase,
+    _ decision: ReconcileDecision,
+    as word: ResumeDataWord? = nil
+  ) -> [String] {
     let rules = decision.rules.map(\.rawValue).joined(separator: "+")
     let actions = (decision.actions + (decision.plan?.actions ?? [])).map(\.rawValue)
     let plan = decision.plan?.rules.map(\.rawValue).joined(separator: "+")
     return [
       reconcileCase.stored.rawValue, reconcileCase.task.rawValue, reconcileCase.final.rawValue,
-      reconcileCase.partial.rawValue, reconcileCase.resumeData.rawValue,
+      reconcileCase.partial.rawValue, word?.rawValue ?? reconcileCase.resumeData.rawValue,
       rules.isEmpty ? "none" : rules,
       actions.isEmpty ? "nothing" : actions.joined(separator: "; "),
       decision.result.description, plan ?? "none",
@@ -60,30 +68,40 @@ enum DecisionTSV {
 
 /// A decision as JSON.
 enum DecisionJSON {
-  /// The case and its decision.
-  static func value(of reconcileCase: ReconcileCase, _ decision: ReconcileDecision) -> JSONValue {
-    .object(members(of: reconcileCase, decision))
+  /// The case, its decision, and the transports that reach it.
+  static func value(
+    of reconcileCase: ReconcileCase,
+    _ decision: ReconcileDecision,
+    as word: ResumeDataWord? = nil
+  ) -> JSONValue {
+    let reach = JSONValue.string(reconcileCase.reach(decision).rawValue)
+    return .object(
+      members(of: reconcileCase, decision, as: word)
+        + [JSONValue.Member(name: "transports", value: reach)]
+    )
   }
 
   /// The members in the order of their keys.
   static func members(
     of reconcileCase: ReconcileCase,
-    _ decision: ReconcileDecision
+    _ decision: ReconcileDecision,
+    as word: ResumeDataWord? = nil
   ) -> [JSONValue.Member] {
     [
       JSONValue.Member(name: "actions", value: words(decision.actions.map(\.rawValue))),
-      JSONValue.Member(name: "case", value: value(of: reconcileCase)),
+      JSONValue.Member(name: "case", value: value(of: reconcileCase, as: word)),
       JSONValue.Member(name: "plan", value: decision.plan.map(value(of:)) ?? .null),
       JSONValue.Member(name: "result", value: .string(decision.result.description)),
       JSONValue.Member(name: "rules", value: words(decision.rules.map(\.rawValue))),
     ]
   }
 
-  private static func value(of reconcileCase: ReconcileCase) -> JSONValue {
+  private static func value(of reconcileCase: ReconcileCase, as word: ResumeDataWord?) -> JSONValue
+  {
     [
       "final": .string(reconcileCase.final.rawValue),
       "partial": .string(reconcileCase.partial.rawValue),
-      "resumeData": .string(reconcileCase.resumeData.rawValue),
+      "resumeData": .string(word?.rawValue ?? reconcileCase.resumeData.rawValue),
       "stored": .string(reconcileCase.stored.rawValue),
       "task": .string(reconcileCase.task.rawValue),
     ]
@@ -104,8 +122,14 @@ enum DecisionJSON {
 
 /// The reconciliation rules as Markdown, for the documentation.
 enum RuleTableText {
-  /// Two tables: the actions, and the source of the next byte.
-  static func markdown(_ table: ReconcileTable) -> String {
+  /// The rules that every transport reaches, then those of background transports.
+  ///
+  /// Two tables each: the actions, and the source of the next byte.
+  static var markdown: String {
+    markdown(.core) + "\n### Background transports\n\n" + markdown(.background)
+  }
+
+  private static func markdown(_ table: ReconcileTable) -> String {
     let rules = table.rules.map { rule in
       [rule.id.rawValue, rule.condition, words(rule.actions), rule.outcomeWords]
     }

@@ -34,16 +34,14 @@ extension DownloadEngine {
 
   /// Ends a task that has no record.
   private func end(_ task: TaskSnapshot, _ transport: any BackgroundTransport) {
-    let decision = Reconciler.decide(
-      ReconcileCase(stored: .none, task: ReconcileCase.LiveTask(ofTaskWithoutRecord: task))
-    )
+    let decision = Reconciler.decide(ReconcileCase(stored: .none, task: .init(of: [task])))
     logger?.debug(
       "task without a record",
       metadata: ["record": "\(task.recordID)", "rules": "\(decision.ruleNames)"]
     )
     switch decision.effects.task {
     case .cancel: transport.cancel(task.id)
-    case .adopt, .keep: if task.state == .ended { transport.acknowledge(task.id) }
+    case .adopt, .await, .keep: if task.state == .ended { transport.acknowledge(task.id) }
     }
   }
 
@@ -52,23 +50,17 @@ extension DownloadEngine {
     of record: DownloadRecord,
     _ transport: any BackgroundTransport
   ) async throws {
-    let found = inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
-    let effects = found.effects
+    let adoption = Adoption(
+      of: tasks,
+      inspect(record, task: .init(of: tasks), hasFreeSlot: hasFreeSlot(for: record))
+    )
+    let found = adoption.found
     log("reconcile task", record, ["rules": found.decision.ruleNames])
-    let keeper = TaskSnapshot.keeper(of: tasks)
-    for task in tasks where task.id != keeper?.id { transport.cancel(task.id) }
-    // The task must continue where the partial file ends. A body that was delivered before a kill
-    // is read again from its start.
-    let isReadAgain = keeper.map { found.readsAgain($0) } ?? false
-    // A file that already has its final name needs no bytes: `reconcileAtLaunch` commits its
-    // completion.
-    guard let task = keeper, record.state != .completed, !effects.completes,
-      found.lacks(from: task.offset) || isReadAgain
-    else {
-      if let keeper { transport.cancel(keeper.id) }
-      return
-    }
-    let adopts = effects.task == .adopt
+    for task in adoption.others { transport.cancel(task.id) }
+    guard let task = adoption.task else { return }
+    guard adoption.needsSink else { return transport.cancel(task.id) }
+    let adopts = found.effects.task == .adopt
+    let isReadAgain = adoption.isReadAgain
     var changed: DownloadRecord? = record
     if adopts { changed = try await commitAdopted(record) }
     if isReadAgain { changed = try await commitRolledBack(record, to: task.offset) }
@@ -187,75 +179,5 @@ extension DownloadRecord {
     case .waiting, .paused, .failedRetryable, .failedPermanent: return resumeData != nil
     case .finalizing, .completed, .cancelled, .removed: return false
     }
-  }
-}
-
-extension Reconciliation {
-  /// Whether a delivered body is read again, although some of its bytes are already counted.
-  fileprivate func readsAgain(_ task: TaskSnapshot) -> Bool {
-    guard task.isDelivered, record.intent == .run, record.received > task.offset,
-      hasUnchanged(upTo: task.offset)
-    else { return false }
-    switch record.state {
-    case .waiting, .running, .failedRetryable: return reconcileCase.partial != .complete
-    default: return false
-    }
-  }
-
-  /// Whether the record counts exactly the bytes before an offset, and the partial file contains
-  /// them.
-  fileprivate func lacks(from offset: Int64) -> Bool {
-    record.committed == ByteRanges(upTo: offset)
-      && (offset == 0 || [.equal, .longer].contains(reconcileCase.partial))
-      && hasUnchanged(upTo: offset)
-  }
-
-  /// Whether a task may continue the bytes before an offset without a check of the partial file.
-  private func hasUnchanged(upTo offset: Int64) -> Bool {
-    offset == 0 || !reconcileCase.conditions.isPartialChanged
-  }
-}
-
-extension TaskSnapshot {
-  /// Returns the task to keep of several for one record (rules D1 and D2).
-  ///
-  /// A task that has delivered its body is preferred, then one that has ended, then the one that
-  /// has received the most bytes.
-  static func keeper(of tasks: [TaskSnapshot]) -> TaskSnapshot? {
-    tasks.max { one, other in
-      (one.rank, one.bytesReceived, other.id.rawValue)
-        < (other.rank, other.bytesReceived, one.id.rawValue)
-    }
-  }
-
-  private var rank: Int { isDelivered ? 2 : state == .ended ? 1 : 0 }
-}
-
-extension ReconcileCase.LiveTask {
-  /// The state of a task that has no record, and whose result therefore does not matter.
-  fileprivate init(ofTaskWithoutRecord task: TaskSnapshot) {
-    self =
-      switch task.state {
-      case .running: .running
-      case .suspended: .suspended
-      case .canceling: .canceling
-      case .ended: task.isDelivered ? .doneOK : .errNoResume
-      }
-  }
-
-  /// Combines the states of all tasks of one record.
-  ///
-  /// The result of an ended task is not known until the task is adopted. Such a task counts as
-  /// `canceling`: its end is awaited.
-  init(of tasks: [TaskSnapshot]) {
-    let states = tasks.map(\.state)
-    self =
-      if states.contains(.ended) || states.allSatisfy({ $0 == .canceling }) {
-        states.isEmpty ? .none : .canceling
-      } else if states.count(where: { $0 != .canceling }) > 1 {
-        .dupRunning
-      } else {
-        states.contains(.running) ? .running : .suspended
-      }
   }
 }

@@ -175,7 +175,8 @@ extension DownloadEngine {
       }
     // Deleted before the commit.
     case .delete: break
-    case .truncate, .keep: break
+    // A record is given, so its file is no orphan.
+    case .truncate, .collect, .keep: break
     }
   }
 

@@ -136,7 +136,7 @@ extension DownloadEngine {
   ) throws -> Start? {
     // Without a plan there is no request; the caller executes the decision as at launch. If the
     // pieces of the file are to be checked, the download starts after that.
-    guard let plan = found.decision.plan, found.effects.partial != .check else { return nil }
+    guard let plan = found.effects.plan, found.effects.partial != .check else { return nil }
     // Resume data covers the whole file: the received bytes are in a file of the system, and none
     // of them in the partial file.
     let effects = found.effects

@@ -133,7 +133,7 @@ extension DownloadEngine {
           at: moment
         )
       }
-    case .keep:
+    case .keep, .await:
       break
     }
   }

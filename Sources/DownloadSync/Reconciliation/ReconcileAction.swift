@@ -9,7 +9,7 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
 
   /// Keep, of several tasks, the one that has received the most bytes.
   case keepMostBytes = "keep the one with most bytes"
-  /// Keep, of several tasks, the one that has delivered the file.
+  /// Keep, of several tasks, the one that has ended, and best has delivered the file.
   case keepFinished = "keep the finished"
   /// Cancel the other tasks, without producing resume data.
   case cancelOthers = "cancel others without resume data"
@@ -47,7 +47,7 @@ package enum ReconcileAction: String, Sendable, Hashable, CaseIterable {
   case dropResumeData = "drop resume data"
   /// Delete a partial file without a record after a grace period, unless a process has locked it.
   ///
-  /// Done by `dlstore reconcile --apply` and `dlstore purge --orphans`. An engine reads only records.
+  /// Done by `dlstore reconcile --apply`; an engine reads only records.
   case collectOrphan = "delete after a minute, unless locked"
 
   // MARK: The record

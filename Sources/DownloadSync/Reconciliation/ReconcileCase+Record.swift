@@ -119,9 +119,8 @@ extension ReconcileCase.ResumeDataStatus {
       case .none: .corrupt
       // The size of the temporary file can replace the missing count; it is not examined here.
       case .corrupt(let defect) where defect.code == .missingByteCount: .valid
-      case .corrupt: .corrupt
+      case .corrupt, .temporaryFileMissing: .corrupt
       case .stale: .stale
-      case .temporaryFileMissing: .temporaryFileMissing
       case .valid: .valid
       }
   }

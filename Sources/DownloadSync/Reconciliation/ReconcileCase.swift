@@ -54,7 +54,7 @@ package struct ReconcileCase: Sendable, Hashable {
     case canceling
     /// There are several tasks, and none of them has ended.
     case dupRunning
-    /// There are several tasks, and one of them has delivered the file.
+    /// There are several tasks, and one of them has ended.
     case dupDoneRunning
 
     /// Whether a task receives bytes, or would if it were resumed.
@@ -67,12 +67,10 @@ package struct ReconcileCase: Sendable, Hashable {
     case none
     /// A transport can use the resume data.
     case valid
-    /// The resume data cannot be parsed.
+    /// The resume data cannot be parsed, or its temporary file does not exist.
     case corrupt
     /// The validator or the URL in the resume data differs from the record's.
     case stale
-    /// The temporary file that the resume data names does not exist.
-    case temporaryFileMissing = "tempMissing"
   }
 
   /// The conditions that a decision depends on besides the five axes.
@@ -96,6 +94,9 @@ package struct ReconcileCase: Sendable, Hashable {
     ///
     /// With digests of pieces, always whether the file may have changed: they also show where.
     package var isPartialChanged: Bool
+    /// Whether a task of a previous process continues where the counted bytes end, or has delivered
+    /// a body that is read again.
+    package var continuesBytes: Bool
 
     /// Creates conditions; the defaults are those of the tables in `docs/reconciliation.md`.
     package init(
@@ -105,7 +106,8 @@ package struct ReconcileCase: Sendable, Hashable {
       canContinue: Bool = true,
       isRetryDue: Bool = true,
       hasPieceDigests: Bool = false,
-      isPartialChanged: Bool = false
+      isPartialChanged: Bool = false,
+      continuesBytes: Bool = true
     ) {
       self.hasFreeSlot = hasFreeSlot
       self.takesResumeData = takesResumeData
@@ -114,6 +116,7 @@ package struct ReconcileCase: Sendable, Hashable {
       self.isRetryDue = isRetryDue
       self.hasPieceDigests = hasPieceDigests
       self.isPartialChanged = isPartialChanged
+      self.continuesBytes = continuesBytes
     }
   }
 
@@ -147,10 +150,10 @@ package struct ReconcileCase: Sendable, Hashable {
     self.conditions = conditions
   }
 
-  /// Returns all 12,000 cases under the given conditions, ordered by the axes and their values.
+  /// Returns all 9,600 cases under the given conditions, ordered by the axes and their values.
   package static func all(_ conditions: Conditions = Conditions()) -> [Self] {
     var cases: [Self] = []
-    cases.reserveCapacity(12_000)
+    cases.reserveCapacity(9_600)
     for stored in Stored.allCases {
       for task in LiveTask.allCases {
         for final in FileInspection.Final.allCases {

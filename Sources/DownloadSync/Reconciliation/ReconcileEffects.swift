@@ -8,12 +8,24 @@ internal import DownloadStore
 struct ReconcileEffects: Sendable, Hashable {
   /// The effect on the record's task, executed when a task is found or a record has changed.
   enum OnTask: Sendable, Hashable {
-    /// Leaves the task as it is; the end of a cancelled task is awaited.
+    /// Leaves the task as it is.
     case keep
+    /// Awaits the end of the task, which is being cancelled or has ended.
+    case await
     /// Cancels the task. A background transport then produces resume data.
     case cancel
     /// Makes the task the record's transfer, after resuming it if it is suspended.
     case adopt
+  }
+
+  /// The task that is kept, of several for one record.
+  enum Keeper: Sendable, Hashable {
+    /// The only one that is not being cancelled.
+    case only
+    /// The one that has received the most bytes.
+    case mostBytes
+    /// The one that has delivered its body, or at least ended.
+    case finished
   }
 
   /// The effect on the record and the name of its file.
@@ -41,6 +53,10 @@ struct ReconcileEffects: Sendable, Hashable {
     case drop
     /// Truncates the file to the committed byte count after the commit.
     case truncate
+    /// Deletes a file without a record after a grace period, unless a process has locked it.
+    ///
+    /// Done by ``Reconciliation/orphans(in:)`` and not by an engine, which reads only records.
+    case collect
     /// Reads the file before the commit, which counts only the pieces that have their digests.
     case check
   }
@@ -54,6 +70,9 @@ struct ReconcileEffects: Sendable, Hashable {
   }
 
   private(set) var task = OnTask.keep
+  private(set) var keeper = Keeper.only
+  /// Whether the tasks other than the kept one are cancelled.
+  private(set) var cancelsOthers = false
   private(set) var record = OnRecord.keep(nil)
   private(set) var partial = OnPartial.keep
   private(set) var resumeData = OnResumeData.keep
@@ -61,36 +80,41 @@ struct ReconcileEffects: Sendable, Hashable {
   private(set) var deletesFinal = false
   /// Whether another name is reserved in the commit that logs the rename.
   private(set) var choosesName = false
+  /// Where the next byte comes from, if a transfer is to start; executed by its start.
+  private(set) var plan: TransferPlan?
   /// Whether the commit drops the committed byte count, which is then reported as lost.
   private(set) var rollsBack = false
 
   /// Translates a decision.
   init(_ decision: ReconcileDecision) {
     switch decision.result {
-    case .state(let stored), .pending(let stored): record = .keep(stored.state)
+    case .state(let stored): record = .keep(stored.state)
+    case .pending(let stored):
+      record = .keep(stored.state)
+      task = .await
     case .completedMissing, .completedModified: record = .keep(.completed)
     case .waitingFirst: record = .keep(.waiting)
     case .waitingOrFailed: record = .fail
     // The actions say how the file gets its name.
     case .placed: break
     }
-    for action in decision.actions { add(action) }
-    guard let plan = decision.plan else { return }
+    for action in decision.actions { add(action, decision.plan) }
+    guard let plan else { return }
     rollsBack = plan.startsFromZero
-    for action in plan.actions { add(action) }
+    for action in plan.actions { add(action, nil) }
     // A plan deletes useless bytes. The record stops counting them before.
     if partial == .delete { partial = .drop }
   }
 
-  private mutating func add(_ action: ReconcileAction) {
+  private mutating func add(_ action: ReconcileAction, _ plan: TransferPlan?) {
     switch action {
-    // A record has one transfer, so an engine that finds several tasks cancels all but
-    // `TaskSnapshot.keeper(of:)`, whatever else it decides.
-    case .keepMostBytes, .keepFinished, .cancelOthers: break
+    case .keepMostBytes: keeper = .mostBytes
+    case .keepFinished: keeper = .finished
+    case .cancelOthers: cancelsOthers = true
     case .cancelTask, .cancelProducingResumeData: task = .cancel
     // Adopting resumes a suspended task.
     case .adopt, .resumeTask: task = .adopt
-    case .wait: task = .keep
+    case .wait: task = .await
     case .placeDelivered: record = .finalize
     case .placePartial, .redoRename: record = .redoRename
     case .chooseName: choosesName = true
@@ -100,14 +124,12 @@ struct ReconcileEffects: Sendable, Hashable {
     case .deleteDelivered: task = .cancel
     case .deletePartial: partial = .delete
     case .dropResumeData: resumeData = .drop
-    // `RecordStore.orphanPlan` finds files without a record.
-    case .collectOrphan: break
+    case .collectOrphan: partial = .collect
     case .commitCompleted: record = .complete
     case .deleteRecord: record = .delete
     case .storeResumeData: resumeData = .store
     case .classifyStatus: record = .fail
-    // The plan is a part of the decision, and is executed by the start of the transfer.
-    case .plan, .planFromPartial: break
+    case .plan, .planFromPartial: self.plan = plan
     case .truncateToCommitted: partial = .truncate
     case .checkPieces: partial = .check
     }

@@ -7,12 +7,14 @@ internal import DownloadStore
 package struct ReconcileRule: Sendable {
   /// The names of the rules, in the order of evaluation.
   package enum ID: String, Sendable, Hashable, CaseIterable {
-    // MARK: Several tasks
+    // MARK: Tasks that a previous process left
 
     /// Several tasks, none finished: one is kept.
     case d1 = "D1"
-    /// Several tasks, one finished: that one is kept.
+    /// Several tasks, one ended: that one is kept.
     case d2 = "D2"
+    /// The task does not continue the bytes on disk.
+    case d3 = "D3"
 
     // MARK: Removed and cancelled downloads
 
@@ -192,6 +194,7 @@ struct ReconcilePattern: Sendable {
   var takesResumeData: Bool?
   var hasPieceDigests: Bool?
   var isPartialChanged: Bool?
+  var continuesBytes: Bool?
 
   func matches(_ given: ReconcileCase) -> Bool {
     if let stored, !stored.contains(given.stored) { return false }
@@ -203,6 +206,7 @@ struct ReconcilePattern: Sendable {
     if let takesResumeData, takesResumeData != given.conditions.takesResumeData { return false }
     if let hasPieceDigests, hasPieceDigests != given.conditions.hasPieceDigests { return false }
     if let isPartialChanged, isPartialChanged != given.conditions.isPartialChanged { return false }
+    if let continuesBytes, continuesBytes != given.conditions.continuesBytes { return false }
     return true
   }
 }

@@ -1,28 +1,26 @@
 internal import DownloadStore
 
 extension ReconcileTable {
-  /// The rules that the engine applies.
+  /// The rules that engines apply: those of every transport and those of a ``BackgroundTransport``,
+  /// in the order of their names.
   package static let standard = ReconcileTable(
-    rules: dedupe + discarded + ownerless + complete + named + renaming + withTask + withoutTask,
-    planRules: TransferPlan.Rule.standard
+    rules: inOrder(core.rules + background.rules, by: \.id),
+    planRules: inOrder(core.planRules + background.planRules, by: \.id)
   )
 
-  private static let dedupe = [
-    ReconcileRule(
-      .d1,
-      "two live tasks or more, none finished",
-      ReconcilePattern(task: [.dupRunning]),
-      does: [.keepMostBytes, .cancelOthers],
-      then: .continues(keeping: .running)
-    ),
-    ReconcileRule(
-      .d2,
-      "two live tasks or more, one finished",
-      ReconcilePattern(task: [.dupDoneRunning]),
-      does: [.keepFinished, .cancelOthers],
-      then: .continues(keeping: .doneOK)
-    ),
-  ]
+  /// The rules that an engine reaches with every transport.
+  package static let core = ReconcileTable(
+    rules: discarded + ownerless + complete + named + renaming + withTask + withoutTask,
+    planRules: TransferPlan.Rule.core
+  )
+
+  /// Returns rules of two tables in the order in which they are evaluated.
+  private static func inOrder<Rule, ID: CaseIterable & Hashable>(
+    _ rules: [Rule],
+    by id: (Rule) -> ID
+  ) -> [Rule] {
+    ID.allCases.compactMap { wanted in rules.first { id($0) == wanted } }
+  }
 
   // The last stored command wins, even if the transfer has completed at the same time.
   private static let discarded = [
@@ -46,27 +44,6 @@ extension ReconcileTable {
 
   private static let ownerless = [
     ReconcileRule(
-      .n1,
-      "none + live task with our tag",
-      ReconcilePattern(stored: [.none], task: .live),
-      does: [.cancelTask],
-      then: .becomes(.state(.none))
-    ),
-    ReconcileRule(
-      .n2,
-      "none + canceling",
-      ReconcilePattern(stored: [.none], task: [.canceling]),
-      does: [.wait],
-      then: .becomes(.state(.none))
-    ),
-    ReconcileRule(
-      .n3,
-      "none + delivered file",
-      ReconcilePattern(stored: [.none], task: [.doneOK]),
-      does: [.deleteDelivered],
-      then: .becomes(.state(.none))
-    ),
-    ReconcileRule(
       .n4,
       "none + partial",
       ReconcilePattern(
@@ -75,7 +52,7 @@ extension ReconcileTable {
       ),
       does: [.collectOrphan],
       then: .becomes(.state(.none))
-    ),
+    )
   ]
 
   private static let complete = [
@@ -161,20 +138,6 @@ extension ReconcileTable {
       then: .becomes(.state(.running))
     ),
     ReconcileRule(
-      .f5,
-      "finalizing, canceling",
-      ReconcilePattern(stored: [.finalizing], task: [.canceling]),
-      does: [.wait],
-      then: .staysPending
-    ),
-    ReconcileRule(
-      .f6,
-      "finalizing, errResume",
-      ReconcilePattern(stored: [.finalizing], task: [.errResume]),
-      does: [.storeResumeData, .plan],
-      then: .becomes(.state(.waiting))
-    ),
-    ReconcileRule(
       .f3,
       "finalizing, nothing left",
       ReconcilePattern(stored: [.finalizing]),
@@ -200,25 +163,11 @@ extension ReconcileTable {
       then: .fails(ReconcileCase.Stored.wantsToRun)
     ),
     ReconcileRule(
-      .t3,
-      "same, errResume",
-      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.errResume]),
-      does: [.storeResumeData],
-      then: .fails([.running])
-    ),
-    ReconcileRule(
       .t4,
       "same, errNoResume",
       ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.errNoResume]),
       does: [.planFromPartial],
       then: .fails([.running])
-    ),
-    ReconcileRule(
-      .t5,
-      "same, canceling",
-      ReconcilePattern(stored: ReconcileCase.Stored.transferring, task: [.canceling]),
-      does: [.wait],
-      then: .staysPending
     ),
     // `running` is committed before the task is created. A waiting download with a task was
     // therefore preempted, but its task was not cancelled, or the store is an older copy. The
@@ -231,31 +180,12 @@ extension ReconcileTable {
       does: [.adopt, .dropResumeData],
       then: .becomes(.state(.running))
     ),
-    ReconcileRule(
-      .t7,
-      "as T6, suspended",
-      ReconcilePattern(stored: [.running], task: [.suspended]),
-      ReconcilePattern(
-        stored: [.waiting, .failedRetryable],
-        task: [.suspended],
-        hasFreeSlot: true
-      ),
-      does: [.adopt, .resumeTask, .dropResumeData],
-      then: .becomes(.state(.running))
-    ),
     // The task is cancelled, not suspended: a suspended task keeps its slot, and cannot always be
     // resumed later.
     ReconcileRule(
       .t8,
       "paused/failedP, live task",
       ReconcilePattern(stored: [.paused, .failedPermanent], task: .live),
-      does: [.cancelProducingResumeData],
-      then: .stays
-    ),
-    ReconcileRule(
-      .t9,
-      "waiting/failedR, live task, no slot",
-      ReconcilePattern(stored: [.waiting, .failedRetryable], task: .live, hasFreeSlot: false),
       does: [.cancelProducingResumeData],
       then: .stays
     ),

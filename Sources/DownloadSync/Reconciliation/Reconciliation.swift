@@ -91,6 +91,25 @@ package struct Reconciliation: Sendable, Hashable {
       + found.filter { $0.decision.result != .waitingFirst }
   }
 
+  /// Returns the partial files without a record that the rules delete (N4).
+  ///
+  /// - Parameter store: The store whose folders are examined.
+  /// - Returns: The files, for ``RecordStore/purge(_:)``.
+  /// - Throws: `StoreError`; `RecordStoreError`.
+  package static func orphans(in store: RecordStore) throws -> PurgePlan {
+    let decision = Reconciler.decide(ReconcileCase(stored: .none, partial: .longer))
+    guard decision.effects.partial == .collect else {
+      return try store.purgePlan([], withFiles: false)
+    }
+    return try store.orphanPlan()
+  }
+
+  /// Decides again with a condition that depends on the first decision.
+  mutating func decideAgain(_ change: (inout ReconcileCase.Conditions) -> Void) {
+    change(&reconcileCase.conditions)
+    decision = Reconciler.decide(reconcileCase)
+  }
+
   /// The steps of the engine that carry the decision out.
   var effects: ReconcileEffects { decision.effects }
 

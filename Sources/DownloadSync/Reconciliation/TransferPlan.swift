@@ -22,12 +22,10 @@ package struct TransferPlan: Sendable, Hashable {
       case p1 = "P1"
       /// The resume data is valid, and the transport accepts it.
       case p2 = "P2"
-      /// The resume data cannot be parsed.
+      /// The resume data cannot be used.
       case p3 = "P3"
       /// The resume data has another validator or URL than the record.
       case p4 = "P4"
-      /// The temporary file of the resume data is missing.
-      case p5 = "P5"
       /// The partial file is missing.
       case p6 = "P6"
       /// Another program may have changed the partial file, and the store has digests of its pieces.
@@ -84,41 +82,13 @@ package struct TransferPlan: Sendable, Hashable {
 }
 
 extension TransferPlan.Rule {
-  static let standard = [
+  /// The rules that an engine reaches with every transport.
+  static let core = [
     Self(
       .p1,
       "partial complete, not changed",
       ReconcilePattern(partial: [.complete], isPartialChanged: false),
       from: .finalise
-    ),
-    Self(
-      .p2,
-      "resume data valid",
-      ReconcilePattern(resumeData: [.valid], takesResumeData: true),
-      from: .resumeData
-    ),
-    Self(
-      .p3,
-      "resume data corrupt",
-      ReconcilePattern(resumeData: [.corrupt]),
-      does: [.dropResumeData],
-      from: nil
-    ),
-    // The resume data and the partial file belong to an old version of the file, and two versions
-    // are never mixed.
-    Self(
-      .p4,
-      "resume data stale",
-      ReconcilePattern(resumeData: [.stale]),
-      does: [.dropResumeData, .deletePartial],
-      from: .zero
-    ),
-    Self(
-      .p5,
-      "resume data's file missing",
-      ReconcilePattern(resumeData: [.temporaryFileMissing]),
-      does: [.dropResumeData],
-      from: nil
     ),
     Self(.p6, "no partial", ReconcilePattern(partial: [.missing]), from: .zero),
     // The file was modified later than an engine has written it. Its size alone says nothing.

@@ -103,13 +103,6 @@ import Testing
       default: Data(bytes)
       }
     #expect(ReconcileCase(record: record, files: files, now: now).resumeData == resumeData)
-    let examined = ReconcileCase(
-      record: record,
-      files: files,
-      resumeData: .temporaryFileMissing,
-      now: now
-    )
-    #expect(examined.resumeData == .temporaryFileMissing)
   }
 
   /// Returns the XML resume data without its received byte count.
@@ -200,7 +193,8 @@ import Testing
       ([.suspended, .canceling], .suspended), ([.running, .suspended], .dupRunning),
       ([.running, .running, .canceling], .dupRunning),
       // Whether it has delivered a file is known when it is adopted.
-      ([.ended], .canceling), ([.ended, .running], .canceling),
+      ([.ended], .canceling), ([.ended, .canceling], .canceling),
+      ([.ended, .running], .dupDoneRunning), ([.ended, .ended], .dupDoneRunning),
     ] as [([TaskSnapshot.State], ReconcileCase.LiveTask)]
   )
   func `several tasks of one record are reduced to one case`(

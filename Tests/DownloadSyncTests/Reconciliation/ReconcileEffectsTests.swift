@@ -21,13 +21,10 @@ import Testing
     #expect(!effects.deletesFinal && !effects.choosesName && !effects.rollsBack)
   }
 
-  @Test func `every action has an effect, except those that another part of the decision names`() {
-    // These are explained at the switch.
-    let named: Set<ReconcileAction> = [
-      .keepMostBytes, .keepFinished, .cancelOthers, .wait, .collectOrphan, .plan, .planFromPartial,
-    ]
+  @Test func `every action has an effect`() {
+    let plan = TransferPlan(rules: [.p7], actions: [], source: .range)
     for action in ReconcileAction.allCases {
-      #expect((effects([action]) != effects()) == !named.contains(action), "\(action)")
+      #expect(effects([action], plan: plan) != effects(plan: plan), "\(action)")
     }
   }
 
@@ -76,7 +73,10 @@ import Testing
     #expect(files.count > 10)
     for file in files where file.pathExtension == "swift" {
       let text = try String(contentsOf: file, encoding: .utf8)
-      for word in ["decision.result", "decision.actions", ".actions.contains", ".decision.rules"] {
+      for word in [
+        "decision.result", "decision.actions", ".actions.contains", ".decision.rules",
+        "decision.plan",
+      ] {
         #expect(!text.contains(word), "\(file.lastPathComponent) reads \(word)")
       }
     }

@@ -5,10 +5,10 @@ import Testing
 
 /// Checks every case under all facts.
 @Suite struct ReconcileInvariantTests {
-  @Test func `there are 12,000 distinct cases`() {
+  @Test func `there are 9,600 distinct cases`() {
     let cases = ReconcileCase.all()
-    #expect(cases.count == 10 * 10 * 4 * 6 * 5)
-    #expect(Set(cases).count == 12_000)
+    #expect(cases.count == 10 * 10 * 4 * 6 * 4)
+    #expect(Set(cases).count == 9_600)
   }
 
   @Test(arguments: ReconcileCase.Conditions.all)
@@ -26,6 +26,7 @@ import Testing
       ReconcileCase.Conditions(hasPieceDigests: true),
       ReconcileCase.Conditions(hasPieceDigests: true, isPartialChanged: true),
       ReconcileCase.Conditions(isPartialChanged: true),
+      ReconcileCase.Conditions(continuesBytes: false),
     ] {
       for given in ReconcileCase.all(conditions) {
         let decision = Reconciler.decide(given)
@@ -41,6 +42,28 @@ import Testing
     #expect(plans == Set(TransferPlan.Rule.ID.allCases))
     #expect(actions == Set(ReconcileAction.allCases))
     #expect(sources == Set(TransferPlan.Source.allCases))
+  }
+
+  @Test func `each rule belongs to one of the two tables`() {
+    let (core, background) = (ReconcileTable.core, ReconcileTable.background)
+    let rules = core.rules.map(\.id) + background.rules.map(\.id)
+    #expect(rules.count == ReconcileRule.ID.allCases.count)
+    #expect(Set(rules) == Set(ReconcileRule.ID.allCases))
+    let plans = core.planRules.map(\.id) + background.planRules.map(\.id)
+    #expect(plans.count == TransferPlan.Rule.ID.allCases.count)
+    #expect(Set(plans) == Set(TransferPlan.Rule.ID.allCases))
+  }
+
+  @Test func `a task that does not continue the bytes on disk counts as none`() {
+    for given in ReconcileCase.all(ReconcileCase.Conditions(continuesBytes: false))
+    where [.running, .suspended, .doneOK, .canceling].contains(given.task) {
+      let decision = Reconciler.decide(given)
+      var other = given
+      other.task = .none
+      let alone = Reconciler.decide(other)
+      #expect(decision.rules == [.d3] + alone.rules && decision.result == alone.result, "\(given)")
+      #expect(decision.effects.task == (given.task == .canceling ? .keep : .cancel), "\(given)")
+    }
   }
 
   @Test func `each rule is evaluated once, in the documented order`() {

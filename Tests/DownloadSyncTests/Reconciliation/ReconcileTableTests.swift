@@ -308,11 +308,11 @@ import Testing
     ),
     row("waiting none missing missing stale", "Z2", "plan", "waiting", "P4 drop resume data, zero"),
     row(
-      "waiting none missing shorter tempMissing",
+      "waiting none missing shorter corrupt",
       "Z2",
       "plan",
       "waiting",
-      "P5+P9 drop resume data, delete partial, zero"
+      "P3+P9 drop resume data, delete partial, zero"
     ),
     row(
       "waiting none missing shorter",
@@ -378,11 +378,11 @@ import Testing
       conditions: unvouched
     ),
     row(
-      "waiting none missing longer tempMissing",
+      "waiting none missing longer corrupt",
       "Z2",
       "plan",
       "waiting",
-      "P5+P8 drop resume data, zero",
+      "P3+P8 drop resume data, zero",
       conditions: unvouched
     ),
   ]
