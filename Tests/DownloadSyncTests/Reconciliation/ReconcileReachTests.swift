@@ -1,9 +1,9 @@
-import DownloadStore
 import Foundation
 import ResumeData
 import TestSupport
 import Testing
 
+@testable import DownloadStore
 @testable import DownloadSync
 
 /// Which cases the code makes that inspects records, files and tasks.

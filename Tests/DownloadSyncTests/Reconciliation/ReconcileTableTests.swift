@@ -60,6 +60,7 @@ import Testing
     isPartialChanged: true
   )
   private static let early = ReconcileCase.Conditions(isRetryDue: false)
+  private static let misplaced = ReconcileCase.Conditions(continuesBytes: false)
 
   static let rows =
     several + discarded + ownerless + complete + named + renaming + tasks + rest + plans
@@ -84,6 +85,15 @@ import Testing
         + "place the delivered file",
       "finalizing → completed"
     ),
+    row(
+      "running running missing equal",
+      "D3+Z1",
+      "cancel task; plan",
+      "waiting at the head of its priority",
+      "P7 range",
+      conditions: misplaced
+    ),
+    row("paused doneOK", "D3+Z4", "delete delivered", "paused", conditions: misplaced),
   ]
 
   private static let discarded = [

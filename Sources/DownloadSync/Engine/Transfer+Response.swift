@@ -1,0 +1,186 @@
+internal import DownloadStore
+internal import Foundation
+internal import ObjectStore
+internal import SystemInterface
+
+// What the response to the first task means for the file.
+
+extension Transfer {
+  func receive(_ head: ResponseHead) -> BodyDisposition {
+    let requested = state.withLock { state in
+      state.head = head
+      return state.proof
+    }
+    if let failure = contradiction(of: head) { return end(.startOver(failure)) }
+    let proof = requested.proof(for: head, validatorOrigin: validatorOrigin)
+    let head = withoutStoredCoding(head)
+    let verdict = ResponseVerdict(
+      head,
+      offset: offset,
+      continues: !file.written.isEmpty,
+      expected: entity.total,
+      proof: proof,
+      now: now()
+    )
+    switch verdict {
+    case .write(let start, let end, let total):
+      let continues = offset > 0 || isSplit
+      if continues { noteMix(with: head) }
+      adopt(head, total: total, isSameEntity: continues)
+      let written = file.written
+      state.withLock { state in
+        // The other gaps of a file belong to other connections, if these get an answer.
+        let last = state.isSplit ? end ?? total ?? .max : .max
+        let bytes = written.gaps(in: offset..<max(offset, last))
+        // A response without a declared end may not be longer than the file, either.
+        let responseEnd = [end, total].compactMap(\.self).min()
+        state.claims.open(0, PartClaim(bytes, from: start, to: responseEnd))
+      }
+      return prepare(head, total: total)
+    case .startOver(let total):
+      do {
+        // The store must not count bytes of the old entity while the file receives the new one.
+        try rollBack(head, total)
+        state.withLock { state in
+          let all = ByteRanges(CollectionOfOne(0..<Int64.max))
+          state.claims.open(0, PartClaim(all, from: 0, to: total))
+          state.isSplit = false
+          state.entityCount += 1
+          state.isMixed = false
+        }
+        let dropped = file.byteCount
+        try file.removeAll()
+        inbox.post(.bytesDropped(key, dropped))
+      } catch is RecordChanged {
+        // The record counts the bytes on disk under its new URL: leave the file alone.
+        return end(.cancelled)
+      } catch let failure as PartialFile.Failure {
+        return end(.failed(failure.asDownloadFailure, retryAfter: nil))
+      } catch {
+        return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
+      }
+      adopt(head, total: total, isSameEntity: false)
+      return prepare(head, total: total)
+    case .alreadyComplete:
+      return end(.complete)
+    case .askWithoutCondition:
+      state.withLock { $0.asksAgain = true }
+      return end(.cancelled)
+    case .askAgainFromZero(let failure):
+      return end(.startOver(failure))
+    case .fail where usesResumeData && (head.status == 412 || head.status == 416):
+      // The resume data, not the download, is at fault: the server no longer has the entity that it
+      // continues.
+      return end(
+        .startOver(
+          DownloadFailure(.entityChanged, "the resume data is not usable (status \(head.status))")
+        )
+      )
+    case .fail(let failure, let retryAfter):
+      return end(.failed(failure, retryAfter: retryAfter))
+    }
+  }
+
+  /// Why a body that a background session has delivered cannot be the file; `nil` if it can, or for a
+  /// body that follows its head.
+  private func contradiction(of head: ResponseHead) -> DownloadFailure? {
+    guard offset == 0, let byteCount = head.deliveredByteCount else { return nil }
+    let (held, total) = state.withLock { ($0.held, $0.entity.total) }
+    return EarlierResponse(ofTaskOf: record, held: held, total: total)?
+      .contradiction(of: head, byteCount: byteCount)
+  }
+
+  /// Notes whether a response states another validator than the bytes on disk have.
+  func noteMix(with head: ResponseHead) {
+    let validator = entity.validator
+    let isOther =
+      validator?.isContradicted(byEntityTag: head["ETag"], lastModified: head["Last-Modified"])
+      ?? false
+    if isOther { state.withLock { $0.isMixed = true } }
+  }
+
+  /// Updates the entity from the head of a response.
+  ///
+  /// If the entity is the same as before, header fields that the response omits keep their values.
+  private func adopt(_ head: ResponseHead, total: Int64?, isSameEntity: Bool) {
+    state.withLock { state in
+      let known = isSameEntity ? state.entity : Entity()
+      let statesTag = known.entityTag == nil || head.storable("ETag") != nil
+      state.entity = Entity(
+        total: total,
+        entityTag: head.storable("ETag") ?? known.entityTag,
+        lastModified: head.storable("Last-Modified") ?? known.lastModified,
+        origin: statesTag ? head.origin(unlike: urlOrigin) : known.origin,
+        digest: head.statedDigest ?? known.digest
+      )
+    }
+  }
+
+  /// Creates the table of the digests for a file of a size; returns the result if it has another
+  /// size than the required pieces.
+  private func preparePieces(ofSize total: Int64) -> TransferResult? {
+    state.withLock { state in
+      let isNewEntity = state.entityCount > 0
+      if let known = state.pieces?.digests, known.isRequired {
+        guard known.byteCount == total else {
+          return .failed(Self.failure(ofSize: total, known), retryAfter: nil)
+        }
+        if isNewEntity { state.pieces = PieceTable(known, committed: ByteRanges()) }
+      } else if isNewEntity || state.pieces?.digests.byteCount != total {
+        state.pieces = PieceDigests(
+          recordingFileOf: total,
+          inPiecesFrom: pieceLength,
+          recordID: key.recordID
+        )
+        .map { PieceTable($0, committed: ByteRanges()) }
+      }
+      let recorded = state.pieces?.digests
+      state.blocks = recorded.flatMap { digests in
+        digests.isRequired || digests.count == 0 ? nil : BlockHashes(BlockHashes.Layout(digests))
+      }
+      return nil
+    }
+  }
+
+  private static func failure(ofSize byteCount: Int64, _ digests: PieceDigests) -> DownloadFailure {
+    DownloadFailure(
+      .digestMismatch,
+      "the server's file has \(byteCount) bytes, but \(digests.byteCount) are required"
+    )
+  }
+
+  /// The failure of a complete file that has another size than its publisher requires.
+  var sizeFailure: DownloadFailure? {
+    guard let digests = pieces?.table.digests, digests.isRequired,
+      file.byteCount != digests.byteCount, missing?.isEmpty ?? true
+    else { return nil }
+    return Self.failure(ofSize: file.byteCount, digests)
+  }
+
+  /// Prepares the digests, reserves the space of the file, and commits the file name that the
+  /// response suggests, before the first byte of the body.
+  private func prepare(_ head: ResponseHead, total: Int64?) -> BodyDisposition {
+    if let total, let problem = preparePieces(ofSize: total) { return end(problem) }
+    do throws(PartialFile.Failure) {
+      if let total { try file.reserve(total, preallocation) }
+    } catch {
+      return end(.failed(error.asDownloadFailure, retryAfter: nil))
+    }
+    guard let name = naming.name(forURL: key.url, head) else { return .proceed }
+    do {
+      try rename(name)
+      return .proceed
+    } catch {
+      return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
+    }
+  }
+
+  /// The failure of an attempt whose commit failed.
+  ///
+  /// A full disk of the store fails no attempt: the engine returns the download to the queue, and ends
+  /// the run if it cannot commit that either.
+  private static func failure(ofStore error: any Error) -> DownloadFailure {
+    let isDiskFull = (error as? StoreError)?.code == .diskFull
+    return DownloadFailure(isDiskFull ? .diskFull : .fileSystem, "\(error)")
+  }
+}
