@@ -1,35 +1,5 @@
 internal import LMDB
 
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
-
-/// A condition on one field of a model, for code that does not have the model's Swift type.
-package struct StoredCondition: Sendable, Hashable {
-  /// The comparison of the stored value.
-  package enum Test: Sendable, Hashable {
-    /// The field has this value; ``StoredValue/null`` also matches a record without the field.
-    case equals(StoredValue)
-    /// The field is a date in the range.
-    case isDate(Range<Date>)
-    /// The field is an array or a set with this element.
-    case contains(StoredValue)
-  }
-
-  /// The id of the field.
-  package var fieldID: UInt32
-  /// The comparison.
-  package var test: Test
-
-  /// Creates a condition.
-  package init(fieldID: UInt32, test: Test) {
-    self.fieldID = fieldID
-    self.test = test
-  }
-}
-
 extension Store {
   /// Returns the object with a primary key, without the model's Swift type.
   ///
@@ -40,7 +10,11 @@ extension Store {
   /// - Throws: ``StoreError`` with `unknownModel`, `damaged`, or `invalidInput` if the value is not
   ///   of the type of the key.
   /// - Complexity: O(log n) in the number of objects.
-  package func storedObject(of model: String, key: StoredValue) throws -> StoredObject? {
+  ///
+  /// ```swift
+  /// let note = try store.storedObject(of: "Note", key: .signed(42))
+  /// ```
+  public func storedObject(of model: String, key: StoredValue) throws -> StoredObject? {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
       guard let field = entry.fields.first(where: \.isPrimaryKey),
@@ -64,16 +38,24 @@ extension Store {
   /// All objects come from one snapshot. Uses an index on the field of a condition if there is one;
   /// otherwise reads every record, but decodes only the matches.
   ///
+  /// ```swift
+  /// let order = StoredOrder(fieldID: rank.id, direction: .descending)
+  /// try store.forEachStoredObject(of: "Note", where: [isHigh], order: order, limit: 10) { note in
+  ///   print(note["title"] ?? .null)
+  ///   return true
+  /// }
+  /// ```
+  ///
   /// - Parameters:
   ///   - model: The name of the model.
   ///   - conditions: The conditions.
-  ///   - order: The order; `nil` for the order in which the objects were inserted. To sort, only the
-  ///     field of the order is decoded, and only the keys are in memory: of the first `limit`
-  ///     objects, or of all.
+  ///   - order: The order; `nil` for the order in which the objects were inserted, or that of the
+  ///     keys for a model that is stored by key. To sort, only the field of the order is decoded,
+  ///     and only the keys are in memory: of the first `limit` objects, or of all.
   ///   - limit: The maximum number of objects.
   ///   - body: A closure that returns whether to continue with the next object.
   /// - Throws: As ``forEachStoredObject(of:from:_:)``; `CancellationError`.
-  package func forEachStoredObject(
+  public func forEachStoredObject(
     of model: String,
     where conditions: [StoredCondition],
     order: StoredOrder? = nil,
@@ -88,7 +70,7 @@ extension Store {
         tables: entry.tables
       )
       let scan = StoredScan(test: StoredTest(conditions, entry), entry: entry)
-      guard let order else {
+      guard order != nil || scan.isInOrderOfKeys else {
         var count = 0
         return unsafe try scan.forEach(reader) { id, record in
           count += 1
@@ -98,8 +80,13 @@ extension Store {
       var keys = KeySelection(limit: limit)
       var key = ByteWriter()
       unsafe try scan.forEach(reader) { id, record in
-        let value = try entry.value(ofFieldWithID: order.fieldID, in: record, id)
-        order.write(value, id, to: &key)
+        if let order {
+          let value = try entry.value(ofFieldWithID: order.fieldID, in: record, id)
+          order.write(value, id, to: &key)
+        } else {
+          key.removeAll()
+          key.write(id.bigEndian)
+        }
         _ = unsafe keys.insert(key.buffer)
         return true
       }
@@ -112,12 +99,46 @@ extension Store {
   }
 }
 
+extension Store {
+  /// Returns the number of objects of a model that meet all conditions.
+  ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - conditions: The conditions; empty to count all objects, which reads none of them.
+  /// - Returns: The number of objects.
+  /// - Throws: As ``forEachStoredObject(of:where:order:limit:_:)``.
+  public func countStoredObjects(
+    of model: String,
+    where conditions: [StoredCondition] = []
+  ) throws -> Int {
+    try readStored { transaction, schema in
+      let entry = try schema.requireModel(model, path: path)
+      guard !conditions.isEmpty else { return try transaction.count(of: entry.tables.records) }
+      let reader = unsafe ModelReader(
+        transaction: TransactionReference(transaction),
+        tables: entry.tables
+      )
+      var count = 0
+      unsafe try StoredScan(test: StoredTest(conditions, entry), entry: entry).forEach(reader) {
+        _,
+        _ in
+        count += 1
+        return true
+      }
+      return count
+    }
+  }
+}
+
 /// Finds the records of one model that meet conditions.
 private struct StoredScan {
   let test: StoredTest
   let entry: StoredSchema.Entry
 
-  /// Calls `body` with each match in insertion order, until `body` returns `false`.
+  /// Whether the matches are found in the order of the keys of an index, not in that of their ids.
+  var isInOrderOfKeys: Bool { test.path.map { !$0.isOneValue } ?? false }
+
+  /// Calls `body` with each match, until `body` returns `false`.
   func forEach(
     _ reader: ModelReader,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
@@ -185,38 +206,21 @@ private struct StoredTest {
 
   /// The entries of an index among which all matches are; `nil` if no index serves a condition.
   ///
-  /// Entries with equal keys are in the order of their object ids. A long string is truncated in
-  /// the key, so the records are tested.
-  var path: (index: ModelTables.Index, range: KeyRange)? {
+  /// Entries with equal keys are in the order of their object ids. The entries of one value precede
+  /// a range of values. The records are tested, because a range may contain others.
+  var path: (index: ModelTables.Index, range: KeyRange, isOneValue: Bool)? {
+    var found: (index: ModelTables.Index, range: KeyRange, isOneValue: Bool)?
     for condition in conditions {
-      guard
-        let index = entry.tables.indexes.first(where: { index in
-          index.parts.count == 1 && index.parts[0].fieldID == condition.fieldID
-            && index.parts[0].isExact
-        })
-      else { continue }
-      let value: StoredValue
-      switch condition.test {
-      case .equals(.null), .isDate: continue
-      case .equals(let whole):
-        guard index.collectionPart == nil else { continue }
-        value = whole
-      case .contains(let element):
-        guard index.collectionPart != nil else { continue }
-        value = element
+      for index in entry.tables.indexes
+      where index.parts.count == 1 && index.parts[0].fieldID == condition.fieldID
+        && index.parts[0].isExact
+      {
+        guard let (range, isOneValue) = condition.test.keys(in: index) else { continue }
+        if isOneValue { return (index, range, true) }
+        if found == nil { found = (index, range, false) }
       }
-      let type = index.parts[0].elementType
-      guard let bytes = try? value.bytes(as: type) else { continue }
-      let key = unsafe bytes.withUnsafeBytes { bytes in
-        unsafe KeyEncoding.key(
-          for: bytes,
-          type: type,
-          maximumContentSize: index.maximumContentSize
-        )
-      }
-      return (index, .prefix(key))
     }
-    return nil
+    return found
   }
 
   func matches(_ record: borrowing RecordView, _ id: UInt64) throws -> Bool {
@@ -239,14 +243,7 @@ private struct StoredTest {
     if case .present(let bytes) = unsafe content, let type = types[condition.fieldID] {
       stored = unsafe try StoredValue(bytes, type: type)
     }
-    switch (condition.test, stored) {
-    case (.equals(let value), _): return stored == value
-    case (.contains(let element), .array(let elements)),
-      (.contains(let element), .set(let elements)):
-      return elements.contains(element)
-    case (.isDate(let dates), .date(let date)): return dates.contains(date)
-    case (.isDate, _), (.contains, _): return false
-    }
+    return condition.test.matches(stored)
   }
 }
 

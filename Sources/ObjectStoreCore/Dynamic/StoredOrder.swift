@@ -9,14 +9,18 @@
 /// Objects without a value come last in both directions, and objects with equal values in the order
 /// in which they were inserted. Strings compare by their UTF-8 bytes, collections by their elements,
 /// dictionaries by their keys, and NaN comes after all numbers.
-package struct StoredOrder: Sendable, Hashable {
+///
+/// ```swift
+/// let order = StoredOrder(fieldID: field.id, direction: .descending)
+/// ```
+public struct StoredOrder: Sendable, Hashable {
   /// The id of the field.
-  package var fieldID: UInt32
+  public var fieldID: UInt32
   /// The direction.
-  package var direction: SortDirection
+  public var direction: SortDirection
 
   /// Creates an order.
-  package init(fieldID: UInt32, direction: SortDirection) {
+  public init(fieldID: UInt32, direction: SortDirection) {
     self.fieldID = fieldID
     self.direction = direction
   }

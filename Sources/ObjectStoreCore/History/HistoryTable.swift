@@ -129,10 +129,10 @@ package struct HistoryTable: Sendable {
 
   /// Calls `body` with the number and the entry of each commit after `number`.
   ///
-  /// The entries have only the changes of one model.
+  /// The entries have only the changes of one model, or of all.
   package func forEach(
     after number: UInt64,
-    of model: String,
+    of model: String? = nil,
     in transaction: borrowing some Transaction & ~Copyable,
     _ body: (UInt64, HistoryEntry) throws -> Void
   ) throws {

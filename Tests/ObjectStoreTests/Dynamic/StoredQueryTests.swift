@@ -84,6 +84,93 @@ import Testing
     #expect(try ids("Note", ("text", .isDate(.distantPast ..< .distantFuture))) == [])
   }
 
+  @Test func `comparisons find the same objects with and without an index`() throws {
+    let all = Array(1...200 as ClosedRange<Int64>)
+    let long = String(repeating: "x", count: 600)
+    // Longer than a key of an index can be, so that the keys end with a hash.
+    let other = folder.path("long")
+    let store = try Store(at: other, models: [Ticket.self])
+    let seats = ["", "a", "a\0", "a\0b", "b", long, long + "a", long + "b", long + "\0", "y", "é"]
+    try store.write { tx in
+      for (row, seat) in seats.enumerated() {
+        try tx.insert(Ticket(id: row + 1, seat: seat, row: row))
+      }
+    }
+    let model = try #require(try store.storedModels().first)
+    let field = try #require(model.fields.first { $0.name == "seat" })
+    func found(_ test: StoredCondition.Test) throws -> [String] {
+      var found: [String] = []
+      let condition = StoredCondition(fieldID: field.id, test: test)
+      try store.forEachStoredObject(of: "Ticket", where: [condition]) { object in
+        if case .string(let text) = object["seat"] { found.append(text) }
+        return true
+      }
+      #expect(try store.countStoredObjects(of: "Ticket", where: [condition]) == found.count)
+      return found
+    }
+    func precedes(_ one: String, _ other: String) -> Bool {
+      one.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+    for value in seats + [long + "aa", "z", "e\u{301}"] {
+      func expect(_ comparison: StoredCondition.Comparison, _ isIncluded: (String) -> Bool) throws {
+        #expect(
+          try found(.compares(comparison, .string(value))) == seats.filter(isIncluded),
+          "\(comparison) \(value.utf8.count)"
+        )
+      }
+      try expect(.less) { precedes($0, value) }
+      try expect(.lessOrEqual) { !precedes(value, $0) }
+      try expect(.greater) { precedes(value, $0) }
+      try expect(.greaterOrEqual) { !precedes($0, value) }
+      #expect(
+        try found(.hasPrefix(value)) == seats.filter { $0.utf8.starts(with: value.utf8) },
+        "\(value.utf8.count)"
+      )
+    }
+    #expect(try found(.containsText("\0")) == ["a\0", "a\0b", long + "\0"])
+    #expect(try found(.not(.equals(.string("e\u{301}")))) == seats)
+    // Indexed numbers, and ones without an index.
+    for bound in [-1, 0, 3, 6, 7] as [Int64] {
+      for (name, value) in [("stars", { $0 % 7 }), ("id", { $0 })] as [(String, (Int64) -> Int64)] {
+        #expect(
+          try ids("Note", (name, .compares(.less, .signed(bound))))
+            == all.filter { value($0) < bound }
+        )
+        #expect(
+          try ids("Note", (name, .compares(.greaterOrEqual, .signed(bound))))
+            == all.filter { value($0) >= bound }
+        )
+      }
+    }
+    #expect(try ids("Note", ("link", .not(.equals(.null)))) == all.filter { $0 % 4 == 0 })
+    #expect(try ids("Note", ("link", .not(.hasPrefix("long")))) == [])
+    #expect(try ids("Note", ("stars", .compares(.less, .string("9")))) == [])
+  }
+
+  @Test func `comparisons of numbers and dates treat NaN and zeros as Swift does`() {
+    func matches(
+      _ stored: StoredValue,
+      _ comparison: StoredCondition.Comparison,
+      _ value: StoredValue
+    )
+      -> Bool
+    {
+      StoredCondition.Test.compares(comparison, value).matches(stored)
+    }
+    for comparison in StoredCondition.Comparison.allCases {
+      #expect(!matches(.double(.nan), comparison, .double(1)))
+      #expect(!matches(.decimal(.nan), comparison, .decimal(1)))
+      #expect(!matches(.null, comparison, .signed(1)))
+      #expect(!matches(.array([.signed(1)]), comparison, .array([.signed(2)])))
+    }
+    #expect(matches(.double(-0.0), .greaterOrEqual, .double(0)))
+    #expect(!matches(.float(-0.0), .less, .float(0)))
+    #expect(matches(.unsigned(.max), .greater, .unsigned(1)))
+    #expect(matches(.bool(false), .less, .bool(true)))
+    #expect(matches(.data(Data([1])), .less, .data(Data([1, 0]))))
+    #expect(matches(.decimal(1.5), .greater, .decimal(1.25)))
+  }
+
   @Test func `the search ends when the closure says so`() throws {
     let model = try #require(try store.storedModels().first { $0.name == "Ticket" })
     let row = try #require(model.fields.first { $0.name == "row" })
