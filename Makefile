@@ -13,6 +13,7 @@ ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
+RELEASED_OBJECTSTORE = .build/release/objectstore
 
 .PHONY: help deps test-deps package-deps build release man completions install uninstall package model test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine instructions accept-instructions clean
 
@@ -37,55 +38,70 @@ package-deps:
 build: deps ## Builds all targets and tests in the debug configuration
 	$(SWIFT) build --build-tests --traits AsyncHTTPClient
 
-release: deps ## Builds the tool as it is released, with its manual pages and completions
-	@.ci/build-release dlstore
+release: deps ## Builds the tools as they are released, with their manual pages and completions
+	@.ci/build-release dlstore objectstore
 	@$(MAKE) --no-print-directory man completions
 
 install: ## Installs what `make release` built; PREFIX=/usr/local and DESTDIR= set the folders
-	@test -x $(RELEASED) || { echo "$(RELEASED) is missing: run 'make release' first" >&2; exit 1; }
+	@for tool in $(RELEASED) $(RELEASED_OBJECTSTORE); do \
+	  test -x $$tool || { echo "$$tool is missing: run 'make release' first" >&2; exit 1; }; \
+	done
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(DOCDIR)" \
 	  "$(DESTDIR)$(BASH_COMPLETIONS)" "$(DESTDIR)$(ZSH_COMPLETIONS)" \
 	  "$(DESTDIR)$(FISH_COMPLETIONS)" "$(DESTDIR)$(SYSTEMD_USER_UNITS)"
 	install -m 755 -s $(RELEASED) "$(DESTDIR)$(BINDIR)/dlstore"
+	install -m 755 -s $(RELEASED_OBJECTSTORE) "$(DESTDIR)$(BINDIR)/objectstore"
 	for page in .build/man/*.1; do \
 	  if [ -e "$$page" ]; then install -m 644 "$$page" "$(DESTDIR)$(MANDIR)/man1"; fi; \
 	done
-	for file in dlstore.bash:"$(BASH_COMPLETIONS)/dlstore" \
-	  _dlstore:"$(ZSH_COMPLETIONS)/_dlstore" \
-	  dlstore.fish:"$(FISH_COMPLETIONS)/dlstore.fish"; do \
-	  from=.build/completions/$${file%%:*}; \
-	  if [ -e "$$from" ]; then install -m 644 "$$from" "$(DESTDIR)$${file#*:}"; fi; \
+	for tool in dlstore objectstore; do \
+	  for file in $$tool.bash:"$(BASH_COMPLETIONS)/$$tool" \
+	    _$$tool:"$(ZSH_COMPLETIONS)/_$$tool" \
+	    $$tool.fish:"$(FISH_COMPLETIONS)/$$tool.fish"; do \
+	    from=.build/completions/$${file%%:*}; \
+	    if [ -e "$$from" ]; then install -m 644 "$$from" "$(DESTDIR)$${file#*:}"; fi; \
+	  done; \
 	done
 	sed 's|@BINDIR@|$(BINDIR)|' .packaging/dlstore.service \
 	  >"$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service"
 	chmod 644 "$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service"
-	install -m 644 LICENSE CHANGELOG.md docs/cli.md docs/operations.md docs/reliability.md \
+	install -m 644 LICENSE CHANGELOG.md docs/cli.md docs/objectstore.md docs/operations.md \
+	  docs/reliability.md \
 	  "$(DESTDIR)$(DOCDIR)"
 
 uninstall: ## Deletes what `make install` installed with the same PREFIX and DESTDIR
 	rm -f "$(DESTDIR)$(BINDIR)/dlstore" "$(DESTDIR)$(BASH_COMPLETIONS)/dlstore" \
 	  "$(DESTDIR)$(ZSH_COMPLETIONS)/_dlstore" "$(DESTDIR)$(FISH_COMPLETIONS)/dlstore.fish" \
-	  "$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service"
-	rm -f "$(DESTDIR)$(MANDIR)"/man1/dlstore.1 "$(DESTDIR)$(MANDIR)"/man1/dlstore-*.1
-	for file in LICENSE CHANGELOG.md cli.md operations.md reliability.md; do \
+	  "$(DESTDIR)$(SYSTEMD_USER_UNITS)/dlstore.service" "$(DESTDIR)$(BINDIR)/objectstore" \
+	  "$(DESTDIR)$(BASH_COMPLETIONS)/objectstore" "$(DESTDIR)$(ZSH_COMPLETIONS)/_objectstore" \
+	  "$(DESTDIR)$(FISH_COMPLETIONS)/objectstore.fish"
+	for tool in dlstore objectstore; do \
+	  rm -f "$(DESTDIR)$(MANDIR)"/man1/$$tool.1 "$(DESTDIR)$(MANDIR)"/man1/$$tool-*.1; \
+	done
+	for file in LICENSE CHANGELOG.md cli.md objectstore.md operations.md reliability.md; do \
 	  rm -f "$(DESTDIR)$(DOCDIR)/$$file"; \
 	done
 	if [ -d "$(DESTDIR)$(DOCDIR)" ]; then rmdir "$(DESTDIR)$(DOCDIR)"; fi
 
-package: release package-deps ## Builds a Debian package of the tool in .build/package
+package: release package-deps ## Builds a Debian package of the tools in .build/package
 	@.packaging/make-deb .build/package
 
-# The tool that prints the pages and scripts; a package sets it to the binary that it has built.
+# The tools that print the pages and scripts; a package sets them to the binaries that it has built.
 DLSTORE ?= $(RELEASED)
+OBJECTSTORE ?= $(RELEASED_OBJECTSTORE)
 
 man: ## Writes the manual pages to .build/man; needs `make release`
 	$(DLSTORE) generate-manual .build/man
+	$(OBJECTSTORE) generate-manual .build/man
 
 completions: ## Writes the completion scripts of bash, zsh and fish; needs `make release`
 	mkdir -p .build/completions
-	$(DLSTORE) --generate-completion-script bash > .build/completions/dlstore.bash
-	$(DLSTORE) --generate-completion-script zsh > .build/completions/_dlstore
-	$(DLSTORE) --generate-completion-script fish > .build/completions/dlstore.fish
+	for tool in $(DLSTORE) $(OBJECTSTORE); do \
+	  name=$${tool##*/}; \
+	  $$tool --generate-completion-script bash > .build/completions/$$name.bash && \
+	  $$tool --generate-completion-script zsh > .build/completions/_$$name && \
+	  $$tool --generate-completion-script fish > .build/completions/$$name.fish || exit 1; \
+	done
 
 test: test-deps ## Runs all tests but those of AsyncHTTPClient
 	@.ci/test

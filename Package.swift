@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "DownloadURLSession", targets: ["DownloadURLSession"]),
     .library(name: "DownloadAsyncHTTPClient", targets: ["DownloadAsyncHTTPClient"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
+    .executable(name: "objectstore", targets: ["objectstore"]),
   ],
   traits: [
     .trait(
@@ -131,10 +132,28 @@ let package = Package(
       name: "DownloadAsyncHTTPClient",
       dependencies: ["DownloadStore", "DownloadSync", "SystemInterface"] + asyncHTTPClient
     ),
+    // What the two command-line tools share: output, tables, manual pages, objects without their
+    // Swift types.
+    .target(
+      name: "CommandLineSupport",
+      dependencies: [
+        "ObjectStore", "SystemInterface",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    .target(
+      name: "ObjectStoreCommands",
+      dependencies: [
+        "CommandLineSupport", "ObjectStore", "SystemInterface",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    .executableTarget(name: "objectstore", dependencies: ["ObjectStoreCommands"]),
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadStore", "DownloadSync",
+        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadStore",
+        "DownloadSync",
         "DownloadURLSession", "ObjectStore", "ResumeData", "SystemInterface",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -218,7 +237,7 @@ let package = Package(
     ),
     .target(
       name: "RowFuzzing",
-      dependencies: ["DownloadCommands", "FuzzSupport", "ObjectStore", "TestSupport"],
+      dependencies: ["CommandLineSupport", "FuzzSupport", "ObjectStore", "TestSupport"],
       path: "Tests/Support/RowFuzzing"
     ),
     .executableTarget(
@@ -320,12 +339,26 @@ let package = Package(
       name: "SecondReaderTests",
       dependencies: ["DownloadStore", "LMDB", "ObjectStore", "TestSupport"]
     ),
+    .target(
+      name: "CommandTestSupport",
+      dependencies: ["CommandLineSupport", "ObjectStore", "SystemInterface"],
+      path: "Tests/Support/CommandTestSupport"
+    ),
+    // The tool of ObjectStore: its commands on real stores, imports, migrations, hostile input.
+    .testTarget(
+      name: "ObjectStoreCommandsTests",
+      dependencies: [
+        "CommandLineSupport", "CommandTestSupport", "ObjectStore", "ObjectStoreCommands",
+        "SystemInterface", "TestSupport", "objectstore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
     // The command-line tool: output, exit codes, supervision, several processes.
     .testTarget(
       name: "DownloadCommandsTests",
       dependencies: [
-        "DownloadCommands", "DownloadMetalink", "DownloadStore", "DownloadSync", "FaultServer",
-        "LMDB", "NginxServer",
+        "CommandLineSupport", "CommandTestSupport", "DownloadCommands", "DownloadMetalink",
+        "DownloadStore", "DownloadSync", "FaultServer", "LMDB", "NginxServer",
         "ObjectStore", "ResumeData", "StoreFuzzing", "SystemInterface", "TestSupport", "TestTraits",
         "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

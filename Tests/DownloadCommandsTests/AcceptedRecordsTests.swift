@@ -1,9 +1,11 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// What `add` and `set` store, `import` accepts.

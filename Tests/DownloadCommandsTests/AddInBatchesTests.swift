@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
@@ -5,6 +6,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// `add --input-file` with more lines than one transaction stores.

@@ -1,9 +1,11 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The built program continues a download that a real aria2c has begun.

@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
@@ -6,6 +7,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// `add --adopt`, and the control files of aria2.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct AmountsTests {

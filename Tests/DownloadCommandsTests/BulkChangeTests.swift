@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import LMDB
@@ -6,6 +7,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 @Suite struct BulkChangeRuleTests {
@@ -175,44 +177,6 @@ struct BulkChangeTests {
     #expect(try fileSize() < before)
     #expect(try isCompact())
     #expect(try RecordStore(at: store).records().count >= Self.count - Self.most + 1_000)
-  }
-
-  @Test(arguments: [false, true])
-  func `importing many rows into a file with free pages compacts it, unless it is a dry run`(
-    isDryRun: Bool
-  ) async throws {
-    let notes = folder.path("notes")
-    try makeNotes(at: notes)
-    let before = try fileSize(of: notes)
-    #expect(before >= BulkChange.minimumFileSize)
-    let rows = (1...1_000).map { "\($0),replaced\n" }.joined()
-    let file = try folder.makeFile("rows", "id,text\n" + rows)
-    let options = isDryRun ? ["--dry-run"] : []
-    let result = await dlstore(
-      ["--store", notes, "import", "--format", "csv", "--model", "Note", "--if-known", "replace"]
-        + options + [file]
-    )
-    #expect(result.status == .done, "\(result.messages)")
-    #expect(try (fileSize(of: notes) == before) == isDryRun)
-    #expect(try isDryRun || fileSize(of: notes) < before / 4)
-    #expect(try noteCount(at: notes) == (isDryRun ? 500 : 1_000))
-  }
-
-  /// Creates a store with the notes 1 to 500, whose file is almost free.
-  private func makeNotes(at path: String) throws {
-    let text = String(repeating: "n", count: 2_000)
-    let store = try Store(at: path, models: [SampleNote.self])
-    try store.write { tx in
-      for id in 1...5_000 { try tx.insert(SampleNote(id: id, text: text)) }
-    }
-    try store.write { tx in
-      for id in 501...5_000 { _ = try tx.delete(SampleNote.self, key: id) }
-    }
-  }
-
-  private func noteCount(at path: String) throws -> Int {
-    let store = try Store(at: path, models: [SampleNote.self])
-    return try store.read { tx in try tx.count(Query<SampleNote>()) }
   }
 
   @Test func `Ctrl-C during a compaction leaves no copy, and a complete store`() async throws {

@@ -1,7 +1,9 @@
+import CommandTestSupport
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct CommandLineTextTests {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import Foundation
@@ -8,6 +9,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Commands that need no network, run in this process.
@@ -346,11 +348,11 @@ struct CommandTests: StoreSuite {
     arguments: [
       ([nil, nil], .done), ([nil, .notFound], .failed), ([.cannotConnect, nil], .unreachable),
       ([.cannotConnect, .cannotFindHost], .unreachable), ([.cannotConnect, .timedOut], .failed),
-    ] as [([DownloadFailure.Code?], DownloadCommands.ExitStatus)]
+    ] as [([DownloadFailure.Code?], CommandLineSupport.ExitStatus)]
   )
   func `get distinguishes failed downloads from unreachable servers`(
     failures: [DownloadFailure.Code?],
-    status: DownloadCommands.ExitStatus
+    status: CommandLineSupport.ExitStatus
   ) throws {
     let downloads = try RecordStore(at: store)
     let requests = failures.indices.map { DownloadRequest(url: "http://h/\($0)") }

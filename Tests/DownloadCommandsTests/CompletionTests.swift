@@ -1,9 +1,11 @@
 import ArgumentParser
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Completions, computed in this process and typed into real shells.

@@ -5,6 +5,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The settings of a command line: options, environment and configuration file.

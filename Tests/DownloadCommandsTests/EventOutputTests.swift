@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import FaultServer
@@ -7,6 +8,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The messages and events of `get` and `run`, printed by the built program.

@@ -4,6 +4,7 @@ import ObjectStore
 import ResumeData
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct ExitStatusTests {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import Foundation
@@ -6,6 +7,7 @@ import ResumeData
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct ExplainTests: StoreSuite {

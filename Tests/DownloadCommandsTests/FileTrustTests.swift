@@ -3,6 +3,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The configuration file, which others must not be able to write.

@@ -7,6 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The built program against nginx over HTTP/2 and TLS, with each transport of the build.

@@ -1,9 +1,11 @@
 import ArgumentParser
+import CommandTestSupport
 import DownloadSync
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The help of each command: examples, suggestions, and the pages made from the parser.
@@ -24,7 +26,7 @@ struct HelpTests {
       """
     #expect((1...3).contains(examples.count), advice)
     for example in examples {
-      let words = Self.words(example)
+      let words = shellWords(example)
       #expect(words.first == "dlstore" && example.count <= 76, advice)
       let arguments = Array(words.dropFirst())
       do {
@@ -45,21 +47,29 @@ struct HelpTests {
     #expect(help.contains("\nEXAMPLES:\n  dlstore list --state waiting,running --watch\n"))
   }
 
-  @Test func `the words of an example are split as a shell splits them`() {
-    #expect(Self.words("a  'b c' d") == ["a", "b c", "d"])
-  }
-
-  /// Splits at spaces that are not in single quotes.
-  private static func words(_ line: String) -> [String] {
-    var words: [String] = []
-    for (index, part) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
-      if index % 2 == 1 {
-        words.append(String(part))
-      } else {
-        words += part.split(separator: " ").map(String.init)
+  @Test func `help and docs/cli.md list the commands in the same groups`() throws {
+    let groups = DLStoreCommand.configuration.groupedSubcommands
+    let grouped = groups.flatMap { $0.subcommands.compactMap { $0.configuration.commandName } }
+    #expect(
+      Set(grouped) == Set(commands.filter { $0.superCommands == ["dlstore"] }.map(\.commandName))
+    )
+    let help = DLStoreCommand.helpMessage(columns: 80)
+    var rest = help[...]
+    for group in groups {
+      let start = try #require(rest.range(of: "\n\(group.name.uppercased()) SUBCOMMANDS:\n"))
+      rest = rest[start.upperBound...]
+      let names = group.subcommands.compactMap { $0.configuration.commandName }
+      let row = "| \(group.name.lowercased()) | \(names.map { "`\($0)`" }.joined(separator: " ")) |"
+      #expect(Self.page.text.contains(row), "docs/cli.md lacks the row \(row)")
+      for name in names {
+        let command = try #require(rest.range(of: "\n  \(name) ") ?? rest.range(of: "  \(name) "))
+        rest = rest[command.upperBound...]
       }
     }
-    return words
+  }
+
+  @Test func `the words of an example are split as a shell splits them`() {
+    #expect(shellWords("a  'b c' d") == ["a", "b c", "d"])
   }
 
   // MARK: Suggestions
@@ -131,58 +141,26 @@ struct HelpTests {
 
   // MARK: Documentation
 
-  private static let documentation: String = {
-    let root = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    return (try? String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)) ?? ""
-  }()
-
-  /// The words in code of docs/cli.md: in backticks or in a block.
-  private static let codeWords: Set<String> = {
-    let blocks = documentation.split(separator: "```", omittingEmptySubsequences: false)
-    var words: Set<String> = []
-    for (index, block) in blocks.enumerated() {
-      let codes =
-        index % 2 == 1
-        ? [block]
-        : block.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-          .filter { $0.offset % 2 == 1 }.map(\.element)
-      for code in codes {
-        words.formUnion(code.split { " \n,|\\[]=('\"".contains($0) }.map(String.init))
-      }
-    }
-    return words
-  }()
+  private static let page = DocumentedPage("cli.md")
 
   @Test(arguments: Self.commands)
   func `docs/cli.md describes each command and its options`(command: CommandInfo) {
-    #expect(
-      Self.codeWords.contains(command.commandName),
-      "add `\(command.fullName)` to docs/cli.md"
-    )
-    for argument in command.visibleArguments where argument.preferredName?.name != "help" {
-      for spelling in argument.spellings {
-        #expect(
-          Self.codeWords.contains(spelling),
-          "add `\(spelling)` of `\(command.fullName)` to docs/cli.md"
-        )
-      }
+    for word in Self.page.missing(of: command) {
+      Issue.record("add `\(word)` of `\(command.fullName)` to docs/cli.md")
     }
   }
 
   @Test func `docs/cli.md names no option that does not exist`() {
-    let options = Set(commands.flatMap { $0.arguments ?? [] }.flatMap(\.spellings))
     let others: Set = ["--generate-completion-script", "--save-session", "--traits"]
-    let named = Self.codeWords.filter { $0.hasPrefix("--") && $0.count > 2 }
-    #expect(named.count > 30)
-    for option in named.subtracting(options).subtracting(others).sorted() {
+    #expect(Self.page.codeWords.count { $0.hasPrefix("--") } > 30)
+    for option in Self.page.unknownOptions(of: commands, except: others) {
       Issue.record("docs/cli.md names \(option), which no command has: remove or correct it")
     }
   }
 
   @Test func `docs/cli.md names no command that does not exist`() throws {
     let names = Set(commands.map(\.commandName))
-    let lines = Self.documentation.split(separator: "\n").filter { $0.hasPrefix("dlstore ") }
+    let lines = Self.page.text.split(separator: "\n").filter { $0.hasPrefix("dlstore ") }
     #expect(lines.count > 10)
     for line in lines {
       let words = line.split(separator: " ").dropFirst().filter { !$0.hasPrefix("[") }
@@ -198,14 +176,14 @@ struct HelpTests {
   @Test(arguments: Setting.all)
   func `docs/cli.md lists each setting`(setting: Setting) {
     #expect(
-      Self.codeWords.contains(setting.name) && Self.codeWords.contains(setting.variable),
+      Self.page.codeWords.contains(setting.name) && Self.page.codeWords.contains(setting.variable),
       "add `\(setting.name)` and `\(setting.variable)` to the settings in docs/cli.md"
     )
   }
 }
 
 extension CommandInfo: CustomTestStringConvertible {
-  var testDescription: String { fullName }
+  package var testDescription: String { fullName }
 }
 
 extension Setting: CustomTestStringConvertible {

@@ -1,6 +1,7 @@
 import DownloadStore
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 @Suite struct HookQueueTests {

@@ -4,6 +4,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Hooks of downloads that change while their hooks wait for a place.

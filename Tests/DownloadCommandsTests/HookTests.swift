@@ -5,6 +5,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// `--on-complete` and `--on-error` of the built program.

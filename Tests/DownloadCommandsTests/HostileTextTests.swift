@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
@@ -5,6 +6,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Texts of servers and users that would control a terminal if printed unchanged.

@@ -1,15 +1,8 @@
 import ArgumentParser
+import CommandTestSupport
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
-
-/// The output and exit status of a command.
-struct CommandResult: Sendable, Equatable {
-  var status: ExitStatus
-  var output: String
-  var messages: String
-
-  var lines: [String] { output.split(separator: "\n").map(String.init) }
-}
 
 /// Runs a command in this process.
 ///
@@ -22,17 +15,13 @@ func dlstore(_ arguments: String...) async -> CommandResult {
 ///
 /// Arguments that the parser rejects give the status `usage`.
 func dlstore(_ arguments: [String]) async -> CommandResult {
-  let data = CapturedText()
-  let messages = CapturedText()
-  let output = Output(data: { data.append($0) }, messages: { messages.append($0) })
-  let status = await Output.$current.withValue(output) {
+  await CommandResult.of(DLStoreCommand.program) { output in
     do {
       let command = try DLStoreCommand.parseAsRoot(arguments)
-      return await DLStoreCommand.status(of: command)
+      return await DLStoreCommand.program.status(of: command)
     } catch {
       output.say(DLStoreCommand.text(ofParserError: error, arguments))
       return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .failed
     }
   }
-  return CommandResult(status: status, output: data.text, messages: messages.text)
 }

@@ -4,6 +4,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The order and the streaming of lists, compared with sorting an array.

@@ -1,9 +1,11 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The output of `list`, run in this process.

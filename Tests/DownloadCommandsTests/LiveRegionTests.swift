@@ -1,6 +1,7 @@
 import DownloadStore
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// A terminal that interprets the escape sequences of ``LiveRegion`` and ``FullScreen``.

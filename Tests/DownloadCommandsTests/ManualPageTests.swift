@@ -1,17 +1,15 @@
 import ArgumentParser
+import CommandTestSupport
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The manual pages, checked by the programs that show them.
 struct ManualPageTests {
-  private static let pages = ManualPage.all(
-    of: CommandInfo(of: DLStoreCommand.self),
-    version: DLStoreCommand.configuration.version,
-    date: Date(timeIntervalSince1970: 0)
-  )
+  private static let pages = ManualCommand.pages(date: Date(timeIntervalSince1970: 0))
 
   @Test func `each visible command has a page`() {
     let names = CommandInfo(of: DLStoreCommand.self).visibleCommands.map(\.fullName)
@@ -31,6 +29,18 @@ struct ManualPageTests {
       ".Xr dlstore\\-list 1",
     ] {
       #expect(page.contains(text), "\(text) is missing")
+    }
+  }
+
+  @Test func `the page of the tool lists the commands in groups`() throws {
+    let page = try #require(Self.pages.first { $0.name == "dlstore" }).text
+    let titles = page.split(separator: "\n").filter { $0.hasPrefix(".Ss ") }
+    #expect(titles == [".Ss Downloads", ".Ss Steering", ".Ss Looking", ".Ss Store"])
+    for command in CommandInfo(of: DLStoreCommand.self).visibleCommands.dropFirst()
+    where command.superCommands == ["dlstore"] {
+      #expect(
+        page.contains(".It Xr dlstore\\-\(command.commandName.replacing("-", with: "\\-")) 1")
+      )
     }
   }
 

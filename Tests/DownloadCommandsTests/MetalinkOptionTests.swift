@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
@@ -5,6 +6,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// `--metalink` of `add` and `get`.
@@ -207,7 +209,7 @@ struct MetalinkOptionTests: StoreSuite {
   @Test func `a document that is not Metalink, or not there, stores nothing`() async throws {
     let closed = try ClosedPort()
     let text = try folder.makeFile("a.meta4", "http://h/a\n")
-    let failures: [(place: String, status: DownloadCommands.ExitStatus)] = [
+    let failures: [(place: String, status: CommandLineSupport.ExitStatus)] = [
       (text, .damaged), (folder.path("none"), .notFound), (server.url("/none"), .failed),
       (closed.url("/a.meta4"), .unreachable),
     ]

@@ -1,8 +1,10 @@
+import CommandTestSupport
 import Foundation
 import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The command `migrate`.
@@ -15,120 +17,12 @@ struct MigrateCommandTests: StoreSuite {
     store = folder.path("store")
   }
 
-  private static let steps = """
-    {"steps": [
-      {"version": 2, "summary": "call notes memos", "operations": [
-        {"renameModel": "Note", "to": "Memo"},
-        {"renameField": "text", "of": "Memo", "to": "body"}
-      ]},
-      {"version": 3, "summary": "forget ranks", "operations": [
-        {"removeField": "rank", "of": "Memo"}
-      ]}
-    ]}
-    """
-
-  private func makeNotes(_ count: Int = 3) throws {
-    try Store(at: store, models: [SampleNote.self]).write { tx in
-      for id in 1...count { try tx.insert(SampleNote(id: id, text: "note \(id)", rank: id)) }
-    }
-  }
-
-  private func stepsFile(_ text: String = steps) throws -> String {
-    let path = folder.path("steps.json")
-    try text.write(toFile: path, atomically: true, encoding: .utf8)
-    return path
+  private func makeNotes() throws {
+    try Store(at: store, models: [SampleNote.self]).write { try $0.insert(SampleNote(id: 1)) }
   }
 
   private func migrate(_ arguments: String...) async -> CommandResult {
     await dlstore(["--store", store, "migrate"] + arguments)
-  }
-
-  private func json(_ arguments: String...) async throws -> [String: Any] {
-    let result = await dlstore(["--store", store, "migrate", "--json"] + arguments)
-    let data = Data(result.output.utf8)
-    return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
-  }
-
-  private func memos() async -> [String] {
-    let words = ["--store", store, "store", "query", "Memo", "--format", "csv"]
-    return await dlstore(words).lines
-  }
-
-  @Test func `steps in a file rename and remove models and fields`() async throws {
-    try makeNotes()
-    let result = await migrate("--steps", try stepsFile())
-    #expect(result.status == .done)
-    #expect(result.output.hasPrefix("migrated from version 1 to 3; the previous file is "))
-    let memos = await memos()
-    #expect(memos == ["id,body", #"1,"note 1""#, #"2,"note 2""#, #"3,"note 3""#])
-    let again = await migrate("--steps", try stepsFile())
-    #expect(again.status == .done && again.output == "version 3: nothing to migrate\n")
-    #expect(await dlstore("--store", store, "verify").status == .done)
-  }
-
-  @Test func `check lists the steps that are needed`() async throws {
-    try makeNotes()
-    let file = try stepsFile()
-    let before = await migrate("--check", "--steps", file)
-    #expect(before.status == .failed)
-    #expect(
-      before.lines == [
-        "version 1, target 3", "needs step 2: call notes memos", "needs step 3: forget ranks",
-      ]
-    )
-    #expect(await migrate("--steps", file).status == .done)
-    let after = await migrate("--check", "--steps", file)
-    #expect(after.status == .done && after.lines == ["version 3, target 3"])
-    let older = try stepsFile(#"{"steps": [{"version": 2, "summary": "x", "operations": []}]}"#)
-    #expect(await migrate("--check", "--steps", older).status == .damaged)
-    #expect(await migrate("--steps", older).status == .damaged)
-  }
-
-  @Test func `a dry run changes nothing`() async throws {
-    try makeNotes()
-    let file = try stepsFile()
-    let before = try Data(contentsOf: URL(filePath: store + "/data.mdb"))
-    let text = await migrate("--dry-run", "--steps", file)
-    #expect(text.status == .done)
-    #expect(text.output.hasPrefix("version 1 to 3: 3 objects, 0 would fail; "))
-    let report = try await json("--dry-run", "--steps", file)
-    #expect(report["objects"] as? Int == 3 && report["failed"] as? Int == 0)
-    #expect((report["steps"] as? [String])?.count == 2)
-    #expect(try Data(contentsOf: URL(filePath: store + "/data.mdb")) == before)
-  }
-
-  @Test func `a rollback restores the store and says what is lost`() async throws {
-    try makeNotes()
-    let refused = await migrate("--rollback")
-    #expect(refused.status == .notFound)
-    #expect(!refused.messages.isEmpty && !refused.messages.contains("dlstore add"))
-    #expect(await migrate("--steps", try stepsFile()).status == .done)
-    let status = try await json("--status")
-    #expect(status["version"] as? Int == 3 && status["previousVersion"] as? Int == 1)
-    #expect((status["previousFile"] as? String)?.hasSuffix("data.mdb.before-1") == true)
-    #expect(await migrate("--status").lines.count == 3)
-    try writeNote()
-    let result = await migrate("--rollback")
-    #expect(result.status == .done)
-    #expect(result.lines[0] == "rolled back to version 1")
-    #expect(result.lines[1] == "not in it: Note: 1 inserted, 0 updated, 0 deleted since")
-    #expect(try countNotes() == 3)
-  }
-
-  private func writeNote() throws {
-    let options = StoreOptions(schemaVersion: 3)
-    try Store(at: store, models: [SampleNote.self], options: options)
-      .write { try $0.insert(SampleNote(id: 9)) }
-  }
-
-  private func countNotes() throws -> Int {
-    try Store(at: store, models: [SampleNote.self]).read { try $0.count(SampleNote.all) }
-  }
-
-  @Test func `without a copy there is no rollback`() async throws {
-    try makeNotes()
-    #expect(await migrate("--no-copy", "--steps", try stepsFile()).status == .done)
-    #expect(await migrate("--rollback").status == .notFound)
   }
 
   @Test func `a store of downloads needs no steps`() async throws {
@@ -136,72 +30,17 @@ struct MigrateCommandTests: StoreSuite {
     let result = await migrate()
     #expect(result.status == .done && result.output == "version 1: nothing to migrate\n")
     #expect(await migrate("--check").status == .done)
-    #expect(await migrate("--steps", try stepsFile()).status == .usage)
   }
 
   @Test func `another store without steps is refused`() async throws {
     try makeNotes()
     let result = await migrate()
-    #expect(result.status == .usage && result.messages.contains("--steps"))
+    #expect(result.status == .usage && result.messages.contains("objectstore"))
     #expect(await migrate("--status").status == .done)
   }
 
-  @Test(
-    arguments: [
-      "", "{}", "[1]", #"{"steps": []}"#,
-      #"{"steps": [{"version": 0, "summary": "x", "operations": []}]}"#,
-      #"{"steps": [{"version": 2, "summary": "x", "operations": [{"renameModel": "A"}]}]}"#,
-      #"{"steps": [{"version": 2, "summary": "", "operations": [{"removeModel": "A", "of": "B"}]}]}"#,
-      #"{"steps": [{"version": 2, "summary": "x", "operations": [{"removeModel": ""}]}]}"#,
-      #"{"steps": [{"version": 2, "summary": "x", "operations": [{"to": "A"}]}]}"#,
-    ]
-  )
-  func `a malformed file of steps is refused`(text: String) async throws {
-    try makeNotes()
-    #expect(await migrate("--steps", try stepsFile(text)).status == .damaged)
-    #expect(try Store.migrationStatus(at: store).version == 1)
-  }
-
-  @Test func `a missing file of steps and options that exclude each other are refused`()
-    async throws
-  {
-    try makeNotes()
-    #expect(await migrate("--steps", folder.path("none")).status == .notFound)
+  @Test func `options that exclude each other are refused`() async throws {
     #expect(await migrate("--status", "--rollback").status == .usage)
-    #expect(await migrate("--status", "--steps", "x").status == .usage)
-  }
-
-  @Test func `programs that start at the same time migrate a store once`() async throws {
-    try makeNotes(5_000)
-    let (file, store) = (try stepsFile(), store)
-    let messages = try await withThrowingTaskGroup(of: String.self) { group in
-      for _ in 0..<5 {
-        group.addTask {
-          let result = try await DLStoreProcess.run("migrate", "--steps", file, store: store)
-          return result.status == 0 ? "" : result.messages
-        }
-      }
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
-    #expect(messages == ["", "", "", "", ""])
-    #expect(await memos().count == 5_001)
-    #expect(await dlstore("--store", store, "verify").status == .done)
-  }
-
-  @Test func `a store that another process has open is not migrated`() async throws {
-    try makeNotes()
-    let file = try stepsFile()
-    let open = try Store(at: store, models: [SampleNote.self])
-    let result = try await DLStoreProcess.run("migrate", "--steps", file, store: store)
-    #expect(result.status == 1 && result.messages.contains("end that program first"))
-    let rehearsal = try await DLStoreProcess.run(
-      "migrate",
-      "--dry-run",
-      "--steps",
-      file,
-      store: store
-    )
-    #expect(rehearsal.status == 0)
-    #expect(!open.isReadOnly)
+    #expect(await migrate("--check", "--dry-run").status == .usage)
   }
 }

@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
@@ -5,6 +6,7 @@ import StoreFuzzing
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Every number of every stored model at its extremes, and the code that computes with it.

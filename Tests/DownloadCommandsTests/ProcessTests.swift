@@ -5,6 +5,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The built program as users run it, against a server with injected faults.

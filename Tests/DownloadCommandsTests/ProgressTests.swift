@@ -2,6 +2,7 @@ import DownloadStore
 import TestTraits
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct ProgressTests {

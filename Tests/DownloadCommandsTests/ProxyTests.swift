@@ -8,6 +8,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The built program behind tinyproxy, with each transport of the build.

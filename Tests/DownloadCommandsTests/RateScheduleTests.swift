@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 @Suite struct RateScheduleTests {

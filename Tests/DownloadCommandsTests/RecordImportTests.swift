@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import Foundation
@@ -5,6 +6,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// `import` of records that other stores, or other programs, have written.

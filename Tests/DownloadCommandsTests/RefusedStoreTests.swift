@@ -1,8 +1,10 @@
+import CommandTestSupport
 import Foundation
 import SystemInterface
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Something else than a file under the name of `data.mdb`.

@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The parsers of netrc, cookie and checksum files.

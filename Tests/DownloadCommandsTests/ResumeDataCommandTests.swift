@@ -1,9 +1,11 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ResumeData
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct ResumeDataCommandTests {

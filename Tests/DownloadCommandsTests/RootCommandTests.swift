@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import FaultServer
@@ -5,6 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The command `root`.

@@ -1,6 +1,8 @@
+import CommandTestSupport
 import Foundation
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 @testable import DownloadSync
 

@@ -5,6 +5,7 @@
   import TestSupport
   import Testing
 
+  @testable import CommandLineSupport
   @testable import DownloadCommands
 
   /// The notifications that systemd's `Type=notify` waits for.

@@ -1,9 +1,11 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The commands `store models`, `store query` and `store get`.
@@ -108,8 +110,11 @@ struct StoreQueryTests: StoreSuite {
 
   @Test func `mistakes in names and values are explained`() async throws {
     try makeNotes(SampleNote(id: 1))
-    func fails(_ status: DownloadCommands.ExitStatus, _ text: String, _ arguments: String...) async
-    {
+    func fails(
+      _ status: CommandLineSupport.ExitStatus,
+      _ text: String,
+      _ arguments: String...
+    ) async {
       let result = await dlstore(["--store", store, "store"] + arguments)
       #expect(result.status == status && result.messages.contains(text), "\(result)")
       #expect(result.output.isEmpty)

@@ -1,6 +1,7 @@
 import ObjectStore
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 struct TextOutputTests {

@@ -1,3 +1,5 @@
+import CommandTestSupport
+
 #if os(Linux)
   import DownloadStore
   import FaultServer
@@ -6,6 +8,7 @@
   import TestSupport
   import Testing
 
+  @testable import CommandLineSupport
   @testable import DownloadCommands
 
   /// The built program in a shell in tmux.

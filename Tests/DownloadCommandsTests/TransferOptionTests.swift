@@ -1,8 +1,10 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// Limits and times that are stored with a download.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 @Suite struct TransportChoiceTests {

@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
@@ -6,6 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// An engine in one process, and commands in another.

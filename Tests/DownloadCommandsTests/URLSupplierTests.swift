@@ -6,6 +6,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// `--url-command`: a new URL for an expired link.

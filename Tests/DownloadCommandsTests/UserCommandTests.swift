@@ -3,6 +3,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 @Suite(.timeLimit(.minutes(10)))

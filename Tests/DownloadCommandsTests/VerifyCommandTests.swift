@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import Foundation
@@ -6,6 +7,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The command `verify`.
@@ -24,7 +26,7 @@ struct VerifyCommandTests: StoreSuite {
 
   private func report(
     _ options: String...
-  ) async throws -> (DownloadCommands.ExitStatus, [String: Any]) {
+  ) async throws -> (CommandLineSupport.ExitStatus, [String: Any]) {
     let result = await dlstore(["--store", store, "verify", "--json"] + options)
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     return (result.status, try #require(object as? [String: Any]))

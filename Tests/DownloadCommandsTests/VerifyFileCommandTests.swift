@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
@@ -5,6 +6,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The command `verify-file`.

@@ -1,6 +1,7 @@
 import SystemInterface
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The pauses between the reads of a watching list.

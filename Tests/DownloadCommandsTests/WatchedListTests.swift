@@ -4,6 +4,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
+@testable import CommandLineSupport
 @testable import DownloadCommands
 
 /// The lists of `list --watch`, kept up to date from the store's history.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 
 /// `dlstore add`: stores downloads without starting them.
@@ -54,7 +55,7 @@ struct AddCommand: AsyncParsableCommand {
       requests[0].isPaused = paused
       return try take(partial, for: requests[0], in: store)
     }
-    try addAll(of: &source, toStoreAt: path).compact(storeAt: path)
+    try addAll(of: &source, toStoreAt: path).compact(storeAt: path, command: "dlstore compact")
     if !source.isComplete { throw CommandFailure(.failed) }
   }
 

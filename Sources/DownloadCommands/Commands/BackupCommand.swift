@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import ObjectStore
 
@@ -32,20 +33,10 @@ struct BackupCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let target = Folder.absolutePath(destination)
-    let store = try location.openedWithoutModels(reading)
-    do {
-      try UnfinishedFiles.endingOnSignal(saying: "backup stopped: repeat the command") {
-        try store.backup(to: target, compacting: compact)
-      }
-    } catch let error as StoreError where error.code == .notFound {
-      throw CommandFailure(.cannotCreate, "\(target) cannot be created: its parent is missing")
-    } catch let error as StoreError where error.code == .alreadyExists {
-      throw CommandFailure(.cannotCreate, "\(target) already exists: choose another name")
-    }
-    let size = FileIdentity(ofFileAt: target + "/data.mdb")?.size ?? 0
-    try Output.current.report(
-      "backup  \(TerminalText.safe(target))  \(ByteAmount.text(size)) (\(size) bytes)\n"
+    try StoreCopy.backUp(
+      try location.openedWithoutModels(reading),
+      to: Folder.absolutePath(destination),
+      compacting: compact
     )
   }
 }

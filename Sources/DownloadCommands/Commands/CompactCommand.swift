@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import ObjectStore
 
@@ -24,13 +25,7 @@ struct CompactCommand: AsyncParsableCommand {
 
   func run() async throws {
     let path = try location.existing()
-    let file = path + "/data.mdb"
-    let before = FileIdentity(ofFileAt: file)?.size ?? 0
-    let saved = try ClosedStore.perform(path) {
-      try ClosedStore.endingOnSignal { try Store.compact(at: path) }
-    }
-    try Output.current.report(
-      "saved \(saved) bytes: \(ByteAmount.text(before)) to \(ByteAmount.text(before - saved))\n"
-    )
+    try ClosedStore.refuseEngine(path)
+    try StoreCopy.compact(path, command: "dlstore compact")
   }
 }

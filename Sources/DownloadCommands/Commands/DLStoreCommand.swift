@@ -1,4 +1,6 @@
 package import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
 internal import SystemInterface
@@ -20,14 +22,35 @@ package struct DLStoreCommand: AsyncParsableCommand {
         dlstore run --until-idle
       """,
     version: Version.text,
-    subcommands: [
-      AddCommand.self, GetCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
-      PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
-      RemoveCommand.self, SetCommand.self, PurgeCommand.self, ReconcileCommand.self,
-      ExplainCommand.self, ResumeDataCommand.self, ExportCommand.self, ImportCommand.self,
-      StatsCommand.self, VerifyCommand.self, VerifyFileCommand.self, BackupCommand.self,
-      CompactCommand.self, MigrateCommand.self, RootCommand.self, StoreCommand.self,
-      ConfigCommand.self, ManualCommand.self,
+    subcommands: [ManualCommand.self],
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Downloads",
+        subcommands: [
+          GetCommand.self, AddCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Steering",
+        subcommands: [
+          PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
+          RemoveCommand.self, SetCommand.self, PurgeCommand.self, RootCommand.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Looking",
+        subcommands: [
+          ReconcileCommand.self, ExplainCommand.self, VerifyFileCommand.self,
+          ResumeDataCommand.self, ConfigCommand.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Store",
+        subcommands: [
+          StatsCommand.self, VerifyCommand.self, BackupCommand.self, CompactCommand.self,
+          ExportCommand.self, ImportCommand.self, MigrateCommand.self, StoreCommand.self,
+        ]
+      ),
     ]
   )
 
@@ -36,12 +59,16 @@ package struct DLStoreCommand: AsyncParsableCommand {
   /// Creates the command; required by the parser.
   package init() {}
 
+  /// The program of this command, whose messages have no secrets.
+  static let program = Program(
+    name: "dlstore",
+    redact: { Redaction.text($0) },
+    describe: { Advice.message(of: $0) }
+  )
+
   /// Runs the command of this process's arguments, and ends the process.
   package static func start() async -> Never {
-    // First, before any file is opened.
-    StandardDescriptors.openMissing()
-    // A write to a closed pipe then fails with EPIPE, which is handled.
-    _ = signal(SIGPIPE, SIG_IGN)
+    program.begin()
     Store.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
     var arguments: [String] = []
     do {
@@ -64,10 +91,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
           quit(supervisor.run())
         }
       #endif
-      if !(command is any EngineCommand) { MemoryFault.isCorruption() }
+      if !(command is any EngineCommand) { MemoryFault.isCorruption(saying: memoryFaultMessage) }
       let result = try await Configuration.$current.withValue(configuration) {
         // A command is not sendable, so this closure parses its own.
-        await status(of: try parseAsRoot(configuration.arguments))
+        await program.status(of: try parseAsRoot(configuration.arguments))
       }
       quit(result.rawValue)
     } catch let failure as CommandFailure {
@@ -77,6 +104,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
       end(withParserError: error, arguments)
     }
   }
+
+  private static let memoryFaultMessage: StaticString =
+    "dlstore: the store is damaged: an offset points outside the file\n"
 
   /// Prints the parser's message and ends the process.
   ///
@@ -101,48 +131,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
   /// The parser suggests options, but neither commands nor values.
   static func text(ofParserError error: any Error, _ arguments: [String]) -> String {
     let scan = scan(arguments)
-    if let word = scan.unknownCommand {
-      let name = (scan.names + [word]).joined(separator: " ")
-      let suggestion = Suggestion.text(for: word, among: scan.commandNames)
-      let message = fullMessage(
-        for: ValidationError("There is no command '\(name)'.\(suggestion)")
-      )
-      return CommandLineText.redacted(message, arguments)
+    if let message = scan.unknownCommandMessage {
+      return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
     }
-    var lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
-      .map(String.init)
-    for argument in scan.arguments {
-      guard let values = argument.allValues,
-        let word = argument.spellings.compactMap({ scan.given[$0]?.last }).last,
-        !values.contains(word), lines[0].contains("'\(word)'")
-      else { continue }
-      lines[0] += Suggestion.text(for: word, among: values)
-    }
-    return CommandLineText.redacted(lines.joined(separator: "\n"), arguments)
-  }
-
-  /// Runs a command, prints its error if it fails, and returns its exit status.
-  static func status(of command: sending any ParsableCommand) async -> ExitStatus {
-    do {
-      var command = command
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
-      return .done
-    } catch is ClosedPipe {
-      return .done
-    } catch let failure as CommandFailure {
-      if let message = failure.message { Output.current.say(message) }
-      return failure.status
-    } catch let error where exitCode(for: error).isSuccess {
-      // The parser throws a clean exit to print help.
-      exit(withError: error)
-    } catch {
-      Output.current.say(Advice.message(of: error))
-      return ExitStatus(error)
-    }
+    return CommandLineText.redacted(scan.suggesting(fullMessage(for: error)), arguments)
   }
 }
 

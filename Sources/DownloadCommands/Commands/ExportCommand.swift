@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import ObjectStore
 
@@ -118,38 +119,4 @@ extension RequestHeaders {
 
 extension Int {
   fileprivate var downloads: String { self == 1 ? "1 download" : "\(self) downloads" }
-}
-
-/// The destination of an export: a new file, or standard output.
-final class ExportSink {
-  private let file: OutputFile?
-  private var buffer: [UInt8] = []
-  private static let bufferSize = 1 << 16
-
-  /// - Throws: ``StoreError`` if the file cannot be created.
-  init(_ path: String?) throws {
-    file = try path == "-" ? nil : path.map { try OutputFile($0) }
-  }
-
-  /// Appends bytes.
-  ///
-  /// - Throws: ``StoreError``, ``CommandFailure`` or ``ClosedPipe``.
-  func write(_ bytes: [UInt8]) throws {
-    if let file { return try file.write(bytes) }
-    buffer += bytes
-    if buffer.count >= Self.bufferSize { try flush() }
-  }
-
-  /// Writes what is left, and makes a file appear under its name.
-  ///
-  /// - Throws: As ``write(_:)``.
-  func finish() throws {
-    guard let file else { return try flush() }
-    try file.finish()
-  }
-
-  private func flush() throws {
-    try Output.current.write(buffer)
-    buffer.removeAll(keepingCapacity: true)
-  }
 }

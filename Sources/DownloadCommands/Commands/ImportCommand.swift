@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
@@ -9,19 +10,10 @@ internal import SystemInterface
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
   case jsonl
   case aria2
-  case json
-  case csv
 }
 
-/// `dlstore import`: reads a file that `export`, aria2 or another program wrote.
+/// `dlstore import`: reads a file that `export` or aria2 wrote.
 struct ImportCommand: ParsableCommand {
-  /// The handling of objects that are already in the store.
-  enum KnownObjects: String, CaseIterable, ExpressibleByArgument {
-    case keep
-    case replace
-    case fail
-  }
-
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Reads records from a file into the store.",
@@ -33,15 +25,9 @@ struct ImportCommand: ParsableCommand {
       file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
       skipped, and the exit code is then 1.
 
-      'csv' and 'json' read the rows of another program, such as 'sqlite3 -json' or PostgreSQL's \
-      COPY, into one model of an existing store. CSV begins with a line of column names; JSON is \
-      an array of objects or a sequence of them. Each row becomes an object. The whole file is \
-      checked before anything is written.
-
       EXAMPLES:
         dlstore --store ~/copy import downloads.jsonl
         dlstore import --format aria2 aria2.session
-        dlstore --store notes import --format csv --delimiter tab --model Note n.tsv
       """
   )
 
@@ -59,12 +45,8 @@ struct ImportCommand: ParsableCommand {
   )
   var ifKnown: KnownObjects?
 
-  @Flag(
-    help: "With jsonl and aria2, accept folders that the file names and that begin with a dot."
-  )
+  @Flag(help: "Accept folders that the file names and that begin with a dot.")
   var hiddenFolders = false
-
-  @OptionGroup var rows: RowOptions
 
   @Argument(
     help: ArgumentHelp("The file; '-' is standard input.", valueName: "file|-"),
@@ -76,55 +58,21 @@ struct ImportCommand: ParsableCommand {
     guard format != .aria2 || ifKnown == nil else {
       throw ValidationError("--if-known does not apply to aria2: known URLs are kept.")
     }
-    guard format == .csv || rows.delimiter == nil else {
-      throw ValidationError("--delimiter requires --format csv.")
-    }
-    guard format == .jsonl || format == .aria2 || !hiddenFolders else {
-      throw ValidationError("--hidden-folders requires --format jsonl or aria2.")
-    }
-    switch format {
-    case .json, .csv:
-      guard rows.model != nil else {
-        throw ValidationError("--format \(format) requires --model NAME.")
-      }
-    case .jsonl, .aria2:
-      guard !rows.isGiven else {
-        throw ValidationError(
-          "--model, --map, --ignore-columns, --numeric-dates and --dry-run require --format json "
-            + "or csv."
-        )
-      }
-    }
   }
 
   func run() throws {
     let path = location.resolved()
     switch format {
-    case .jsonl: try importJSONLines().compact(storeAt: path)
-    case .json, .csv: try importRows().compact(storeAt: path)
+    case .jsonl: try importJSONLines().compact(storeAt: path, command: "dlstore compact")
     case .aria2:
       let (change, isComplete) = try importAria2()
-      change.compact(storeAt: path)
+      change.compact(storeAt: path, command: "dlstore compact")
       if !isComplete { throw CommandFailure(.failed) }
     }
   }
 
-  /// The handling of known objects.
-  private var options: ImportOptions {
-    switch ifKnown ?? .keep {
-    case .keep: ImportOptions(conflict: .skip)
-    case .replace: ImportOptions(conflict: .replace)
-    case .fail: ImportOptions(conflict: .fail)
-    }
-  }
-
   private func report(_ report: ImportReport) throws -> BulkChange {
-    let counts = [
-      (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
-      (report.skipped, "already in the store and kept"),
-    ]
-    let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
-    try Output.current.report("objects: \(parts.joined(separator: ", "))\n")
+    try Output.current.report(KnownObjects.summary(of: report))
     return BulkChange(objectCount: report.inserted + report.updated)
   }
 
@@ -146,7 +94,7 @@ struct ImportCommand: ParsableCommand {
           from: source.descriptor,
           named: source.name,
           intoStoreAt: path,
-          options: options,
+          options: (ifKnown ?? .keep).options,
           review: review
         )
       }
@@ -158,7 +106,7 @@ struct ImportCommand: ParsableCommand {
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(
         ExitStatus(error),
-        "\(error); if the file is not an export, pass --format aria2, json or csv"
+        "\(error); if the file is not an export, pass --format aria2"
       )
     }
     withExtendedLifetime(lock) {}
@@ -183,47 +131,6 @@ struct ImportCommand: ParsableCommand {
       return nil
     }
     return try EngineLock(storePath: path)
-  }
-
-  // MARK: Rows
-
-  private func importRows() throws -> BulkChange {
-    let path = try location.existing()
-    let name = rows.model ?? ""
-    let store = rows.dryRun ? try location.openedWithoutModels() : try .openWithoutModels(path)
-    let model = try store.storedModel(named: name)
-    guard !RecordStore.models.contains(where: { $0.schema.name == name }) else {
-      throw CommandFailure(
-        .usage,
-        "\(name) describes downloads, whose values depend on each other: use 'dlstore add', or "
-          + "--format jsonl for an export"
-      )
-    }
-    let mapping = try RowMapping(
-      model,
-      sources: rows.sources,
-      ignoresColumns: rows.ignoreColumns,
-      values: ImportedValue(numericDates: rows.numericDates)
-    )
-    let rowImport = RowImport(
-      store: store,
-      mapping: mapping,
-      source: try ImportSource(file, mustBeSeekable: true),
-      delimiter: rows.delimiter ?? .comma,
-      options: options
-    )
-    do {
-      guard rows.dryRun else { return try report(rowImport.run(format)) }
-      let check = try rowImport.check(format)
-      try Output.current.line(
-        "objects: \(check.new) new, \(check.known) already in the store; nothing was imported"
-      )
-      return BulkChange()
-    } catch let error as RowError {
-      throw CommandFailure(.damaged, "\(rowImport.source.name): \(error); nothing was imported")
-    } catch let error as KnownObject {
-      throw CommandFailure(.failed, "\(rowImport.source.name): \(error.row); nothing was imported")
-    }
   }
 
   // MARK: aria2
@@ -309,58 +216,5 @@ extension DownloadRequest {
     isPaused = entry.isPaused
     bytesPerSecond = entry.bytesPerSecond
     connections = entry.connections
-  }
-}
-
-/// The file of an import as a descriptor.
-final class ImportSource {
-  let descriptor: Int32
-  /// The name in messages.
-  let name: String
-
-  /// Opens the file, or standard input for `-`.
-  ///
-  /// A pipe that must be seekable is first copied to a temporary file, which only its owner can read
-  /// and which has no name.
-  ///
-  /// - Throws: ``CommandFailure``.
-  init(_ path: String, mustBeSeekable: Bool) throws {
-    name = path == "-" ? "standard input" : path
-    let opened = unsafe path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-    guard opened >= 0 else {
-      throw CommandFailure(SystemCall.status(), "cannot read \(name): \(systemErrorText())")
-    }
-    guard mustBeSeekable, lseek(opened, 0, SEEK_CUR) != 0 else {
-      descriptor = opened
-      return
-    }
-    defer { close(opened) }
-    descriptor = try Self.copy(opened, name)
-  }
-
-  deinit {
-    close(descriptor)
-  }
-
-  private static func copy(_ source: Int32, _ name: String) throws -> Int32 {
-    let copy = UnnamedFile.create()
-    guard copy >= 0 else {
-      throw CommandFailure(
-        .cannotCreate,
-        "cannot create a file in \(UnnamedFile.folder.path()): \(systemErrorText())"
-      )
-    }
-    let input = FileHandle(fileDescriptor: source, closeOnDealloc: false)
-    let output = FileHandle(fileDescriptor: copy, closeOnDealloc: false)
-    do {
-      while let part = try input.read(upToCount: 1 << 18), !part.isEmpty {
-        try output.write(contentsOf: part)
-      }
-      try output.seek(toOffset: 0)
-    } catch {
-      close(copy)
-      throw CommandFailure(.inputOutput, "cannot read \(name) into \(UnnamedFile.folder.path())")
-    }
-    return copy
   }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import Foundation
 
 /// `dlstore generate-manual`: writes the manual pages; hidden, for `make man`.
@@ -13,21 +14,46 @@ struct ManualCommand: ParsableCommand {
   var folder: String
 
   func run() throws {
-    let folder = try Folder.made(at: folder)
-    // The convention of reproducible builds: a package sets the date of its last change.
-    let seconds = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap(Double.init)
-    let pages = ManualPage.all(
-      of: CommandInfo(of: DLStoreCommand.self),
+    try ManualPage.write(Self.pages(date: ManualPage.date), into: Folder.made(at: folder))
+  }
+
+  /// The pages of the tool.
+  static func pages(date: Date) -> [ManualPage] {
+    ManualPage.all(
+      of: DLStoreCommand.self,
       version: Version.number,
-      date: seconds.map(Date.init(timeIntervalSince1970:)) ?? Date()
+      date: date,
+      sections: [
+        ManualPage.Section(
+          "ENVIRONMENT",
+          "Options override these variables, and the variables override the configuration file.",
+          items: Setting.all.map { setting in
+            .init(
+              .variable,
+              setting.variable,
+              "The option --\(setting.name): \(setting.option.abstract ?? "")"
+            )
+          } + [
+            .init(
+              .variable,
+              Setting.fileVariable,
+              "The configuration file. If it is empty, no file is read."
+            )
+          ]
+        ),
+        ManualPage.Section(
+          "FILES",
+          items: [
+            .init(
+              .path,
+              "~/.config/dlstore/config.json",
+              "The configuration file, described in",
+              page: "dlstore-config"
+            ),
+            .init(.path, "~/.local/share/dlstore", "The store."),
+          ]
+        ),
+      ]
     )
-    for page in pages {
-      let path = "\(folder)/\(page.name).1"
-      do {
-        try Data(page.text.utf8).write(to: URL(filePath: path))
-      } catch {
-        throw CommandFailure(.cannotCreate, "cannot write \(path): \(error.localizedDescription)")
-      }
-    }
   }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
@@ -75,7 +76,8 @@ struct PurgeCommand: AsyncParsableCommand {
     if let signal = outcome.signal {
       throw CommandFailure(signal.status, "stopped: repeat the command to remove the rest")
     }
-    BulkChange(objectCount: outcome.removed.recordCount).compact(storeAt: path)
+    BulkChange(objectCount: outcome.removed.recordCount)
+      .compact(storeAt: path, command: "dlstore compact")
     if outcome.isIncomplete { throw CommandFailure(.failed) }
   }
 

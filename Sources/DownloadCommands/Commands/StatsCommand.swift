@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
@@ -38,34 +39,20 @@ struct StatsCommand: AsyncParsableCommand {
 
 /// The output of `dlstore stats`.
 struct StatsReport {
-  let path: String
-  /// The size of `data.mdb` on disk, in bytes.
-  let fileSize: Int64
-  let statistics: StoreStatistics
+  private let store: StoreStatsReport
   /// The records by state; `nil` if the store is not one of downloads.
-  let totals: [StateTotals]?
+  private let totals: [StateTotals]?
   /// The process of the running engine, as `process N`; `nil` if none runs.
-  let engine: String?
+  private let engine: String?
 
   init(of location: StoreLocation, _ reading: ImmutableOption) throws {
-    let store = try location.openedWithoutModels(reading)
-    path = location.resolved()
+    let opened = try location.openedWithoutModels(reading)
+    let path = location.resolved()
     // First, so that the list of readers contains none of ours.
-    statistics = try store.statistics()
-    fileSize = FileIdentity(ofFileAt: path + "/data.mdb")?.size ?? Int64(statistics.fileSize)
-    let hasDownloads = try store.hasDownloads()
+    store = try StoreStatsReport(of: opened, path: path)
+    let hasDownloads = try opened.hasDownloads()
     totals = hasDownloads ? try location.openedForReading(reading).totals() : nil
     engine = hasDownloads ? EngineLock.holder(storePath: path) : nil
-  }
-
-  private var freeBytes: Int64 { Int64(statistics.freePages * statistics.pageSize) }
-
-  private var mapFraction: Double {
-    statistics.mapSize > 0 ? Double(statistics.fileSize) / Double(statistics.mapSize) : 0
-  }
-
-  private var models: [(name: String, model: StoreStatistics.Model)] {
-    statistics.models.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   private var sum: StateTotals {
@@ -82,9 +69,11 @@ struct StatsReport {
 
   /// The properties of the file, one per line, and a table of states and of models.
   func text(width: Int?) -> String {
-    var lines = properties.map { name, value in
-      TerminalText.padded(name, to: 18) + TerminalText.safe(value)
+    var properties = store.properties
+    if totals != nil {
+      properties.append(("engine", engine.map { "runs (\($0))" } ?? "not running"))
     }
+    var lines = StoreStatsReport.lines(of: properties)
     if let totals {
       var table = TableOutput(columns: [
         .init(title: "STATE"), .init(title: "RECORDS", isAlignedRight: true),
@@ -95,75 +84,18 @@ struct StatsReport {
       }
       lines += [""] + table.lines(width: width)
     }
-    var table = TableOutput(columns: [
-      .init(title: "MODEL"), .init(title: "OBJECTS", isAlignedRight: true),
-      .init(title: "SIZE", isAlignedRight: true), .init(title: "INDEXES", isAlignedRight: true),
-    ])
-    table.rows = models.map { name, model in
-      [
-        name, "\(model.objects)", ByteAmount.text(Int64(model.byteCount)),
-        "\(model.indexes.count)",
-      ]
-    }
-    lines += [""] + table.lines(width: width)
+    lines += [""] + store.modelTable.lines(width: width)
     return lines.map { $0 + "\n" }.joined()
-  }
-
-  private var properties: [(String, String)] {
-    let used = Int64(statistics.fileSize) - freeBytes
-    var rows = [
-      ("store", path),
-      ("file size", "\(ByteAmount.text(fileSize)) (\(fileSize) bytes)"),
-      ("used", "\(ByteAmount.text(used)); \(ByteAmount.text(freeBytes)) in free pages"),
-      ("map use", "\(percent(mapFraction)) of \(ByteAmount.text(Int64(statistics.mapSize)))"),
-      ("last transaction", "\(statistics.lastCommit)"),
-      ("readers", "\(statistics.readers.count) of at most \(statistics.maximumReaders)"),
-    ]
-    rows += statistics.readers.map { reader in
-      ("", "process \(reader.processID), \(reader.ageInCommits) commits behind")
-    }
-    if totals != nil { rows.append(("engine", engine.map { "runs (\($0))" } ?? "not running")) }
-    return rows
-  }
-
-  private func percent(_ fraction: Double) -> String {
-    let hundredths = Int((fraction * 10_000).rounded(.up))
-    return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)%"
   }
 
   // MARK: JSON
 
   /// One object, with the keys that `docs/cli.md` lists.
   var json: JSONValue {
-    [
-      "path": .string(path),
-      "file": [
-        "size": .integer(fileSize), "used": .integer(Int64(statistics.fileSize) - freeBytes),
-        "free": .integer(freeBytes), "pageSize": .integer(Int64(statistics.pageSize)),
-      ],
-      "map": ["size": .integer(Int64(statistics.mapSize)), "fraction": .double(mapFraction)],
-      "lastTransaction": .number("\(statistics.lastCommit)"),
-      "readers": .array(
-        statistics.readers.map { reader in
-          [
-            "process": .integer(Int64(reader.processID)),
-            "commitsBehind": .number("\(reader.ageInCommits)"),
-          ]
-        }
-      ),
-      "maximumReaders": .integer(Int64(statistics.maximumReaders)),
-      "engineRuns": .bool(engine != nil),
-      "downloads": totals.map(downloads) ?? .null,
-      "models": .array(
-        models.map { name, model in
-          [
-            "name": .string(name), "objects": .integer(Int64(model.objects)),
-            "size": .integer(Int64(model.byteCount)),
-            "indexes": .integer(Int64(model.indexes.count)),
-          ]
-        }
-      ),
-    ]
+    store.json(adding: [
+      .init(name: "engineRuns", value: .bool(engine != nil)),
+      .init(name: "downloads", value: totals.map(downloads) ?? .null),
+    ])
   }
 
   private func downloads(_ totals: [StateTotals]) -> JSONValue {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadStore
 internal import ObjectStore
 
@@ -73,12 +74,7 @@ struct StoreExamination {
 
   /// Examines a store; the environment is closed on return.
   init(of path: String, immutable: Bool = false, _ status: StatusLine) throws {
-    store = try Store.verify(at: path, immutable: immutable) { progress in
-      status.show(
-        "verifying: \(progress.objects) of \(progress.totalObjects) objects, "
-          + "\(progress.problems) problems"
-      )
-    }
+    store = try StoreCheckReport.verify(at: path, immutable: immutable, status)
     let name = DownloadRecord.schema.name
     guard RepairPlan(for: store.problemCounts.keys) != .salvage else {
       skipsFiles = store.models.isEmpty || store.models[name] != nil

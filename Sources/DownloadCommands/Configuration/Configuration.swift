@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 
 /// The settings of a command: from its options, the environment and the configuration file.
 ///

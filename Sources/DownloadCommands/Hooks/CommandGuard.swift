@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import SystemInterface
 
 /// A process that kills the running commands when this process ends, however it ends.

@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import DownloadStore
 
 /// The control file that aria2 keeps beside a partial file, `NAME.aria2`.

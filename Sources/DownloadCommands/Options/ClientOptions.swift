@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import DownloadSync
 
 /// The HTTP client, and how it reaches servers.

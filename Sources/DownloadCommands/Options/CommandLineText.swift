@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import DownloadStore
 
 /// The percent-encoding of bytes that are not text.
@@ -26,34 +27,20 @@ enum CommandLineText {
   ///
   /// - Throws: ``CommandFailure`` with `usage` for one that is not UTF-8.
   static func arguments() throws -> [String] {
-    var arguments: [String] = []
-    for position in 1..<max(1, Int(CommandLine.argc)) {
-      guard let start = unsafe CommandLine.unsafeArgv[position] else { break }
-      var bytes: [UInt8] = []
-      for offset in 0... {
-        let byte = unsafe start[offset]
-        if byte == 0 { break }
-        bytes.append(UInt8(bitPattern: byte))
-      }
-      arguments.append(try argument(bytes, at: position))
-    }
-    return arguments
+    try CommandLineArguments.ofProcess(encodedURL)
   }
 
-  /// Converts an argument.
+  /// Converts an argument; a URL that is not UTF-8 is requested as its bytes are.
   ///
-  /// A URL that is not UTF-8 is requested as its bytes are. No other argument can be converted: a
-  /// name with U+FFFD is that of another file.
-  ///
-  /// - Throws: ``CommandFailure`` with `usage`.
+  /// - Throws: ``CommandFailure`` with `usage` for another argument that is not UTF-8.
   static func argument(_ bytes: [UInt8], at position: Int) throws -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    try CommandLineArguments.argument(bytes, at: position, encodedURL)
+  }
+
+  private static func encodedURL(_ bytes: [UInt8]) -> String? {
     let encoded = PercentEncoding.encodedBytes(bytes)
     let start = encoded.prefix(8).lowercased()
-    guard start.hasPrefix("http://") || start == "https://" else {
-      throw CommandFailure(.usage, "argument \(position) is not valid UTF-8")
-    }
-    return encoded
+    return start.hasPrefix("http://") || start == "https://" ? encoded : nil
   }
 
   /// Options of other programs, such as curl, whose values are credentials.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 
 /// Options for what `get` and `run` show.
 struct DisplayOptions: ParsableArguments {

@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation

@@ -1,25 +1,9 @@
+internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
 internal import SystemInterface
 
-/// Folders given on the command line.
-enum Folder {
-  /// Returns the absolute path without `.` and `..`.
-  static func absolutePath(
-    _ path: String,
-    current: String = FileManager.default.currentDirectoryPath
-  ) -> String {
-    var parts: [Substring] = []
-    for part in (path.hasPrefix("/") ? path : "\(current)/\(path)").split(separator: "/") {
-      switch part {
-      case ".": break
-      case "..": _ = parts.popLast()
-      default: parts.append(part)
-      }
-    }
-    return "/" + parts.joined(separator: "/")
-  }
-
+extension Folder {
   /// Creates the folder and its parents, and returns its absolute path with symbolic links resolved,
   /// so that one folder is one root.
   ///

@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import SystemInterface
 
 /// Reads the lines of a file or a pipe one by one, with a bounded buffer.

@@ -1,18 +1,5 @@
 internal import ArgumentParser
-
-/// The option `--color`.
-struct ColorOption: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      """
-      When to color: auto, always or never. 'auto' colors on a terminal, and obeys NO_COLOR and \
-      CLICOLOR_FORCE.
-      """,
-      valueName: "when"
-    )
-  )
-  var color = ColorChoice.auto
-}
+internal import CommandLineSupport
 
 /// Options for the output of a list.
 struct ListOptions: ParsableArguments {

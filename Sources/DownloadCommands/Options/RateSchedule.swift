@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 
 /// Rate limits by the time of day.
 struct RateSchedule: Sendable, Hashable {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineSupport
 internal import Foundation
 
 /// The options `--store` and `--config`, accepted before and after the command's name.

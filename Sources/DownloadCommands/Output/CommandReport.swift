@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import DownloadStore
 
 /// The outcome of a command for each download, as text for people.

@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import DownloadStore
 
 /// A column of `list`: a field of the JSON record, with the members of its objects flattened.

@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import SystemInterface
 
 /// How a process ended: by `exit` or by a signal.

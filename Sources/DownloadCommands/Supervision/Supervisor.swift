@@ -1,3 +1,5 @@
+internal import CommandLineSupport
+
 #if os(Linux)
   internal import Foundation
   internal import SystemInterface

@@ -1,3 +1,5 @@
+internal import CommandLineSupport
+
 /// A line of a terminal, and its width without escape sequences.
 struct ScreenLine: Sendable, Equatable {
   var text: String

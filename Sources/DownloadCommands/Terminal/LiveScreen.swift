@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import SystemInterface
 
 /// The live region at the bottom of a terminal, shared by the tasks and signal handlers that use it.

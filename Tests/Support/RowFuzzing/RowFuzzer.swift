@@ -1,4 +1,4 @@
-internal import DownloadCommands
+internal import CommandLineSupport
 public import FuzzSupport
 internal import ObjectStore
 

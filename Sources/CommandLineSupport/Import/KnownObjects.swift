@@ -1,0 +1,28 @@
+internal import ArgumentParser
+package import ObjectStore
+
+/// The handling of imported objects that are already in the store.
+package enum KnownObjects: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case keep
+  case replace
+  case fail
+
+  /// The options of the library.
+  package var options: ImportOptions {
+    switch self {
+    case .keep: ImportOptions(conflict: .skip)
+    case .replace: ImportOptions(conflict: .replace)
+    case .fail: ImportOptions(conflict: .fail)
+    }
+  }
+
+  /// The line that says what an import did.
+  package static func summary(of report: ImportReport) -> String {
+    let counts = [
+      (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
+      (report.skipped, "already in the store and kept"),
+    ]
+    let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
+    return "objects: \(parts.joined(separator: ", "))\n"
+  }
+}

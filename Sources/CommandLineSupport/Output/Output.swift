@@ -1,0 +1,117 @@
+internal import SystemInterface
+
+/// The output of a command: data to standard output, messages to standard error.
+package struct Output: Sendable {
+  /// The output of the current command.
+  @TaskLocal package static var current = Output(
+    data: { try write($0, to: STDOUT_FILENO) },
+    // A failure to write messages cannot be reported.
+    messages: { try? write($0, to: STDERR_FILENO) }
+  )
+
+  private let data: @Sendable ([UInt8]) throws -> Void
+  private let messages: @Sendable ([UInt8]) -> Void
+
+  /// The program whose messages these are; `nil` for that of the process.
+  private let program: Program?
+
+  /// Creates an output.
+  ///
+  /// - Parameters:
+  ///   - program: The program whose messages these are; `nil` for that of the process.
+  ///   - data: Writes data.
+  ///   - messages: Writes messages.
+  package init(
+    program: Program? = nil,
+    data: @escaping @Sendable ([UInt8]) throws -> Void,
+    messages: @escaping @Sendable ([UInt8]) -> Void
+  ) {
+    self.program = program
+    self.data = data
+    self.messages = messages
+  }
+
+  /// Writes data.
+  ///
+  /// - Throws: ``ClosedPipe`` if the reader closed the pipe; ``CommandFailure`` with `inputOutput`.
+  package func write(_ text: String) throws {
+    try data(Array(text.utf8))
+  }
+
+  /// Writes binary data.
+  ///
+  /// - Throws: As ``write(_:)``.
+  package func write(_ bytes: [UInt8]) throws {
+    try data(bytes)
+  }
+
+  /// Writes a line of data.
+  ///
+  /// - Throws: As ``write(_:)``.
+  package func line(_ text: String) throws {
+    try write(text + "\n")
+  }
+
+  /// Writes the report of a change that has been committed.
+  ///
+  /// - Throws: As ``write(_:)``, with a message that says that the change was made.
+  package func report(_ text: String) throws {
+    do {
+      try write(text)
+    } catch let failure as CommandFailure {
+      let reason = failure.message ?? "cannot write the output"
+      throw CommandFailure(failure.status, "the change was made, but \(reason)")
+    }
+  }
+
+  /// Writes a message line to standard error, with control characters replaced.
+  ///
+  /// ``Program/redact`` removes the secrets of what it repeats.
+  package func say(_ message: String) {
+    let program = program ?? .ofProcess
+    messages(Array("\(program.name): \(TerminalText.safe(program.redact(message)))\n".utf8))
+  }
+
+  /// Writes text to standard error unchanged.
+  package func draw(_ text: String) {
+    messages(Array(text.utf8))
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+        return unsafe SystemInterface.write(descriptor, rest.baseAddress, rest.count)
+      }
+      if count >= 0 {
+        written += count
+      } else if errno == EAGAIN {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&wait, 1, -1)
+      } else if errno == EPIPE {
+        throw ClosedPipe()
+      } else if errno != EINTR {
+        throw CommandFailure(.inputOutput, "cannot write the output: \(systemErrorText())")
+      }
+    }
+  }
+}
+
+/// The reader closed our output pipe.
+///
+/// Not a failure.
+package struct ClosedPipe: Error {}
+
+/// The error of the last failed system call.
+package enum SystemCall {
+  /// The exit status for a file that cannot be opened.
+  package static func status(_ code: Int32 = errno) -> ExitStatus {
+    switch code {
+    case EACCES, EPERM, EROFS: .permissionDenied
+    case ENOENT: .notFound
+    case EIO, ENOSPC, EDQUOT: .inputOutput
+    default: .cannotCreate
+    }
+  }
+}

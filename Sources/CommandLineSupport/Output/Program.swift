@@ -1,0 +1,75 @@
+package import ArgumentParser
+internal import SystemInterface
+
+/// A command-line program, as its messages show it.
+package struct Program: Sendable {
+  /// The name, which begins each message.
+  package let name: String
+  /// Removes the secrets from a message.
+  package let redact: @Sendable (String) -> String
+  /// Returns an error's message, with the user's next step if the library's does not say it.
+  package let describe: @Sendable (any Error) -> String
+
+  /// Creates a description.
+  package init(
+    name: String,
+    redact: @escaping @Sendable (String) -> String = { $0 },
+    describe: @escaping @Sendable (any Error) -> String = { "\($0)" }
+  ) {
+    self.name = name
+    self.redact = redact
+    self.describe = describe
+  }
+
+  // A lock, because each thread that prints a message reads it; it is set once.
+  private static let process = Mutex(Program(name: "objectstore"))
+
+  /// The program that this process runs.
+  package static var ofProcess: Program { process.withLock { $0 } }
+
+  /// Prepares the process to run this program.
+  ///
+  /// Call this first, before any file is opened.
+  package func begin() {
+    StandardDescriptors.openMissing()
+    // A write to a closed pipe then fails with EPIPE, which is handled.
+    _ = signal(SIGPIPE, SIG_IGN)
+    Self.process.withLock { $0 = self }
+  }
+
+  /// Runs a command, prints its error if it fails, and returns its exit status.
+  package func status(of command: sending any ParsableCommand) async -> ExitStatus {
+    do {
+      var command = command
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      return .done
+    } catch is ClosedPipe {
+      return .done
+    } catch let failure as CommandFailure {
+      if let message = failure.message { Output.current.say(message) }
+      return failure.status
+    } catch let error where Self.isHelp(error) {
+      // The parser throws a clean exit to print help.
+      do {
+        try Output.current.line(RootOfHelp.fullMessage(for: error))
+        return .done
+      } catch {
+        return ExitStatus(error)
+      }
+    } catch {
+      Output.current.say(describe(error))
+      return ExitStatus(error)
+    }
+  }
+
+  private static func isHelp(_ error: any Error) -> Bool {
+    RootOfHelp.exitCode(for: error).isSuccess
+  }
+}
+
+/// A command whose functions print what the parser throws.
+private struct RootOfHelp: ParsableCommand {}

@@ -1,0 +1,139 @@
+package import ObjectStore
+
+/// The way to repair the problems of a store's file.
+package enum RepairPlan: Sendable, Hashable {
+  /// There is nothing that a repair of the file could change.
+  case nothing
+  /// Only indexes are damaged; they are rebuilt from the records.
+  case rebuildIndexes
+  /// Every readable object is copied into a new file.
+  case salvage
+
+  /// Chooses the least change that repairs problems of these kinds.
+  ///
+  /// Two objects with the same values in a unique index, and references to missing objects, are
+  /// left to the user: a repair would have to delete an object or change a value.
+  package init(for kinds: some Sequence<VerificationReport.Problem.Kind>) {
+    var plan = RepairPlan.nothing
+    for kind in kinds {
+      switch kind {
+      case .page, .description, .record, .hotPart, .primaryKey, .history: plan = .salvage
+      case .index where plan == .nothing, .column where plan == .nothing: plan = .rebuildIndexes
+      case .index, .column, .uniqueness, .reference: break
+      }
+    }
+    self = plan
+  }
+}
+
+/// The repairs of a store's file, and what they did.
+package struct StoreFileRepair {
+  /// The absolute path of the store's folder.
+  package let path: String
+  /// The number of entries of the rebuilt indexes; `nil` if none were rebuilt.
+  package private(set) var indexEntries: Int?
+  /// The result of copying the objects into a new file; `nil` if that was not necessary.
+  package private(set) var salvage: (report: RepairReport, damagedFile: String?)?
+  /// The failed repairs, each with its reason.
+  package var failures: [String] = []
+
+  /// Creates a repair that has done nothing.
+  package init(path: String) {
+    self.path = path
+  }
+
+  /// Repairs what was found.
+  ///
+  /// - Throws: ``CommandFailure`` with `failed` if another process has the store open;
+  ///   ``StoreError``. A repair that was completed before stays.
+  package mutating func run(_ plan: RepairPlan, _ status: StatusLine) throws {
+    switch plan {
+    case .nothing: break
+    case .rebuildIndexes:
+      status.show("rebuilding the indexes")
+      try rebuildIndexes()
+    case .salvage:
+      status.show("copying the readable objects into a new file")
+      let (report, damagedFile) = try ClosedStore.perform(path) {
+        try Store.repairInPlace(at: path)
+      }
+      salvage = (report, damagedFile)
+    }
+  }
+
+  /// Copies every readable object into a new folder, and leaves the store as it is.
+  ///
+  /// - Throws: ``StoreError``.
+  package mutating func save(into target: String, _ status: StatusLine) throws {
+    status.show("copying the readable objects into a new store")
+    salvage = (try Store.repair(at: path, into: target), nil)
+  }
+
+  private mutating func rebuildIndexes() throws {
+    do {
+      indexEntries = try Store.rebuildIndexes(at: path)
+    } catch let error as StoreError where error.code == .duplicateKey {
+      failures.append("\(error): change or delete one of the objects")
+    }
+  }
+
+  // MARK: Output
+
+  /// One line for each repair and loss.
+  package var lines: [String] {
+    var lines: [String] = []
+    if let entries = indexEntries {
+      lines.append("repaired: rebuilt the indexes, \(entries) entries")
+    }
+    guard let (report, damagedFile) = salvage else { return lines }
+    let saved = report.models.values.reduce(0) { $0 + $1.saved }
+    lines.append("repaired: copied \(saved) objects into a new file")
+    if let damagedFile {
+      lines.append("the damaged file is \(damagedFile); delete it when nothing is missing")
+    }
+    for (name, model) in report.models.sorted(by: { $0.key < $1.key }) {
+      if !model.lost.isEmpty { lines.append("lost: \(model.lost.count) objects of \(name)") }
+      if !model.withoutHotFields.isEmpty {
+        let count = model.withoutHotFields.count
+        lines.append("lost: the hot fields of \(count) objects of \(name)")
+      }
+    }
+    lines += report.skippedObjects.map { skipped in
+      "lost: object \(skipped.object.id) of \(skipped.object.model): \(skipped.reason)"
+    }
+    return lines + report.notes.map { "note: \($0)" }
+  }
+
+  /// One line for each failed repair.
+  package var failureLines: [String] { failures.map { "not repaired: \($0)" } }
+
+  /// A JSON object, with `additions` before the failures.
+  package func json(adding additions: [JSONValue.Member] = []) -> JSONValue {
+    let members: [(String, JSONValue)] = [
+      ("indexEntries", JSONValue(indexEntries.map { Int64($0) })),
+      ("damagedFile", JSONValue(salvage?.damagedFile)),
+      ("models", salvage.map { Self.models($0.report) } ?? .null),
+      ("notes", .array((salvage?.report.notes ?? []).map(JSONValue.string))),
+    ]
+    return .object(
+      members.map { JSONValue.Member(name: $0.0, value: $0.1) } + additions
+        + [JSONValue.Member(name: "failures", value: .array(failures.map(JSONValue.string)))]
+    )
+  }
+
+  private static func models(_ report: RepairReport) -> JSONValue {
+    .object(
+      report.models.sorted { $0.key < $1.key }.map { name, model in
+        let skipped = report.skippedObjects.count { $0.object.model == name }
+        return JSONValue.Member(
+          name: name,
+          value: [
+            "saved": .integer(Int64(model.saved)), "lost": .integer(Int64(model.lost.count)),
+            "withoutHotFields": .integer(Int64(model.withoutHotFields.count)),
+            "skipped": .integer(Int64(skipped)),
+          ]
+        )
+      }
+    )
+  }
+}

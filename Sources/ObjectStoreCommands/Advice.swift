@@ -1,0 +1,25 @@
+internal import ObjectStore
+
+/// The user's next step after an error of the library, for the end of its message.
+///
+/// The library does not know the commands of the tool, so its messages cannot say it.
+enum Advice {
+  /// Returns the error's message with the advice, if there is any.
+  static func message(of error: any Error) -> String {
+    text(for: error).map { "\(error); \($0)" } ?? "\(error)"
+  }
+
+  private static func text(for error: any Error) -> String? {
+    guard let error = error as? StoreError else { return nil }
+    if error.requiresImmutable {
+      return "if no program writes it, commands that only read accept --immutable"
+    }
+    return switch error.code {
+    case .damaged: "'verify' lists the damage of a store, and 'repair' saves what is readable"
+    case .tooNew: "install the objectstore of the program that wrote the store, or a later one"
+    case .diskFull, .mapFull: "free disk space and repeat the command"
+    case .permissionDenied: "run the command as the owner of the store"
+    default: nil
+    }
+  }
+}

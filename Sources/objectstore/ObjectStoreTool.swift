@@ -1,0 +1,8 @@
+import ObjectStoreCommands
+
+@main
+enum ObjectStoreTool {
+  static func main() async {
+    await ObjectStoreCommand.start()
+  }
+}

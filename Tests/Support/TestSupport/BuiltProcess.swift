@@ -1,0 +1,126 @@
+package import Foundation
+internal import SystemInterface
+
+/// A built program of the package, run as a separate process.
+package final class BuiltProcess: Sendable {
+  /// The error of a wait that took too long.
+  package struct TimedOut: Error {
+    package var messages: String
+  }
+
+  private let folder: TemporaryFolder
+  private let process: Process
+
+  /// Returns the path of a program next to the test program.
+  package static func program(_ name: String) throws -> URL {
+    let arguments = CommandLine.arguments
+    var own = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    if let index = arguments.firstIndex(of: "--test-bundle-path"), index + 1 < arguments.count {
+      own = URL(filePath: arguments[index + 1])
+    }
+    var parent = own.deletingLastPathComponent()
+    while parent.path.count > 1 {
+      let program = parent.appending(path: name)
+      if FileManager.default.isExecutableFile(atPath: program.path) { return program }
+      parent.deleteLastPathComponent()
+    }
+    throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "\(own.path): no \(name)"])
+  }
+
+  /// Starts the program with its output in files or on a terminal.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the program.
+  ///   - arguments: Its arguments.
+  ///   - current: The current folder.
+  ///   - shell: A command for the shell, which finds the program, instead of the arguments.
+  ///   - additions: Variables of the environment.
+  ///   - terminal: The terminal; `nil` to write to files.
+  ///   - input: The standard input.
+  /// - Throws: A Foundation error if the program cannot be found or started.
+  package init(
+    program name: String,
+    _ arguments: [String],
+    in current: String,
+    shell: String? = nil,
+    environment additions: [String: String] = [:],
+    terminal: FileHandle? = nil,
+    input: FileHandle = .nullDevice
+  ) throws {
+    folder = try TemporaryFolder()
+    process = Process()
+    let program = try Self.program(name)
+    if let shell {
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = ["-c", shell]
+    } else {
+      process.executableURL = program
+      process.arguments = arguments
+    }
+    process.currentDirectoryURL = URL(filePath: current)
+    var environment = ProcessInfo.processInfo.environment
+    environment.merge(additions) { $1 }
+    let folders = [
+      program.deletingLastPathComponent().path, environment["PATH"] ?? "/usr/bin:/bin",
+    ]
+    environment["PATH"] = folders.joined(separator: ":")
+    process.environment = environment
+    process.standardInput = input
+    process.standardOutput = try FileHandle(
+      forWritingTo: URL(filePath: try folder.makeFile("out", ""))
+    )
+    process.standardError = try FileHandle(
+      forWritingTo: URL(filePath: try folder.makeFile("err", ""))
+    )
+    if let terminal {
+      process.standardInput = terminal
+      process.standardOutput = terminal
+      process.standardError = terminal
+    }
+    try process.start()
+  }
+
+  /// Kills the rest of its process group, whose leader Foundation makes it.
+  ///
+  /// A failing test must not leave a supervisor that restarts its worker forever.
+  deinit {
+    kill(-id, SIGKILL)
+  }
+
+  package var id: pid_t { process.processIdentifier }
+  package var isRunning: Bool { process.isRunning }
+  package var output: String { text("out") }
+  package var messages: String { text("err") }
+
+  package func send(_ signal: Int32) {
+    kill(id, signal)
+  }
+
+  /// The exit code, or 128 plus the signal that ended the process.
+  package func status() async throws -> Int32 {
+    try await wait { !process.isRunning }
+    return process.terminationReason == .exit
+      ? process.terminationStatus : 128 + process.terminationStatus
+  }
+
+  /// Waits until the messages contain a text.
+  package func message(_ text: String) async throws {
+    try await wait { messages.contains(text) }
+  }
+
+  /// Waits until a condition holds.
+  package func wait(until condition: () -> Bool) async throws {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+    while !condition() {
+      guard ContinuousClock.now < deadline else {
+        kill(-id, SIGKILL)
+        throw TimedOut(messages: messages)
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  private func text(_ name: String) -> String {
+    (try? String(contentsOfFile: folder.path(name), encoding: .utf8)) ?? ""
+  }
+}
