@@ -21,7 +21,7 @@ struct Completion {
     var expectedDigest: String?
     /// Whether its pieces have to be compared with their digests first.
     var comparesPieces = false
-    /// Whether its bytes came from several servers or versions.
+    /// Whether its bytes came from several servers, versions or attempts.
     var isMixed = false
     /// The digest that was compared with the expected one, if there is one.
     var verified: CheckedDigest?
@@ -264,10 +264,11 @@ struct Completion {
 
   /// Fails a download whose file has the wrong digest, and drops its bytes.
   private mutating func failCheck(_ file: File, _ message: String) {
-    // No single server is at fault if the bytes of several do not fit together.
+    // No single server is at fault if the bytes of several do not fit together, or if those of an
+    // earlier attempt were damaged since.
     let failure =
       file.isMixed
-      ? DownloadFailure(.entityChanged, "\(message); its ranges came from several servers")
+      ? DownloadFailure(.entityChanged, "\(message); its bytes came from several responses")
       : DownloadFailure(.digestMismatch, message)
     let bytes = file.isMixed ? Bytes.restart(from: nil) : .drop
     ends.append(

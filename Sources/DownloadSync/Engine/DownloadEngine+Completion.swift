@@ -309,7 +309,7 @@ extension Completion.File {
       expectedDigest: expectedDigest,
       comparesPieces: transfer.file.interference != nil
         || transfer.pieces?.table.digests.isRequired == true,
-      isMixed: download.hasUsedMirrors || transfer.isMixed
+      isMixed: download.hasUsedMirrors || transfer.isMixed || transfer.hasEarlierBytes
     )
   }
 }

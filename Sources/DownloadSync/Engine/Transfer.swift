@@ -182,6 +182,8 @@ final class Transfer: TaskSink {
   /// Whether the file has bytes of responses with different validators, which only a required digest
   /// has shown to be of one file.
   var isMixed: Bool { state.withLock { $0.isMixed } }
+  /// Whether the file has bytes that an earlier attempt received.
+  var hasEarlierBytes: Bool { record.received > 0 && state.withLock { $0.entityCount == 0 } }
   /// Whether the first task has received bytes.
   var hasProgressed: Bool { state.withLock { $0.hasProgressed } }
   /// The bytes that are missing; `nil` if the size is unknown.
