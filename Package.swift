@@ -311,8 +311,8 @@ let package = Package(
     .testTarget(
       name: "DownloadSyncTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "ResumeData", "SystemInterface",
-        "TestSupport", "TestTraits",
+        "DownloadStore", "DownloadSync", "ObjectStore", "ObjectStoreCore", "ResumeData",
+        "SystemInterface", "TestSupport", "TestTraits",
       ]
     ),
     // The files of a schema, the rules of its changes, and their verdicts on real stores; the checks

@@ -318,7 +318,7 @@ struct RecordImportTests: StoreSuite {
     let file = try await export(setting: ["state": state, "intent": intent])
     #expect(await importing(file).status == .done)
     let store = try RecordStore(at: store)
-    #expect(try store.objects.read { tx in try tx.count(DownloadRecord.all) } == 0)
+    #expect(try await store.objects.read { tx in try tx.count(DownloadRecord.all) } == 0)
   }
 
   @Test(arguments: [

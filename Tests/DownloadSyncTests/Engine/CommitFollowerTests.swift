@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadSync
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// Following the commits that others have made.
 @Suite struct CommitFollowerTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import ObjectStore
+@testable import ObjectStoreCore
 
 /// The commits of a store without the Swift types of its models.
 @Suite struct StoredHistoryTests {
