@@ -72,7 +72,7 @@ struct HookRunnerTests {
   {
     let (record, keys) = try await run { $0.generation += 1 }
     #expect(keys.count == HookQueue.maximumRunning + 1)
-    #expect(keys.last == "\(record.id)-\(record.generation)")
+    #expect(keys.last == record.endKey)
   }
 
   @Test func `the hook of a download that was restarted does not run`() async throws {

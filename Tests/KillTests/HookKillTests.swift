@@ -29,7 +29,7 @@ struct HookKillTests {
     #expect(record.state == .completed && record.pendingHooks == [.completion])
     #expect(try run(note) == 0)
     #expect(try run(note) == 0)
-    let key = "\(record.id)-\(record.generation)"
+    let key = record.endKey
     #expect(try String(contentsOfFile: keys, encoding: .utf8) == "\(key)\n\(key)\n")
     #expect(server.requests.count == 1, "the download is not repeated")
   }

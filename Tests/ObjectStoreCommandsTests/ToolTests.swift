@@ -189,9 +189,12 @@ struct ToolTests {
     let copy = folder.path("copy")
     #expect(await objectstore(copy, "import", file).output == "objects: 5 added\n")
     let exported = await objectstore(path, "export")
-    // The order of objects that are stored by key differs between stores.
+    // The numbers of objects that are stored by key differ between stores, and so does their order.
     let copied = await objectstore(copy, "export")
-    #expect(copied.lines.sorted() == exported.lines.sorted())
+    func objects(_ result: CommandResult) -> [String] {
+      result.lines.map { $0.replacing(/"object":\d+/, with: "") }.sorted()
+    }
+    #expect(objects(copied) == objects(exported))
     let shelves = await objectstore(path, "export", "--model", "Shelf")
     #expect(shelves.lines.count == exported.lines.count - 2)
     let again = await objectstore(copy, "import", file, "--if-known", "replace")

@@ -17,10 +17,16 @@ package enum KnownObjects: String, CaseIterable, ExpressibleByArgument, Sendable
   }
 
   /// The line that says what an import did.
-  package static func summary(of report: ImportReport) -> String {
+  ///
+  /// - Parameters:
+  ///   - report: The counts.
+  ///   - removed: How many of the skipped objects are records that their users have removed.
+  /// - Returns: The line.
+  package static func summary(of report: ImportReport, removed: Int = 0) -> String {
     let counts = [
       (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
-      (report.skipped, "already in the store and kept"),
+      (report.skipped - removed, "already in the store and kept"),
+      (removed, "removed and left out"),
     ]
     let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
     return "objects: \(parts.joined(separator: ", "))\n"

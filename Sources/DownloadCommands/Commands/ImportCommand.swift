@@ -71,8 +71,8 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private func report(_ report: ImportReport) throws -> BulkChange {
-    try Output.current.report(KnownObjects.summary(of: report))
+  private func report(_ report: ImportReport, removed: Int = 0) throws -> BulkChange {
+    try Output.current.report(KnownObjects.summary(of: report, removed: removed))
     return BulkChange(objectCount: report.inserted + report.updated)
   }
 
@@ -119,7 +119,7 @@ struct ImportCommand: ParsableCommand {
           + "\(review.changedRecordCount)"
       )
     }
-    return try self.report(report)
+    return try self.report(report, removed: review.removedCount)
   }
 
   /// Takes the engine lock of an existing store of downloads.

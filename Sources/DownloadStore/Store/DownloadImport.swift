@@ -60,6 +60,8 @@ package final class DownloadImport: ImportReview {
   private var fileRoots: Set<String> = []
   /// The roots of the file that the store does not have, with their paths.
   package private(set) var newRoots: [(name: String, path: String)] = []
+  /// The number of records that are left out because their users have removed them.
+  package private(set) var removedCount = 0
   /// The number of records that got another id or file name.
   package private(set) var changedRecordCount = 0
 
@@ -199,6 +201,7 @@ package final class DownloadImport: ImportReview {
     var place = Place(id: record.id, filename: record.filename, hasNoDetails: isClaimed)
     // Its user has removed it. The store that it comes from deletes its files.
     let isRemoved = record.state == .removed || record.intent == .remove
+    if isRemoved { removedCount += 1 }
     if isRemoved || stored != nil && known == .keep {
       place.isKept = true
       places[number] = place

@@ -51,7 +51,7 @@ public final class RecordStore: Sendable {
   ///     `StoreOptions.checksPages`.
   ///   - now: The clock.
   /// - Throws: ``StoreError``, as ``Store/init(at:models:options:)``.
-  public init(
+  public convenience init(
     at path: String,
     access: StoreOptions.Access = .create,
     immutable: Bool = false,
@@ -62,6 +62,21 @@ public final class RecordStore: Sendable {
     options.access = access
     options.immutable = immutable
     options.checksPages = checksPages
+    try self.init(at: path, options: options, now: now)
+  }
+
+  /// Opens the store with other options.
+  ///
+  /// - Parameters:
+  ///   - path: The folder.
+  ///   - options: The options; their schema version is ``options``'.
+  ///   - now: The clock.
+  /// - Throws: ``StoreError``, as ``Store/init(at:models:options:)``.
+  package init(
+    at path: String,
+    options: StoreOptions,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
     objects = try Store(at: path, models: Self.models, options: options)
     id = RecordIdentity.id(ofStoreWithSeed: objects.seed)
     self.now = now

@@ -16,7 +16,7 @@ package final class EngineFixture {
   package init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
     server = try FaultServer()
-    store = try RecordStore(at: folder.appending(path: "store").path)
+    store = try RecordStore(ofTestAt: folder.appending(path: "store").path)
   }
 
   deinit {

@@ -12,7 +12,7 @@ package struct ManualFixture {
 
   package init(left: [TaskSnapshot] = []) throws {
     folder = try TemporaryFolder()
-    store = try RecordStore(at: folder.path("store"))
+    store = try RecordStore(ofTestAt: folder.path("store"))
     transport = ManualTransport(left: left)
   }
 
