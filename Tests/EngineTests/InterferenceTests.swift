@@ -177,35 +177,59 @@ struct InterferenceTests {
     #expect(fixture.ranges("/a") == [nil])
   }
 
+  /// Lets another program change the file when a checkpoint has counted its first 500,000 bytes.
+  ///
+  /// - Returns: The range that the engine requests afterwards.
+  private func rangeAfter(_ deed: Deed) async throws -> Range<Int64> {
+    let manual = try ManualFixture()
+    try manual.add("a")
+    var options = EngineOptions()
+    options.pieceLength = Self.length
+    options.checkpointBytes = 100_000
+    options.split.maximumConnections = 1
+    options.retry = RetryPolicy(maximumAttempts: 3, base: .milliseconds(1))
+    let transport = manual.transport
+    let engine = try DownloadEngine(store: manual.store, transport: transport, options: options)
+    let body = Self.body
+    var range: Range<Int64> = 0..<0
+    try await manual.running(engine) {
+      try await manual.started(1)
+      let first = transport.started[0]
+      first.receive(body.bytes(at: 0, count: 900_000), of: Int(Self.size))
+      try await waitUntil("a checkpoint") { try manual.record("a").received >= 500_000 }
+      try deed.perform(on: try manual.layout("a").partialPath)
+      _ = first.sink.receive(body.bytes(at: 900_000, count: 150_000).span)
+      first.sink.finish(.completed)
+      try await manual.started(2)
+      let second = transport.started[1]
+      range = second.request.offset..<(second.request.end ?? Self.size)
+      let fields = [
+        HeaderField(name: "ETag", value: "\"1\""),
+        HeaderField(
+          name: "Content-Range",
+          value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(Self.size)"
+        ),
+      ]
+      #expect(second.sink.receive(ResponseHead(status: 206, fields: fields)) == .proceed)
+      let rest = body.bytes(at: range.lowerBound, count: range.count)
+      _ = second.sink.receive(rest.span)
+      second.sink.finish(.completed)
+      try await manual.reached(.completed, "a")
+    }
+    let record = try manual.record("a")
+    #expect(record.attempts.map(\.failure.code) == [.fileInUse])
+    #expect(body.matches(file: try manual.layout("a").finalPath))
+    return range
+  }
+
   @Test func `a piece that another program overwrites is noticed without a required digest`()
     async throws
   {
-    try add(withDigest: false)
-    let (store, url) = (fixture.store, fixture.server.url("/a"))
-    let record = try await run(.overwrite, connections: 1) { effect in
-      guard case .write(_, let offset, _) = effect, offset >= 900_000 else { return false }
-      // The digest of the piece is recorded at a checkpoint, which does not need this thread.
-      while (try? store.record(matching: url).received) ?? .max < 500_000 { sched_yield() }
-      return true
-    }
-    try expectComplete(record)
-    #expect(fixture.ranges("/a") == [nil, "bytes=100000-199999"])
-    #expect(record.attempts.map(\.failure.code) == [.fileInUse])
+    #expect(try await rangeAfter(.overwrite) == 100_000..<200_000)
   }
 
   @Test func `pieces that are intact stay after a truncation`() async throws {
-    try add(withDigest: false)
-    let store = fixture.store
-    let url = fixture.server.url("/a")
-    let record = try await run(.truncate, connections: 1) { effect in
-      guard case .write(_, let offset, _) = effect, offset >= 900_000 else { return false }
-      // A checkpoint is due, and does not need this thread.
-      while (try? store.record(matching: url).received) ?? .max < 500_000 { sched_yield() }
-      return true
-    }
-    try expectComplete(record)
     // The last whole piece before the end of the truncated file.
-    #expect(fixture.ranges("/a") == [nil, "bytes=400000-"])
-    #expect(record.attempts.allSatisfy { $0.failure.code == .fileInUse })
+    #expect(try await rangeAfter(.truncate) == 400_000..<Self.size)
   }
 }
