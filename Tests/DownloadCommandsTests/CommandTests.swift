@@ -66,6 +66,9 @@ struct CommandTests: StoreSuite {
   @Test func `relative paths are made absolute`() {
     #expect(Folder.absolutePath("a/./b/../c", current: "/x") == "/x/a/c")
     #expect(Folder.absolutePath("/../a//b/", current: "/x") == "/a/b")
+    // The current folder was deleted.
+    #expect(Folder.absolutePath("a/b", current: "") == "a/b")
+    #expect(Folder.absolutePath("/a/b", current: "") == "/a/b")
   }
 
   @Test(arguments: [

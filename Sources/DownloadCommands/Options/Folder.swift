@@ -13,6 +13,7 @@ extension Folder {
   /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied` or `inputOutput`.
   static func made(at path: String) throws -> String {
     let path = absolutePath(path)
+    guard path.hasPrefix("/") else { throw failure(path, ENOENT) }
     var made = ""
     for part in path.split(separator: "/") {
       made += "/\(part)"
