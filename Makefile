@@ -117,7 +117,7 @@ kill-test: test-deps ## Kills engines, commands and migrations 1000 times, and c
 	DLSTORE_KILLS=1000 .ci/test KillTests.KillTests ObjectStoreTests.MigrationKillTests
 
 power-cut-test: test-deps ## Simulates power cuts at 1000 system calls of a recorded run
-	DLSTORE_POWER_CUTS=1000 .ci/test PowerCutTests
+	DLSTORE_POWER_CUTS=1000 .ci/test KillTests.PowerCutTests KillTests.RecordedDiskTests
 
 simulate: deps ## Runs the engine under simulated faults; SEEDS=N of them, or SEED=N with a trace
 	$$(.ci/build-release simulate)/simulate \

@@ -190,70 +190,20 @@ let package = Package(
     ),
     // Separate from TestSupport, which executables link too: only tests link the testing library.
     .target(name: "TestTraits", path: "Tests/Support/TestTraits"),
-    // Resume data: decoding, repair, creation and the property lists inside, with a fuzz run.
+    // Resume data: decoding, repair, creation and the property lists inside.
     .testTarget(
       name: "ResumeDataTests",
       dependencies: [
-        "FuzzSupport", "ResumeData", "ResumeDataFuzzing", "TestSupport", "TestTraits",
-        "resume-data-fuzz",
+        "ResumeData", "TestSupport", "TestTraits",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      exclude: ["Corpus", "Fixtures"]
+      exclude: ["Fixtures"]
     ),
+    // The events of the state machine, as tests apply them to records.
     .target(
-      name: "FuzzSupport",
-      dependencies: ["TestSupport"],
-      path: "Tests/Support/FuzzSupport"
-    ),
-    .target(
-      name: "ResumeDataFuzzing",
-      dependencies: ["DownloadCommands", "FuzzSupport", "ResumeData", "TestSupport"],
-      path: "Tests/Support/ResumeDataFuzzing"
-    ),
-    .executableTarget(
-      name: "resume-data-fuzz",
-      dependencies: ["FuzzSupport", "ResumeDataFuzzing"],
-      path: "Tests/Support/resume-data-fuzz"
-    ),
-    .target(
-      name: "StoreFuzzing",
-      dependencies: ["DownloadStore", "FuzzSupport", "ObjectStore", "TestSupport"],
-      path: "Tests/Support/StoreFuzzing"
-    ),
-    .executableTarget(
-      name: "json-lines-fuzz",
-      dependencies: ["FuzzSupport", "StoreFuzzing"],
-      path: "Tests/Support/json-lines-fuzz"
-    ),
-    .executableTarget(
-      name: "data-file-fuzz",
-      dependencies: ["FuzzSupport", "StoreFuzzing"],
-      path: "Tests/Support/data-file-fuzz"
-    ),
-    .executableTarget(
-      name: "record-import-fuzz",
-      dependencies: ["FuzzSupport", "StoreFuzzing"],
-      path: "Tests/Support/record-import-fuzz"
-    ),
-    .target(
-      name: "RowFuzzing",
-      dependencies: ["CommandLineSupport", "FuzzSupport", "ObjectStore", "TestSupport"],
-      path: "Tests/Support/RowFuzzing"
-    ),
-    .executableTarget(
-      name: "rows-fuzz",
-      dependencies: ["FuzzSupport", "RowFuzzing"],
-      path: "Tests/Support/rows-fuzz"
-    ),
-    // A short fuzz run of damaged data files, JSON lines, records and rows, and a replay of their
-    // corpora.
-    .testTarget(
-      name: "StoreFuzzTests",
-      dependencies: [
-        "FuzzSupport", "RowFuzzing", "StoreFuzzing", "TestSupport", "data-file-fuzz",
-        "json-lines-fuzz", "record-import-fuzz", "rows-fuzz",
-      ],
-      exclude: ["DataFileCorpus", "JSONLinesCorpus", "RecordImportCorpus", "RowsCorpus"]
+      name: "RecordTestSupport",
+      dependencies: ["DownloadStore"],
+      path: "Tests/Support/RecordTestSupport"
     ),
     .target(
       name: "FaultServer",
@@ -265,45 +215,21 @@ let package = Package(
       dependencies: ["FaultServer", "SystemInterface"],
       path: "Tests/Support/fault-server"
     ),
-    // The server that injects faults into the replies of other tests.
-    .testTarget(name: "FaultServerTests", dependencies: ["FaultServer", "SystemInterface"]),
-    .target(
-      name: "TransportTesting",
-      dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "SystemInterface",
-        "DownloadURLSession",
-      ],
-      path: "Tests/Support/TransportTesting"
-    ),
-    // The contract of every transport: bodies, failures, redirects, back-pressure, cancellation.
+    // The contract of every transport: bodies, failures, redirects, back-pressure, cancellation; the
+    // behaviour of URLSession and AsyncHTTPClient; and the server that injects faults.
     .testTarget(
       name: "TransportTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "SystemInterface", "TestTraits",
-        "TransportTesting",
-      ]
-    ),
-    // URLSession's own behaviour: its failures, its requests, and responses that crash it.
-    .testTarget(
-      name: "URLSessionTransportTests",
-      dependencies: [
-        "DownloadSync", "FaultServer", "SystemInterface", "TestTraits", "TransportTesting",
-        "DownloadURLSession",
-      ]
-    ),
-    // Failures of AsyncHTTPClient, and responses that crash URLSession.
-    .testTarget(
-      name: "AsyncHTTPClientTransportTests",
-      dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadSync", "FaultServer", "SystemInterface", "TLSServer",
-        "TestSupport", "TransportTesting",
+        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "DownloadURLSession",
+        "EngineTestSupport", "FaultServer", "SystemInterface", "TestSupport", "TestTraits",
       ] + asyncHTTPClient
     ),
     // Records, their transitions and commands, file names, identities, groups and progress.
     .testTarget(
       name: "DownloadStoreTests",
       dependencies: [
-        "DownloadStore", "ObjectStore", "SystemInterface", "TestSupport", "TestTraits",
+        "DownloadMetalink", "DownloadStore", "ObjectStore", "RecordTestSupport", "SystemInterface",
+        "TestSupport", "TestTraits",
       ],
       exclude: ["Arithmetic.txt"]
     ),
@@ -311,22 +237,18 @@ let package = Package(
     .testTarget(
       name: "DownloadSyncTests",
       dependencies: [
-        "DownloadStore", "DownloadSync", "ObjectStore", "ObjectStoreCore", "ResumeData",
-        "SystemInterface", "TestSupport", "TestTraits",
+        "DownloadStore", "DownloadSync", "ObjectStore", "ObjectStoreCore", "RecordTestSupport",
+        "ResumeData", "SystemInterface", "TestSupport", "TestTraits",
       ]
     ),
-    // The files of a schema, the rules of its changes, and their verdicts on real stores; the checks
-    // of migrations, with migrations that are correct and others that are not.
+    // What is stored: the files of a schema and the rules of its changes, the checks of migrations,
+    // the schema of the records and its releases, and an independent reader in Python.
     .testTarget(
-      name: "MigrationTestingTests",
-      dependencies: ["MigrationTesting", "ObjectStore", "TestSupport"]
-    ),
-    // The schema of the records against its lock file and its releases.
-    .testTarget(
-      name: "MigrationsTests",
+      name: "StoredFormatTests",
       dependencies: [
-        "DownloadStore", "MigrationTesting", "Migrations", "ObjectStore", "TestSupport",
-      ]
+        "DownloadStore", "LMDB", "MigrationTesting", "Migrations", "ObjectStore", "TestSupport",
+      ],
+      exclude: ["SecondReader/read_store.py"]
     ),
     // Checks and records the schema of the records: make schema.
     .executableTarget(
@@ -334,14 +256,11 @@ let package = Package(
       dependencies: ["DownloadStore", "MigrationTesting", "Migrations"],
       path: "Tests/Support/download-schema"
     ),
-    // The file format, with an independent reader in Python.
-    .testTarget(
-      name: "SecondReaderTests",
-      dependencies: ["DownloadStore", "LMDB", "ObjectStore", "TestSupport"]
-    ),
     .target(
       name: "CommandTestSupport",
-      dependencies: ["CommandLineSupport", "ObjectStore", "SystemInterface"],
+      dependencies: [
+        "CommandLineSupport", "FaultServer", "ObjectStore", "SystemInterface", "TestSupport",
+      ],
       path: "Tests/Support/CommandTestSupport"
     ),
     // The tool of ObjectStore: its commands on real stores, imports, migrations, hostile input.
@@ -358,47 +277,31 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "CommandLineSupport", "CommandTestSupport", "DownloadCommands", "DownloadMetalink",
-        "DownloadStore", "DownloadSync", "FaultServer", "LMDB", "NginxServer",
-        "ObjectStore", "ResumeData", "StoreFuzzing", "SystemInterface", "TestSupport", "TestTraits",
+        "DownloadStore", "DownloadSync", "FaultServer", "LMDB",
+        "ObjectStore", "ResumeData", "Fuzzing", "SystemInterface", "TestSupport", "TestTraits",
         "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
-    .target(
-      name: "NginxServer",
-      dependencies: ["FaultServer", "TestSupport"],
-      path: "Tests/Support/NginxServer"
-    ),
-    // The built tool, killed at any moment, with damaged files, on full disks, and after crashes.
+    // The built tool, killed at any moment, with damaged files, on full disks, and after crashes; and
+    // power cuts, replayed from a recording of its system calls.
     .testTarget(
       name: "KillTests",
       dependencies: [
         "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "SystemInterface",
         "TestSupport", "TestTraits", "dlstore",
-      ]
-    ),
-    .target(name: "PowerCut", path: "Tests/Support/PowerCut"),
-    // Power cuts, replayed from a recording of the built tool's system calls.
-    .testTarget(
-      name: "PowerCutTests",
-      dependencies: [
-        "DownloadStore", "FaultServer", "ObjectStore", "PowerCut", "SystemInterface", "TestSupport",
-        "dlstore",
       ],
-      exclude: ["Recorder"]
+      exclude: ["PowerCuts/Recorder"]
     ),
+    // The engine with manual or real transports, and a server with TLS whose protocol is a script.
     .target(
       name: "EngineTestSupport",
       dependencies: [
-        "DownloadStore", "DownloadSync", "FaultServer", "ObjectStore", "SystemInterface",
-        "TestSupport", "TransportTesting",
-      ],
+        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "DownloadURLSession",
+        "FaultServer", "ObjectStore", "SystemInterface", "TestSupport",
+      ] + asyncHTTPClient,
       path: "Tests/Support/EngineTestSupport"
-    ),
-    .testTarget(
-      name: "DownloadMetalinkTests",
-      dependencies: ["DownloadMetalink", "DownloadStore", "TestSupport"]
     ),
     // The engine with a real store, real files and a real server.
     .testTarget(
@@ -406,7 +309,7 @@ let package = Package(
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
         "ResumeData", "DownloadSimulation", "SystemInterface", "TestSupport", "TestTraits",
-        "TransportTesting", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Logging", package: "swift-log"),
       ]
     ),
     // The documented behaviour of earlier download managers (docs/predecessors.md).
@@ -415,7 +318,7 @@ let package = Package(
       dependencies: [
         "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
         "ResumeData", "DownloadSimulation", "SystemInterface", "TestSupport", "TestTraits",
-        "TransportTesting", "DownloadURLSession",
+        "DownloadURLSession",
       ]
     ),
     .target(
@@ -437,56 +340,27 @@ let package = Package(
       dependencies: ["DownloadStore", "DownloadSync", "LMDB", "ObjectStore", "SystemInterface"],
       path: "Tests/Support/instruction-count"
     ),
-    // The engine under random simulated faults, each run determined by a seed.
-    .testTarget(
-      name: "SimulationTests",
-      dependencies: [
-        "DownloadStore", "DownloadSync", "DownloadSimulation", "Simulation", "SystemInterface",
-      ]
-    ),
+    // All fuzzers, and what runs them.
     .target(
-      name: "HTTPFuzzing",
+      name: "Fuzzing",
       dependencies: [
-        "DownloadAsyncHTTPClient", "DownloadStore", "DownloadSync", "FaultServer", "FuzzSupport",
-        "ObjectStore", "Simulation", "SystemInterface", "TLSServer", "TestSupport",
-        "TransportTesting",
+        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadCommands", "DownloadStore",
+        "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore", "ResumeData",
+        "Simulation",
+        "SystemInterface", "TestSupport",
       ],
-      path: "Tests/Support/HTTPFuzzing"
+      path: "Tests/Support/Fuzzing"
     ),
-    // A server with TLS whose protocol is a script, such as frames of HTTP/2.
-    .target(
-      name: "TLSServer",
-      dependencies: ["SystemInterface"] + asyncHTTPClient,
-      path: "Tests/Support/TLSServer"
-    ),
-    .executableTarget(
-      name: "http-response-fuzz",
-      dependencies: ["FuzzSupport", "HTTPFuzzing"],
-      path: "Tests/Support/http-response-fuzz"
-    ),
-    .executableTarget(
-      name: "http-socket-fuzz",
-      dependencies: ["FuzzSupport", "HTTPFuzzing"],
-      path: "Tests/Support/http-socket-fuzz"
-    ),
-    .executableTarget(
-      name: "http2-fuzz",
-      dependencies: ["FuzzSupport", "HTTPFuzzing"],
-      path: "Tests/Support/http2-fuzz"
-    ),
-    .executableTarget(
-      name: "request-target-fuzz",
-      dependencies: ["FuzzSupport", "HTTPFuzzing"],
-      path: "Tests/Support/request-target-fuzz"
-    ),
-    // A short fuzz run of HTTP responses, simulated and over a socket, of frames and of targets.
+    .executableTarget(name: "fuzz", dependencies: ["Fuzzing"], path: "Tests/Support/fuzz"),
+    // The engine under random simulated faults, each run determined by a seed; a short run of each
+    // fuzzer, and a replay of its corpus.
     .testTarget(
-      name: "HTTPFuzzTests",
+      name: "FuzzTests",
       dependencies: [
-        "FuzzSupport", "HTTPFuzzing", "TestSupport", "http-response-fuzz", "http-socket-fuzz",
-        "http2-fuzz", "request-target-fuzz",
+        "DownloadSimulation", "DownloadStore", "DownloadSync", "Fuzzing", "Simulation",
+        "SystemInterface", "TestSupport", "fuzz",
       ],
-      exclude: ["Corpus", "HTTP2Corpus", "TargetCorpus"]
+      exclude: ["Corpora"]
     ),
   ]
 )

@@ -1,7 +1,7 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
-import NginxServer
 import ObjectStore
 import TestSupport
 import TestTraits

@@ -1,8 +1,8 @@
 import CommandTestSupport
 import DownloadStore
 import Foundation
+import Fuzzing
 import ObjectStore
-import StoreFuzzing
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import ArgumentParser
+import CommandTestSupport
 import DownloadStore
 import DownloadSync
 import FaultServer
 import Foundation
-import NginxServer
 import ObjectStore
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import DownloadStore
 import Foundation
 import ObjectStore
+import RecordTestSupport
 import TestSupport
 import TestTraits
 import Testing

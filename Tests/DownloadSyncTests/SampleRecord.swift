@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 @testable import DownloadStore
 @testable import DownloadSync
@@ -97,41 +96,5 @@ extension PartialFile {
   /// Writes bytes after those before the first gap.
   func write(_ bytes: Span<UInt8>) throws(Failure) {
     try write(bytes, at: position)
-  }
-}
-
-// The events of the state machine, as tests apply them. An event that the record does not accept is an
-// issue, and leaves the record as it is.
-
-extension DownloadRecord {
-  /// Applies an event, and returns what it did.
-  @discardableResult
-  mutating func take(_ event: Event, at moment: Date? = nil) -> Outcome {
-    do {
-      return try apply(event, at: moment ?? updatedAt)
-    } catch {
-      Issue.record("\(error)")
-      return Outcome(hasChanged: false)
-    }
-  }
-
-  /// Applies a failed attempt, and returns the wait before the next one.
-  @discardableResult
-  mutating func fail(
-    _ failure: DownloadFailure,
-    from source: String,
-    at moment: Date,
-    droppingBytes: Bool = false,
-    marking hooks: Set<DownloadHook> = [],
-    retryingAfter wait: @escaping @Sendable (DownloadRecord) -> Duration?
-  ) -> Duration? {
-    let attempt = FailedAttempt(
-      failure,
-      from: source,
-      droppingBytes: droppingBytes,
-      marking: hooks,
-      retryingAfter: wait
-    )
-    return take(.attemptFailed(attempt), at: moment).wait
   }
 }

@@ -6,7 +6,6 @@ import Foundation
 import ObjectStore
 import TestSupport
 import Testing
-import TransportTesting
 
 /// Partial files whose records know neither their last write nor their digests, because another
 /// program has begun them.

@@ -7,7 +7,6 @@ import ObjectStore
 import SystemInterface
 import TestTraits
 import Testing
-import TransportTesting
 
 /// Files, engines and record changes of other owners.
 @Suite(.timeLimit(.minutes(10)))

@@ -4,7 +4,6 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import Testing
-import TransportTesting
 
 /// Responses without the file: which are retried, and which are final.
 @Suite(.timeLimit(.minutes(10)))

@@ -7,7 +7,6 @@ import Logging
 import ObjectStore
 import SystemInterface
 import Testing
-import TransportTesting
 
 /// The requests that carry credentials, and the contents of failure messages.
 @Suite(.timeLimit(.minutes(10)))

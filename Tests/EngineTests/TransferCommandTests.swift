@@ -6,7 +6,6 @@ import Foundation
 import ObjectStore
 import TestTraits
 import Testing
-import TransportTesting
 
 /// The engine's commands against a real server.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,8 +1,8 @@
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import Testing
-import TransportTesting
 
 /// Bounds of memory and transfer rate.
 @Suite(.timeLimit(.minutes(10)))

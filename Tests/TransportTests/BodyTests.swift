@@ -1,8 +1,8 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Testing
-import TransportTesting
 
 /// Bodies as a sink receives them, for each way in which a server can send them.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import SystemInterface
 import TestTraits
 import Testing
-import TransportTesting
 
 /// Tasks that the caller or the sink cancels.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import Testing
-import TransportTesting
 
 /// Broken transfers as a sink sees them.
 @Suite(.timeLimit(.minutes(10)))

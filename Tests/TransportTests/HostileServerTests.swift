@@ -1,8 +1,8 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Testing
-import TransportTesting
 
 /// Servers that send malformed or endless responses.
 ///

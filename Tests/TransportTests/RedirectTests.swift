@@ -1,9 +1,9 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import Foundation
 import Testing
-import TransportTesting
 
 /// The requests that follow a redirect.
 @Suite(.timeLimit(.minutes(10)))

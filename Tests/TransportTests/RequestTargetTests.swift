@@ -1,9 +1,9 @@
 import DownloadStore
 import DownloadSync
+import EngineTestSupport
 import FaultServer
 import SystemInterface
 import Testing
-import TransportTesting
 
 /// The request targets that a server receives.
 @Suite(.timeLimit(.minutes(10)))

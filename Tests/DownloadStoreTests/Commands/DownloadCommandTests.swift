@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import RecordTestSupport
 import TestTraits
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import RecordTestSupport
 import SystemInterface
 import TestSupport
 import Testing

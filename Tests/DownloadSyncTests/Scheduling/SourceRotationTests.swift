@@ -1,5 +1,6 @@
 import DownloadStore
 import Foundation
+import RecordTestSupport
 import TestTraits
 import Testing
 

@@ -96,9 +96,13 @@ package final class BuiltProcess: Sendable {
     kill(id, signal)
   }
 
-  /// The exit code, or 128 plus the signal that ended the process.
-  package func status() async throws -> Int32 {
-    try await wait { !process.isRunning }
+  /// Waits for the end of the process.
+  ///
+  /// - Parameter limit: The time after which the process is killed, because it hangs.
+  /// - Returns: The exit code, or 128 plus the signal that ended the process.
+  /// - Throws: ``TimedOut`` after the limit.
+  package func status(within limit: Duration = .seconds(300)) async throws -> Int32 {
+    try await wait(within: limit) { !process.isRunning }
     return process.terminationReason == .exit
       ? process.terminationStatus : 128 + process.terminationStatus
   }
@@ -109,8 +113,11 @@ package final class BuiltProcess: Sendable {
   }
 
   /// Waits until a condition holds.
-  package func wait(until condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+  package func wait(
+    within limit: Duration = .seconds(300),
+    until condition: () -> Bool
+  ) async throws {
+    let deadline = ContinuousClock.now.advanced(by: limit)
     while !condition() {
       guard ContinuousClock.now < deadline else {
         kill(-id, SIGKILL)

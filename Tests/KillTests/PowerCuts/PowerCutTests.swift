@@ -1,0 +1,117 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if os(Linux)
+  /// The number of power cuts, which `DLSTORE_POWER_CUTS` overrides.
+  private let cuts =
+    ProcessInfo.processInfo.environment["DLSTORE_POWER_CUTS"].flatMap(Int.init) ?? 200
+  /// The seed of all random choices.
+  ///
+  /// `DLSTORE_POWER_CUT_SEED` repeats another run.
+  private let seed =
+    ProcessInfo.processInfo.environment["DLSTORE_POWER_CUT_SEED"].flatMap(UInt64.init)
+    ?? .random(in: 0..<1 << 48)
+
+  /// Power cuts after any system call of a recorded `dlstore` session.
+  @Suite(.serialized, .timeLimit(.minutes(5 + cuts / 20)))
+  struct PowerCutTests {
+    /// Recorded once: the tests differ only in the behavior of the disk.
+    private static let recorded = Result { try RecordedRun() }
+
+    @Test func `a recording contains every change of every file`() throws {
+      let run = try Self.recorded.get()
+      var disk = RecordedDisk()
+      for call in run.calls { disk.apply(call) }
+      var whole = disk.whole
+      whole.folders.remove(run.diskPath)
+      #expect(whole.folders == run.end.folders)
+      #expect(whole.files.keys.sorted() == run.end.files.keys.sorted())
+      for (path, file) in run.end.files {
+        #expect(whole.files[path]?.inode == file.inode, "\(path)")
+        #expect(whole.files[path]?.bytes == file.bytes, "\(path)")
+        #expect(whole.files[path]?.modified == file.modified, "\(path)")
+      }
+    }
+
+    @Test func `a power cut at any system call leaves a valid store and complete files`() throws {
+      let run = try Self.recorded.get()
+      print("power cuts: \(cuts) in \(run.calls.count) calls, DLSTORE_POWER_CUT_SEED=\(seed)")
+      var recovered = 0
+      let problems = try problems(in: run, count: cuts) { check, image, promised, random, number in
+        guard number.isMultiple(of: 20) else { return [] }
+        recovered += 1
+        return try check.recoveryProblems(of: image, promised: promised, using: &random)
+      }
+      for problem in problems { Issue.record("seed \(seed): \(problem)") }
+      #expect(recovered >= cuts / 20)
+    }
+
+    @Test func `a power cut while a file is repaired or adopted leaves counted bytes on the disk`()
+      throws
+    {
+      let run = try Self.recorded.get()
+      #expect(run.copies.count == 2 && run.copies.allSatisfy { $0.count > 10 })
+      // At each call of these commands, and three times each: a cut keeps all unsynced bytes, none,
+      // or a part of them.
+      let moments = run.copies.flatMap { range in
+        (range.lowerBound...range.upperBound).flatMap { [$0, $0, $0] }
+      }
+      let problems = try problems(in: run, at: moments) { _, _, _, _, _ in [] }
+      for problem in problems.prefix(9) { Issue.record("seed \(seed): \(problem)") }
+    }
+
+    /// Verifies that the check can fail.
+    @Test(arguments: RecordedDisk.Defect.allCases)
+    func `a disk that ignores one kind of sync is detected`(_ defect: RecordedDisk.Defect) throws {
+      let run = try Self.recorded.get()
+      let problems = try problems(in: run, count: 100, defect: defect) { _, _, _, _, _ in [] }
+      #expect(!problems.isEmpty)
+    }
+
+    /// Cuts the power at `count` calls, which include the return of each command.
+    private func problems(
+      in run: RecordedRun,
+      count: Int,
+      defect: RecordedDisk.Defect? = nil,
+      recover: Recovery
+    ) throws -> [String] {
+      var random = SplitMix64(seed: seed)
+      var moments = run.markedCalls
+      while moments.count < count {
+        moments.append(Int.random(in: 0...run.calls.count, using: &random))
+      }
+      return try problems(in: run, at: moments, defect: defect, recover: recover)
+    }
+
+    private typealias Recovery = (
+      PowerCutCheck, DiskImage, [String: RecordedRun.Promise], inout SplitMix64, Int
+    ) throws -> [String]
+
+    /// Cuts the power at some calls.
+    private func problems(
+      in run: RecordedRun,
+      at moments: [Int],
+      defect: RecordedDisk.Defect? = nil,
+      recover: Recovery
+    ) throws -> [String] {
+      var random = SplitMix64(seed: seed &+ 1)
+      let check = PowerCutCheck(run: run)
+      var disk = RecordedDisk(defect: defect)
+      var applied = 0
+      var problems: [String] = []
+      for (number, moment) in moments.sorted().enumerated() {
+        for call in run.calls[applied..<moment] { disk.apply(call) }
+        applied = moment
+        var atCut = disk
+        if moment < run.calls.count { atCut.apply(run.calls[moment], isPending: true) }
+        let image = atCut.cut(using: &random)
+        let promised = run.promises(after: moment)
+        var found = check.problems(of: image, promised: promised, using: &random)
+        if found.isEmpty { found = try recover(check, image, promised, &random, number) }
+        problems += found.map { "call \(moment): \($0)" }
+      }
+      return problems
+    }
+  }
+#endif

@@ -1,5 +1,0 @@
-import Foundation
-import FuzzSupport
-import StoreFuzzing
-
-exit(await FuzzCommand.run(DataFileFuzzer.self))

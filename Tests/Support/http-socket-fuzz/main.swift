@@ -1,5 +1,0 @@
-import Foundation
-import FuzzSupport
-import HTTPFuzzing
-
-exit(await FuzzCommand.run(HTTPSocketFuzzer.self))

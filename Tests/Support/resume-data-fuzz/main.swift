@@ -1,5 +1,0 @@
-import Foundation
-import FuzzSupport
-import ResumeDataFuzzing
-
-exit(await FuzzCommand.run(ResumeDataFuzzer.self))

@@ -1,5 +1,0 @@
-import Foundation
-import FuzzSupport
-import RowFuzzing
-
-exit(await FuzzCommand.run(RowFuzzer.self))

@@ -1,0 +1,63 @@
+#if AsyncHTTPClient
+  import DownloadAsyncHTTPClient
+  import DownloadStore
+  import DownloadSync
+  import EngineTestSupport
+  import TestSupport
+  import Testing
+
+  /// Versions of TLS, and the certificate of the client.
+  @Suite(.timeLimit(.minutes(10)))
+  struct TLSTests {
+    private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+    private let folder: TemporaryFolder
+    private let transport: AsyncHTTPClientTransport
+
+    init() throws {
+      folder = try TemporaryFolder()
+      let file = try TestCertificate.write(to: folder.path)
+      var connection = ConnectionSettings()
+      connection.certificateAuthorities = file
+      connection.clientCertificate = file
+      transport = try AsyncHTTPClientTransport(connection: connection)
+    }
+
+    private func outcome(_ request: TaskRequest) async -> TaskOutcome? {
+      let sink = RecordingSink()
+      _ = transport.start(request, sink: sink)
+      return await sink.outcome()
+    }
+
+    @Test(arguments: TLSServer.Version.allCases)
+    func `TLS 1.2 is the oldest version`(_ version: TLSServer.Version) async throws {
+      let server = try TLSServer(version: version) { HTTP1Conversation(Self.reply) }
+      let outcome = await outcome(TaskRequest(url: server.url("/x"), recordID: "r"))
+      let isAccepted = version == .tls12 || version == .tls13
+      #expect((outcome == .completed) == isAccepted, "\(String(describing: outcome))")
+      #expect(server.peers.count == (isAccepted ? 1 : 0))
+      if !isAccepted { #expect(outcome?.failureCode == .insecure) }
+    }
+
+    @Test func `the client certificate is shown to the origin of the download only`() async throws {
+      let other = try TLSServer { HTTP1Conversation(Self.reply) }
+      let redirect =
+        "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: \(other.url("/x"))\r\n\r\n"
+      let server = try TLSServer { HTTP1Conversation(redirect) }
+      #expect(await outcome(TaskRequest(url: server.url("/x"), recordID: "r")) == .completed)
+      #expect(server.peers.map(\.hasCertificate) == [true])
+      #expect(other.peers.map(\.hasCertificate) == [false])
+      // A mirror of a download from another origin.
+      let mirror = TaskRequest(
+        url: other.url("/x"),
+        recordID: "r",
+        credentialURL: server.url("/x")
+      )
+      #expect(await outcome(mirror) == .completed)
+      #expect(!other.peers.contains { $0.hasCertificate })
+      // A download from that origin.
+      #expect(await outcome(TaskRequest(url: other.url("/x"), recordID: "r")) == .completed)
+      #expect(other.peers.last?.hasCertificate == true)
+    }
+  }
+#endif
