@@ -26,11 +26,11 @@ struct HTTP2Tests {
     _ transport: TransportChoice,
     _ arguments: [String],
     trusting certificate: String?
-  ) throws -> DLStoreProcess {
+  ) async throws -> DLStoreProcess {
     var environment: [String: String] = [:]
     if let certificate {
       environment["SSL_CERT_FILE"] = certificate
-      environment["LD_PRELOAD"] = try TrustingCurl.library(in: folder.path)
+      environment["LD_PRELOAD"] = try await TrustingCurl.library(in: folder.path)
       environment[TrustingCurl.variable] = certificate
     }
     return try DLStoreProcess(
@@ -48,9 +48,9 @@ struct HTTP2Tests {
   {
     let bodies = (0..<4).map { Body.generated(byteCount: 3_000_000, seed: UInt64(61 + $0)) }
     let files = Dictionary(uniqueKeysWithValues: bodies.enumerated().map { ("f\($0)", $1) })
-    let nginx = try NginxServer(files: files)
+    let nginx = try await NginxServer(files: files)
     let urls = files.keys.sorted().map { nginx.url($0) }
-    let process = try start(transport, ["get"] + urls, trusting: nginx.certificate)
+    let process = try await start(transport, ["get"] + urls, trusting: nginx.certificate)
     #expect(try await process.status() == 0, "\(process.messages)")
     for (index, body) in bodies.enumerated() {
       #expect(body.matches(file: file("f\(index)")))
@@ -62,9 +62,9 @@ struct HTTP2Tests {
   func `a target is sent over HTTP/2 as it was given`(
     _ transport: TransportChoice
   ) async throws {
-    let nginx = try NginxServer(files: ["a": .text("a")])
+    let nginx = try await NginxServer(files: ["a": .text("a")])
     let url = nginx.url("a?s=%2b%C9%cc&t=[v1]")
-    let process = try start(transport, ["get", url, "-o", "b"], trusting: nginx.certificate)
+    let process = try await start(transport, ["get", url, "-o", "b"], trusting: nginx.certificate)
     #expect(try await process.status() == 0, "\(process.messages)")
     #expect(nginx.log == ["HTTP/2.0 200 /a?s=%2b%C9%cc&t=%5Bv1%5D -"])
   }
@@ -75,8 +75,8 @@ struct HTTP2Tests {
   ) async throws {
     let body = Body.generated(byteCount: 16_000_000, seed: 66)
     // The first transfer cannot end before the test stops it.
-    let nginx = try NginxServer(files: ["a": body], slowAfter: 2_000_000)
-    let first = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    let nginx = try await NginxServer(files: ["a": body], slowAfter: 2_000_000)
+    let first = try await start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
     let store = file("store")
     // Once the store counts bytes, a checkpoint exists.
     try await first.wait {
@@ -88,7 +88,7 @@ struct HTTP2Tests {
     let received = try RecordStore(at: store, access: .readOnly)
       .record(matching: nginx.url("a")).received
     #expect(received > 0 && received < body.byteCount)
-    let second = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    let second = try await start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
     #expect(try await second.status() == 0, "\(second.messages)")
     #expect(body.matches(file: file("a")))
     #expect(nginx.log.last == "HTTP/2.0 206 /a bytes=\(received)-")
@@ -98,8 +98,8 @@ struct HTTP2Tests {
   func `an untrusted certificate fails the download after one attempt`(
     _ transport: TransportChoice
   ) async throws {
-    let nginx = try NginxServer(files: ["a": .text("a")])
-    let process = try start(transport, ["get", nginx.url("a")], trusting: nil)
+    let nginx = try await NginxServer(files: ["a": .text("a")])
+    let process = try await start(transport, ["get", nginx.url("a")], trusting: nil)
     #expect(try await process.status() == 1)
     let record = try RecordStore(at: file("store"), access: .readOnly)
       .record(matching: nginx.url("a"))
@@ -118,8 +118,8 @@ struct HTTP2Tests {
     _ transport: TransportChoice,
     _ kind: ServerCertificate
   ) async throws {
-    let nginx = try NginxServer(files: ["a": .text("a")], certificate: kind)
-    let process = try start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    let nginx = try await NginxServer(files: ["a": .text("a")], certificate: kind)
+    let process = try await start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
     let isRight = kind == .issued || kind == .selfSigned
     #expect(try await process.status() == (isRight ? 0 : 1), "\(process.messages)")
     let record = try RecordStore(at: file("store"), access: .readOnly)
@@ -153,15 +153,14 @@ enum TrustingCurl {
     """
 
   /// The path of the compiled library.
-  static func library(in folder: String) throws -> String {
+  static func library(in folder: String) async throws -> String {
     let library = "\(folder)/trusting-curl.so"
     guard !FileManager.default.fileExists(atPath: library) else { return library }
     try Data(source.utf8).write(to: URL(filePath: "\(library).c"))
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["cc", "-shared", "-fPIC", "-o", library, "\(library).c", "-ldl"]
-    try compiler.start()
-    compiler.waitUntilExit()
+    try await compiler.runToEnd()
     try #require(compiler.terminationStatus == 0, "cc failed to build the library")
     return library
   }

@@ -35,11 +35,11 @@ struct ProxyTests {
     _ arguments: [String],
     trusting certificate: String? = nil,
     environment: [String: String] = [:]
-  ) throws -> DLStoreProcess {
+  ) async throws -> DLStoreProcess {
     var environment = environment
     if let certificate {
       environment["SSL_CERT_FILE"] = certificate
-      environment["LD_PRELOAD"] = try TrustingCurl.library(in: folder.path)
+      environment["LD_PRELOAD"] = try await TrustingCurl.library(in: folder.path)
       environment[TrustingCurl.variable] = certificate
     }
     return try DLStoreProcess(
@@ -58,11 +58,14 @@ struct ProxyTests {
   func `http requests are forwarded with the credentials of the proxy`(
     _ transport: TransportChoice
   ) async throws {
-    let proxy = try TinyProxy()
+    let proxy = try await TinyProxy()
     let body = Body.generated(byteCount: 300_000, seed: 3)
     server.route("/a", Resource(body))
     server.route("/b", Resource(redirectTo: server.url("/a?x=%20y%c9&t=[1]")))
-    let process = try start(transport, ["get", server.url("/b"), "-o", "a", "--proxy", proxy.url])
+    let process = try await start(
+      transport,
+      ["get", server.url("/b"), "-o", "a", "--proxy", proxy.url]
+    )
     #expect(try await process.status() == 0, "\(process.messages)")
     #expect(body.matches(file: folder.path("a")))
     #expect(
@@ -78,10 +81,10 @@ struct ProxyTests {
   ) async throws {
     let body = Body.generated(byteCount: 8_000_000, seed: 66)
     // The first transfer cannot end before the test stops it.
-    let nginx = try NginxServer(files: ["a": body], slowAfter: 2_000_000)
-    let proxy = try TinyProxy(tunnelPort: nginx.port)
+    let nginx = try await NginxServer(files: ["a": body], slowAfter: 2_000_000)
+    let proxy = try await TinyProxy(tunnelPort: nginx.port)
     let options = ["get", nginx.url("a"), "--proxy", proxy.url]
-    let first = try start(transport, options, trusting: nginx.certificate)
+    let first = try await start(transport, options, trusting: nginx.certificate)
     let store = store
     try await first.wait {
       let record = try? RecordStore(at: store, access: .readOnly).record(matching: nginx.url("a"))
@@ -91,7 +94,7 @@ struct ProxyTests {
     #expect(try await first.status() == 130)
     let received = try record(nginx.url("a")).received
     #expect(received > 0 && received < body.byteCount)
-    let second = try start(transport, options, trusting: nginx.certificate)
+    let second = try await start(transport, options, trusting: nginx.certificate)
     #expect(try await second.status() == 0, "\(second.messages)")
     #expect(body.matches(file: folder.path("a")), "the answer to CONNECT is not that of the server")
     #expect(nginx.log.last == "HTTP/2.0 206 /a bytes=\(received)-")
@@ -103,10 +106,10 @@ struct ProxyTests {
     _ transport: TransportChoice,
     _ isTunnel: Bool
   ) async throws {
-    let nginx = try NginxServer(files: ["a": .text("a")])
-    let proxy = try TinyProxy(tunnelPort: nginx.port)
+    let nginx = try await NginxServer(files: ["a": .text("a")])
+    let proxy = try await TinyProxy(tunnelPort: nginx.port)
     let url = isTunnel ? nginx.url("a") : server.url("/a")
-    let process = try start(
+    let process = try await start(
       transport,
       ["get", url, "--proxy", "http://127.0.0.1:\(proxy.port)"],
       trusting: nginx.certificate
@@ -122,16 +125,16 @@ struct ProxyTests {
   func `the environment names the proxy and the hosts without one`(
     _ transport: TransportChoice
   ) async throws {
-    let proxy = try TinyProxy()
+    let proxy = try await TinyProxy()
     server.route("/a", Resource(.text("a")))
-    let first = try start(
+    let first = try await start(
       transport,
       ["get", server.url("/a")],
       environment: ["http_proxy": proxy.url]
     )
     #expect(try await first.status() == 0, "\(first.messages)")
     #expect(proxy.requests.count == 1)
-    let second = try start(
+    let second = try await start(
       transport,
       ["get", server.url("/a?2"), "-o", "b"],
       environment: ["all_proxy": proxy.url, "NO_PROXY": "example.com,127.0.0.1"]
@@ -143,7 +146,7 @@ struct ProxyTests {
   @Test(arguments: TransportChoice.available)
   func `a proxy that is not there is retried`(_ transport: TransportChoice) async throws {
     let closed = try ClosedPort()
-    let process = try start(
+    let process = try await start(
       transport,
       ["get", server.url("/a"), "--proxy", "127.0.0.1:\(closed.port)", "--max-attempts", "1"]
     )
@@ -216,8 +219,8 @@ struct ProxyTests {
     }
 
     @Test func `an authority from a file is trusted, and nothing else`() async throws {
-      let nginx = try NginxServer(files: ["a": .text("a")])
-      let other = try NginxServer(files: ["b": .text("b")])
+      let nginx = try await NginxServer(files: ["a": .text("a")])
+      let other = try await NginxServer(files: ["b": .text("b")])
       let trusted = try await get(nginx.url("a"), "--ca-certificate", nginx.certificate)
       #expect(trusted.status == 0, "\(trusted.messages)")
       let untrusted = try await get(other.url("b"), "--ca-certificate", nginx.certificate)
@@ -225,9 +228,12 @@ struct ProxyTests {
     }
 
     @Test func `a client certificate identifies the client`() async throws {
-      let client = try NginxServer(files: [:])
+      let client = try await NginxServer(files: [:])
       let key = client.certificate.replacing("certificate.pem", with: "key.pem")
-      let nginx = try NginxServer(files: ["a": .text("a")], requiringClientsOf: client.certificate)
+      let nginx = try await NginxServer(
+        files: ["a": .text("a")],
+        requiringClientsOf: client.certificate
+      )
       let anonymous = try await get(nginx.url("a"), "--ca-certificate", nginx.certificate)
       #expect(anonymous.status == 1)
       let known = try await get(

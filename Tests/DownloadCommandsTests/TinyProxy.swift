@@ -22,7 +22,7 @@ final class TinyProxy: Sendable {
   ///
   /// - Parameter tunnelPort: The only port to which it opens tunnels.
   /// - Throws: ``Failure``, or an error of Foundation.
-  init(tunnelPort: UInt16 = 443) throws {
+  init(tunnelPort: UInt16 = 443) async throws {
     folder = try TemporaryFolder()
     // Another process may take the port in the meantime.
     for _ in 0..<5 {
@@ -53,7 +53,7 @@ final class TinyProxy: Sendable {
           (self.port, self.process) = (port, process)
           return
         }
-        Thread.sleep(forTimeInterval: 0.01)
+        try await Task.sleep(for: .milliseconds(10))
       }
       process.terminate()
     }

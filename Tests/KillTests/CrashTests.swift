@@ -21,7 +21,7 @@ struct CrashTests {
   @Test(arguments: [Fault.closeInsideHeader, trailer, flood])
   func `a server that crashes or hangs the process is quarantined, and other downloads complete`(
     _ fault: Fault
-  ) throws {
+  ) async throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "crash-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -32,11 +32,11 @@ struct CrashTests {
     slow.bytesPerSecond = 3_000_000
     server.route("/poison", Resource(body, faults: fault, then: .repeatLast))
     server.route("/good", slow)
-    let added = try ToolProcess.run(
+    let added = try await ToolProcess.run(
       ["--store", folder, "add", server.url("/poison"), server.url("/good")])
     #expect(added.exitCode == 0)
 
-    let end = try ToolProcess.run(
+    let end = try await ToolProcess.run(
       ["--store", folder, "run", "--until-idle", "--transport", "urlsession"]
     )
     #expect(end.exitCode == 1)
@@ -52,9 +52,9 @@ struct CrashTests {
 
     // Restarting the download allows another three starts.
     server.route("/poison", Resource(body))
-    let again = try ToolProcess.run(["--store", folder, "add", server.url("/poison")])
+    let again = try await ToolProcess.run(["--store", folder, "add", server.url("/poison")])
     #expect(again.exitCode == 0)
-    let last = try ToolProcess.run(
+    let last = try await ToolProcess.run(
       ["--store", folder, "run", "--until-idle", "--transport", "urlsession"]
     )
     #expect(last.exitCode == 0)

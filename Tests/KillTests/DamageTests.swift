@@ -17,28 +17,29 @@ struct DamageTests {
   }
 
   @Test(arguments: ["list", "run", "inspect"])
-  func `a file of random bytes is reported as damaged`(command: String) throws {
+  func `a file of random bytes is reported as damaged`(command: String) async throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let garbage = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) })
     try garbage.write(to: file)
     let arguments = command == "inspect" ? ["inspect", "abc"] : [command]
     let log = "\(folder)/log"
-    let end = try ToolProcess.run(["--store", folder] + arguments, output: log)
+    let end = try await ToolProcess.run(["--store", folder] + arguments, output: log)
     #expect(end.exitCode == 65)
     #expect(try String(contentsOfFile: log, encoding: .utf8).contains(folder))
     #expect(try Data(contentsOf: file) == garbage)
   }
 
-  @Test func `a truncated file is reported as damaged`() throws {
+  @Test func `a truncated file is reported as damaged`() async throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let half = try Data(contentsOf: file).prefix(64 * 1_024)
     try half.write(to: file)
-    #expect(try ToolProcess.run(["--store", folder, "list"]).exitCode == 65)
+    #expect(try await ToolProcess.run(["--store", folder, "list"]).exitCode == 65)
   }
 
-  @Test func `a page of zeros or random bytes is reported as damaged wherever it is`() throws {
+  @Test func `a page of zeros or random bytes is reported as damaged wherever it is`() async throws
+  {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let whole = try Data(contentsOf: file)
@@ -51,7 +52,7 @@ struct DamageTests {
           with: repeatElement(filling, count: 4_096)
         )
         try damaged.write(to: file)
-        let end = try ToolProcess.run(["--store", folder, "list", "--format", "jsonl"])
+        let end = try await ToolProcess.run(["--store", folder, "list", "--format", "jsonl"])
         // A page that is no longer referenced can have any content.
         #expect([0, 65].contains(end.exitCode), "page \(page), \(filling): \(end.status)")
       }
@@ -60,7 +61,7 @@ struct DamageTests {
 
   /// Changes the numbers of a page that LMDB follows: its header, its pointers, and the fields of a
   /// meta page.
-  @Test func `changed numbers in a page give exit code 65 or have no effect`() throws {
+  @Test func `changed numbers in a page give exit code 65 or have no effect`() async throws {
     let (folder, file) = try makeStore()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let whole = try Data(contentsOf: file)
@@ -77,7 +78,7 @@ struct DamageTests {
       }
       try damaged.write(to: file)
       for arguments in [["list", "--format", "jsonl"], ["add", "http://127.0.0.1:1/\(round)"]] {
-        let end = try ToolProcess.run(["--store", folder] + arguments)
+        let end = try await ToolProcess.run(["--store", folder] + arguments)
         #expect([0, 65].contains(end.exitCode), "round \(round): \(arguments), \(end.status)")
         if end.exitCode == 65 { damagedCount += 1 }
         if arguments[0] == "add", end.exitCode == 65 {

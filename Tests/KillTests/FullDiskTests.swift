@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `a full disk for the files ends the run with 74, and free space lets it continue`()
-      throws
+      async throws
     {
       let disk = try SmallDisk(bytes: 4 << 20)
       let folder = FileManager.default.temporaryDirectory
@@ -51,17 +51,17 @@ import Testing
       let body = Body.generated(byteCount: 8 << 20, seed: 1)
       server.route("/a", Resource(body))
       let arguments = ["--store", folder]
-      #expect(try ToolProcess.run(arguments + ["add", server.url("/a")]).exitCode == 0)
+      #expect(try await ToolProcess.run(arguments + ["add", server.url("/a")]).exitCode == 0)
       let log = "\(folder)/log"
       let run = arguments + ["run", "--until-idle", "--output-folder", disk.path]
-      #expect(try ToolProcess.run(run, output: log).exitCode == 74)
+      #expect(try await ToolProcess.run(run, output: log).exitCode == 74)
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("full"))
       let store = try RecordStore(at: folder, access: .readOnly)
       let stopped = try store.record(matching: server.url("/a"))
       #expect(stopped.state == .waiting)
       #expect(stopped.received > 0)
       try disk.grow(to: 32 << 20)
-      #expect(try ToolProcess.run(run, output: log).exitCode == 0)
+      #expect(try await ToolProcess.run(run, output: log).exitCode == 0)
       #expect(body.matches(file: "\(disk.path)/a"))
       #expect(server.requests.last?["Range"] == "bytes=\(stopped.received)-")
     }
@@ -109,7 +109,7 @@ import Testing
       // The user paused this one.
       #expect(try record("/paused").state == .paused)
       tool.signal(SIGTERM)
-      #expect(tool.wait().exitCode == 0)
+      #expect(try await tool.wait().exitCode == 0)
     }
 
     /// Polls until the condition holds.
@@ -119,7 +119,9 @@ import Testing
       while try !condition() { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `a full disk for the store ends the command with 74 and loses nothing`() throws {
+    @Test func `a full disk for the store ends the command with 74 and loses nothing`()
+      async throws
+    {
       let disk = try SmallDisk(bytes: 1 << 20)
       let arguments = ["--store", "\(disk.path)/store", "add"]
       var added = 0
@@ -128,7 +130,7 @@ import Testing
         let urls = (added..<added + 100).map {
           "http://127.0.0.1:1/\($0)/\(String(repeating: "x", count: 500))"
         }
-        code = try ToolProcess.run(arguments + urls).exitCode
+        code = try await ToolProcess.run(arguments + urls).exitCode
         if code == 0 { added += 100 }
       } while code == 0
       #expect(code == 74)
@@ -136,7 +138,7 @@ import Testing
       let store = try RecordStore(at: "\(disk.path)/store", access: .readOnly)
       #expect(try store.records(DownloadRecord.all).count == added)
       try disk.grow(to: 16 << 20)
-      let more = try ToolProcess.run(arguments + ["http://127.0.0.1:1/one-more"])
+      let more = try await ToolProcess.run(arguments + ["http://127.0.0.1:1/one-more"])
       #expect(more.exitCode == 0)
     }
   }

@@ -321,10 +321,10 @@ final class KillScenario {
   // MARK: Completion
 
   /// Runs an engine until it is idle, and checks all records and files.
-  func finish() throws {
+  func finish() async throws {
     let run = ["run", "--until-idle"] + connectionArguments
     for arguments in [run, ["resume", "--all"], run] {
-      let end = try ToolProcess.run(["--store", storePath] + arguments, output: log())
+      let end = try await ToolProcess.run(["--store", storePath] + arguments, output: log())
       #expect(end.exitCode == 0, "\(arguments)")
     }
     let roots = try store.roots()

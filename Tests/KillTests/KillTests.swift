@@ -29,7 +29,7 @@ struct KillTests {
   @Test(.requirements("SC13"), arguments: [1, 8])
   func `no kill loses a byte, refetches a checkpointed one or misreports progress`(
     connections: Int
-  ) throws {
+  ) async throws {
     print("kills: \(kills), connections: \(connections), DLSTORE_KILL_SEED=\(seed)")
     let scenario = try KillScenario(connections: connections)
     var random = SplitMix64(seed: seed)
@@ -46,25 +46,25 @@ struct KillTests {
         ? try ToolProcess(scenario.engineArguments, output: scenario.log()) : nil
       if hasEngine {
         // Give the process time to run; the moment of the kill is random.
-        let longest: UInt32 = kind == nil ? 1_700_000 : 700_000
-        usleep(UInt32.random(in: 30_000...longest, using: &random))
+        let longest = kind == nil ? 1_700_000 : 700_000
+        try await Task.sleep(for: .microseconds(Int.random(in: 30_000...longest, using: &random)))
       }
       if let kind, let command = try scenario.command(kind, using: &random) {
         let process = try ToolProcess(
           ["--store", scenario.storePath] + command.arguments,
           output: scenario.log()
         )
-        usleep(UInt32.random(in: 0...150_000, using: &random))
+        try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000, using: &random)))
         process.signal(SIGKILL)
-        let end = process.wait()
+        let end = try await process.wait()
         #expect(end.exitCode == nil || end.exitCode == 0, "\(command): \(process.text)")
         if end.exitCode == nil { count += 1 }
         counts[end.exitCode == nil ? kind.rawValue : "ended first", default: 0] += 1
         scenario.note(command, hasEnded: end.exitCode != nil)
       }
       if let engine, let victim = Victim.allCases.randomElement(using: &random) {
-        usleep(UInt32.random(in: 0...300_000, using: &random))
-        try kill(engine, victim)
+        try await Task.sleep(for: .microseconds(Int.random(in: 0...300_000, using: &random)))
+        try await kill(engine, victim)
         count += 1
         counts["\(victim)", default: 0] += 1
       }
@@ -72,11 +72,11 @@ struct KillTests {
       if Int.random(in: 0..<5, using: &random) == 0 { scenario.changeFile(using: &random) }
     }
     print("killed: \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
-    try scenario.finish()
+    try await scenario.finish()
   }
 
   /// Kills processes of an engine, and expects all of them to end.
-  private func kill(_ engine: ToolProcess, _ victim: Victim) throws {
+  private func kill(_ engine: ToolProcess, _ victim: Victim) async throws {
     let worker = engine.members.first { $0 != engine.identifier }
     var code: Int32?
     switch (victim, worker) {
@@ -87,8 +87,8 @@ struct KillTests {
     case (.supervisor, _), (.worker, nil): engine.signal(SIGKILL)
     case (.both, _): engine.signal(SIGKILL, wholeGroup: true)
     }
-    #expect(engine.wait().exitCode == code, "the engine ended by itself: \(engine.text)")
+    #expect(try await engine.wait().exitCode == code, "the engine ended by itself: \(engine.text)")
     // A worker ends with its supervisor; otherwise the time limit fails the test.
-    while !engine.members.isEmpty { usleep(1_000) }
+    while !engine.members.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
   }
 }

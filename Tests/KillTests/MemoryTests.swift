@@ -4,16 +4,16 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct MemoryTests {
-  @Test func `downloading a gibibyte uses less than 80 megabytes of memory`() throws {
+  @Test func `downloading a gibibyte uses less than 80 megabytes of memory`() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "memory-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let server = try FaultServer()
     defer { server.stop() }
     server.route("/large", Resource(.generated(byteCount: 1 << 30, seed: 1)))
-    let added = try ToolProcess.run(["--store", folder, "add", server.url("/large")])
+    let added = try await ToolProcess.run(["--store", folder, "add", server.url("/large")])
     #expect(added.exitCode == 0)
-    let (end, peak) = try ToolProcess(["--store", folder, "run", "--until-idle"])
+    let (end, peak) = try await ToolProcess(["--store", folder, "run", "--until-idle"])
       .waitWatchingMemory()
     #expect(end.exitCode == 0)
     let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/files/large")

@@ -14,7 +14,7 @@ import Testing
   )
   struct PermissionTests {
     @Test(arguments: [["list"], ["add", "http://127.0.0.1:1/a"], ["run", "--until-idle"]])
-    func `another user's store is refused with exit code 77`(arguments: [String]) throws {
+    func `another user's store is refused with exit code 77`(arguments: [String]) async throws {
       let folder = FileManager.default.temporaryDirectory
         .appending(path: "permission-\(UUID().uuidString)").path
       defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -25,9 +25,13 @@ import Testing
       let tool = "\(folder)/dlstore"
       // Another process makes the copy. Processes started by other tests would inherit a file
       // descriptor of this one, and a file that is open for writing cannot be executed.
-      let copied = try ToolProcess([ToolProcess.executable, tool], command: ["/bin/cp"]).wait()
+      let copied = try await ToolProcess(
+        [ToolProcess.executable, tool],
+        command: ["/bin/cp"]
+      )
+      .wait()
       #expect(copied.exitCode == 0)
-      let end = try ToolProcess(
+      let end = try await ToolProcess(
         ["--store", "\(folder)/store"] + arguments,
         command: ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", tool]
       )

@@ -90,11 +90,13 @@ final class ToolProcess {
   /// Waits until the process ends, and kills the whole group if that exceeds the limit.
   ///
   /// The end of a process killed for this reason has no exit code.
-  func wait(atMost limit: Duration = .seconds(300)) -> End {
+  ///
+  /// - Throws: `CancellationError` if the test was cancelled, for example by its time limit.
+  func wait(atMost limit: Duration = .seconds(300)) async throws -> End {
     let deadline = ContinuousClock.now.advanced(by: limit)
     while ContinuousClock.now < deadline {
       if let end = reap(WNOHANG) { return end }
-      usleep(2_000)
+      try await Task.sleep(for: .milliseconds(2))
     }
     signal(SIGKILL, wholeGroup: true)
     return reap(0) ?? End(status: SIGKILL)
@@ -117,7 +119,9 @@ final class ToolProcess {
   ///
   /// The kernel's statistics of an ended child cannot be used: they include the memory of the
   /// process that started it.
-  func waitWatchingMemory() -> (end: End, peakBytes: Int) {
+  ///
+  /// - Throws: `CancellationError` if the test was cancelled.
+  func waitWatchingMemory() async throws -> (end: End, peakBytes: Int) {
     var peak = 0
     while true {
       if let end = reap(WNOHANG) { return (end, peak) }
@@ -125,7 +129,7 @@ final class ToolProcess {
       for process in [identifier] + children.split(separator: " ").compactMap({ pid_t($0) }) {
         peak = max(peak, Self.peakBytes(of: process))
       }
-      usleep(5_000)
+      try await Task.sleep(for: .milliseconds(5))
     }
   }
 
@@ -157,7 +161,7 @@ final class ToolProcess {
   }
 
   /// Runs the tool until it ends.
-  static func run(_ arguments: [String], output: String = "/dev/null") throws -> End {
-    try ToolProcess(arguments, output: output).wait()
+  static func run(_ arguments: [String], output: String = "/dev/null") async throws -> End {
+    try await ToolProcess(arguments, output: output).wait()
   }
 }

@@ -115,9 +115,9 @@ extension ActiveTransfer {
 extension DownloadEngine {
   /// Calls a closure for each event, until the observation is cancelled or released.
   ///
-  /// The calls are made one at a time, on an unspecified thread. A slow closure misses events, as a
-  /// slow consumer of ``events(keeping:)`` does; it never slows the engine. The calls end with the
-  /// engine's run.
+  /// The calls are made one at a time, on a thread of the observation, so the closure may block. A
+  /// slow closure misses events, as a slow consumer of ``events(keeping:)`` does; it never slows the
+  /// engine. The calls end with the engine's run.
   ///
   /// ```swift
   /// let observation = engine.observe { event in
@@ -146,7 +146,7 @@ public final class EventObservation: Sendable {
   private let task: Task<Void, Never>
 
   init(_ body: @escaping @Sendable () async -> Void) {
-    task = Task.detached { await body() }
+    task = Task.detached(executorPreference: ObserverExecutor()) { await body() }
   }
 
   deinit {

@@ -147,7 +147,7 @@ import Testing
 
   #if os(Linux)
     /// On a busy machine the last threads of a killed process end long after the first.
-    @Test func `a lock holder whose main thread has ended is waited for`() throws {
+    @Test func `a lock holder whose main thread has ended is waited for`() async throws {
       let program = """
         import ctypes, fcntl, os, sys, threading, time
         file = open(sys.argv[1], "w")
@@ -170,9 +170,9 @@ import Testing
         "python3", "-c", program, folder.path + "/engine.lock", folder.path + "/holding",
       ]
       try process.start()
-      waitForFile(folder.path + "/holding")
+      await waitUntilExists(folder.path + "/holding")
       _ = try EngineLock(storePath: folder.path)
-      process.waitUntilExit()
+      try await process.waitForEnd()
       #expect(process.terminationStatus == 0)
     }
   #endif

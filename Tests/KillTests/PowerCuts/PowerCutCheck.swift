@@ -123,7 +123,7 @@ import TestSupport
       of image: DiskImage,
       promised: [String: RecordedRun.Promise],
       using random: inout some RandomNumberGenerator
-    ) throws -> [String] {
+    ) async throws -> [String] {
       try write(image, filesToo: true, using: &random)
       try adoptFiles(of: image)
       let before = try RecordStore(at: run.storePath)
@@ -133,7 +133,7 @@ import TestSupport
         .filter { promise(of: $0, in: promised) == .damaged }
       for arguments in [["run", "--until-idle"], ["purge", "--orphans", "--yes"]] {
         let process = try RecordedRun.start(arguments, storePath: run.storePath)
-        process.waitUntilExit()
+        try await process.waitForEnd()
         guard process.terminationStatus == 0 else {
           return ["\(arguments) after the power cut: \(process.terminationStatus)"]
         }

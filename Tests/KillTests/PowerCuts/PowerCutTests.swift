@@ -17,10 +17,10 @@ import Testing
   @Suite(.serialized, .timeLimit(.minutes(5 + cuts / 20)))
   struct PowerCutTests {
     /// Recorded once: the tests differ only in the behavior of the disk.
-    private static let recorded = Result { try RecordedRun() }
+    private static let recorded = Task { try await RecordedRun() }
 
-    @Test func `a recording contains every change of every file`() throws {
-      let run = try Self.recorded.get()
+    @Test func `a recording contains every change of every file`() async throws {
+      let run = try await Self.recorded.value
       var disk = RecordedDisk()
       for call in run.calls { disk.apply(call) }
       var whole = disk.whole
@@ -34,38 +34,47 @@ import Testing
       }
     }
 
-    @Test func `a power cut at any system call leaves a valid store and complete files`() throws {
-      let run = try Self.recorded.get()
+    @Test func `a power cut at any system call leaves a valid store and complete files`()
+      async throws
+    {
+      let run = try await Self.recorded.value
       print("power cuts: \(cuts) in \(run.calls.count) calls, DLSTORE_POWER_CUT_SEED=\(seed)")
       var recovered = 0
-      let problems = try problems(in: run, count: cuts) { check, image, promised, random, number in
+      let problems = try await problems(in: run, count: cuts) {
+        check,
+        image,
+        promised,
+        random,
+        number in
         guard number.isMultiple(of: 20) else { return [] }
         recovered += 1
-        return try check.recoveryProblems(of: image, promised: promised, using: &random)
+        return try await check.recoveryProblems(of: image, promised: promised, using: &random)
       }
       for problem in problems { Issue.record("seed \(seed): \(problem)") }
       #expect(recovered >= cuts / 20)
     }
 
     @Test func `a power cut while a file is repaired or adopted leaves counted bytes on the disk`()
-      throws
+      async throws
     {
-      let run = try Self.recorded.get()
+      let run = try await Self.recorded.value
       #expect(run.copies.count == 2 && run.copies.allSatisfy { $0.count > 10 })
       // At each call of these commands, and three times each: a cut keeps all unsynced bytes, none,
       // or a part of them.
       let moments = run.copies.flatMap { range in
         (range.lowerBound...range.upperBound).flatMap { [$0, $0, $0] }
       }
-      let problems = try problems(in: run, at: moments) { _, _, _, _, _ in [] }
+      let problems = try await problems(in: run, at: moments) { _, _, _, _, _ in [] }
       for problem in problems.prefix(9) { Issue.record("seed \(seed): \(problem)") }
     }
 
     /// Verifies that the check can fail.
     @Test(arguments: RecordedDisk.Defect.allCases)
-    func `a disk that ignores one kind of sync is detected`(_ defect: RecordedDisk.Defect) throws {
-      let run = try Self.recorded.get()
-      let problems = try problems(in: run, count: 100, defect: defect) { _, _, _, _, _ in [] }
+    func `a disk that ignores one kind of sync is detected`(
+      _ defect: RecordedDisk.Defect
+    ) async throws {
+      let run = try await Self.recorded.value
+      let problems = try await problems(in: run, count: 100, defect: defect) { _, _, _, _, _ in [] }
       #expect(!problems.isEmpty)
     }
 
@@ -75,18 +84,18 @@ import Testing
       count: Int,
       defect: RecordedDisk.Defect? = nil,
       recover: Recovery
-    ) throws -> [String] {
+    ) async throws -> [String] {
       var random = SplitMix64(seed: seed)
       var moments = run.markedCalls
       while moments.count < count {
         moments.append(Int.random(in: 0...run.calls.count, using: &random))
       }
-      return try problems(in: run, at: moments, defect: defect, recover: recover)
+      return try await problems(in: run, at: moments, defect: defect, recover: recover)
     }
 
     private typealias Recovery = (
       PowerCutCheck, DiskImage, [String: RecordedRun.Promise], inout SplitMix64, Int
-    ) throws -> [String]
+    ) async throws -> [String]
 
     /// Cuts the power at some calls.
     private func problems(
@@ -94,7 +103,7 @@ import Testing
       at moments: [Int],
       defect: RecordedDisk.Defect? = nil,
       recover: Recovery
-    ) throws -> [String] {
+    ) async throws -> [String] {
       var random = SplitMix64(seed: seed &+ 1)
       let check = PowerCutCheck(run: run)
       var disk = RecordedDisk(defect: defect)
@@ -108,7 +117,7 @@ import Testing
         let image = atCut.cut(using: &random)
         let promised = run.promises(after: moment)
         var found = check.problems(of: image, promised: promised, using: &random)
-        if found.isEmpty { found = try recover(check, image, promised, &random, number) }
+        if found.isEmpty { found = try await recover(check, image, promised, &random, number) }
         problems += found.map { "call \(moment): \($0)" }
       }
       return problems

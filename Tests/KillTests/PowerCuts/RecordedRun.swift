@@ -62,11 +62,11 @@ import TestSupport
     /// The path of the store.
     var storePath: String { scratch.path("disk/store") }
 
-    init() throws {
+    init() async throws {
       scratch = try TemporaryFolder()
       server = try FaultServer()
-      var session = try RecordedSession(scratch, server)
-      try session.run()
+      var session = try await RecordedSession(scratch, server)
+      try await session.run()
       versions = session.versions
       marks = session.marks
       let copyEnds = session.copies

@@ -19,21 +19,21 @@ import TestSupport
     private let library: String
     private let server: FaultServer
 
-    init(_ scratch: TemporaryFolder, _ server: FaultServer) throws {
+    init(_ scratch: TemporaryFolder, _ server: FaultServer) async throws {
       self.server = server
       diskPath = scratch.path("disk")
       storePath = scratch.path("disk/store")
       foreignPath = scratch.path("foreign")
       logPath = scratch.path("recording")
       library = scratch.path("recorder.so")
-      try compileRecorder()
+      try await compileRecorder()
       try FileManager.default.createDirectory(
         atPath: diskPath,
         withIntermediateDirectories: true
       )
     }
 
-    mutating func run() throws {
+    mutating func run() async throws {
       // The first transfer of each cannot complete before its command, however slow that is.
       for path in ["/plain", "/changing", "/paused", "/cancelled", "/removed"] {
         route(path, kilobytes: 1_500, kilobytesPerSecond: 700) {
@@ -46,63 +46,65 @@ import TestSupport
       let early = [
         "/plain", "/changing", "/paused", "/cancelled", "/removed", "/reset", "/chunked",
       ]
-      try run(["add"] + early.map(server.url), after: known(early))
-      try run(
+      try await run(["add"] + early.map(server.url), after: known(early))
+      try await run(
         ["add", "--if-exists", "replace", "-o", "name", server.url("/late")],
         after: known(["/late"])
       )
 
       // Commands while an engine runs.
       let first = try start(["run", "--max-concurrent", "8", "--per-host", "8"])
-      try wait { try record("/plain").received > 0 && record("/cancelled").received > 0 }
-      try run(["pause", server.url("/paused")])
-      try run(
+      try await wait { try record("/plain").received > 0 && record("/cancelled").received > 0 }
+      try await run(["pause", server.url("/paused")])
+      try await run(
         ["cancel", server.url("/cancelled")],
         before: ["/cancelled": nil],
         after: ["/cancelled": .cancelled]
       )
-      try run(
+      try await run(
         ["remove", server.url("/removed")],
         before: ["/removed": nil],
         after: ["/removed": .gone]
       )
-      try run(["set", server.url("/plain"), "--filename", "another", "--priority", "3"])
+      try await run(["set", server.url("/plain"), "--filename", "another", "--priority", "3"])
       kill(first.processIdentifier, SIGTERM)
-      first.waitUntilExit()
+      try await first.waitForEnd()
 
       // Another version for a transfer that is resumed.
       route("/changing", kilobytes: 1_700, kilobytesPerSecond: 700)
       let second = try start(["run"])
-      try wait { try record("/changing").received > 0 && record("/changing").entityTag == "\"2\"" }
+      try await wait {
+        try record("/changing").received > 0 && record("/changing").entityTag == "\"2\""
+      }
       kill(second.processIdentifier, SIGKILL)
-      second.waitUntilExit()
+      try await second.waitForEnd()
 
       let rest = ["/plain", "/changing", "/reset", "/chunked", "/late"]
-      try run(["run", "--until-idle"], after: completed(rest))
+      try await run(["run", "--until-idle"], after: completed(rest))
 
       // Without an engine: downloads are restarted, removed and purged.
       route("/plain", kilobytes: 900)
-      try run(["restart", server.url("/plain")], before: ["/plain": .known])
-      try run(["resume", server.url("/paused")])
-      try run(["run", "--until-idle"], after: completed(["/plain", "/paused"]))
-      try run(
+      try await run(["restart", server.url("/plain")], before: ["/plain": .known])
+      try await run(["resume", server.url("/paused")])
+      try await run(["run", "--until-idle"], after: completed(["/plain", "/paused"]))
+      try await run(
         ["remove", "--with-file", server.url("/chunked")],
         before: ["/chunked": nil],
         after: ["/chunked": .gone]
       )
-      try run(
+      try await run(
         ["purge", "--state", "cancelled", "--yes"],
         before: ["/cancelled": nil],
         after: ["/cancelled": .gone]
       )
       route("/got", kilobytes: 400)
-      try run(
+      try await run(
         ["get", "--output-folder", "\(diskPath)/elsewhere", server.url("/got")],
         after: completed(["/got"])
       )
 
-      try repair()
-      try adopt()
+      try await repair()
+      try await adopt()
 
       // Downloads restarted after a power cut need no rate limit.
       for (path, versions) in versions {
@@ -112,10 +114,10 @@ import TestSupport
     }
 
     /// Damages the last piece of a finished file, and repairs it.
-    private mutating func repair() throws {
+    private mutating func repair() async throws {
       route("/repaired", kilobytes: 2_500)
       let folder = "\(diskPath)/elsewhere"
-      try run(
+      try await run(
         ["get", "--output-folder", folder, server.url("/repaired")],
         after: completed(["/repaired"])
       )
@@ -127,10 +129,9 @@ import TestSupport
       shell.executableURL = URL(filePath: "/bin/sh")
       shell.arguments = ["-c", damage]
       shell.environment = ProcessInfo.processInfo.environment.merging(recorder) { $1 }
-      try shell.start()
-      shell.waitUntilExit()
+      try await shell.runToEnd()
       let start = logSize
-      try run(
+      try await run(
         ["verify-file", "--repair", server.url("/repaired")],
         after: completed(["/repaired"])
       )
@@ -138,7 +139,7 @@ import TestSupport
     }
 
     /// Adopts the first bytes of a file that another program has begun.
-    private mutating func adopt() throws {
+    private mutating func adopt() async throws {
       route("/adopted", kilobytes: 2_000)
       guard let body = versions["/adopted"]?.last?.body else { return }
       try FileManager.default.createDirectory(
@@ -161,12 +162,12 @@ import TestSupport
       try body.write(toFile: whole)
       let digest = try Digest.ofFile(at: whole).text
       let start = logSize
-      try run(
+      try await run(
         ["add", server.url("/adopted"), "--adopt", path, "--checksum", digest],
         after: known(["/adopted"])
       )
       copies.append(start..<logSize)
-      try run(["run", "--until-idle"], after: completed(["/adopted"]))
+      try await run(["run", "--until-idle"], after: completed(["/adopted"]))
     }
 
     private var logSize: Int {
@@ -204,8 +205,8 @@ import TestSupport
     /// Polls until the condition holds.
     ///
     /// The suite's time limit ends a test whose condition never holds.
-    private func wait(_ condition: () throws -> Bool) throws {
-      while try !condition() { usleep(10_000) }
+    private func wait(_ condition: () throws -> Bool) async throws {
+      while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     /// Runs a command until it ends, and records its promises.
@@ -213,10 +214,10 @@ import TestSupport
       _ arguments: [String],
       before: [String: RecordedRun.Promise?] = [:],
       after: [String: RecordedRun.Promise?] = [:]
-    ) throws {
+    ) async throws {
       mark(before)
       let process = try start(arguments)
-      process.waitUntilExit()
+      try await process.waitForEnd()
       guard process.terminationReason == .exit, process.terminationStatus == 0 else {
         throw RecordedRun.Failure(description: "\(arguments): \(process.terminationStatus)")
       }
@@ -242,7 +243,7 @@ import TestSupport
     }
 
     /// Swift uses clang for linking, so clang exists wherever this test was built.
-    private func compileRecorder() throws {
+    private func compileRecorder() async throws {
       let source = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "Recorder/recorder.c").path
       let process = Process()
@@ -251,8 +252,7 @@ import TestSupport
         "clang", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", library, source,
         "-ldl", "-lpthread",
       ]
-      try process.start()
-      process.waitUntilExit()
+      try await process.runToEnd()
       guard process.terminationStatus == 0 else {
         throw RecordedRun.Failure(description: "clang cannot compile \(source)")
       }

@@ -46,7 +46,7 @@ public final class NginxServer: Sendable {
     certificate kind: ServerCertificate = .selfSigned,
     requiringClientsOf clients: String? = nil,
     slowAfter count: Int? = nil
-  ) throws {
+  ) async throws {
     self.kind = kind
     folder =
       FileManager.default.temporaryDirectory
@@ -56,13 +56,13 @@ public final class NginxServer: Sendable {
       withIntermediateDirectories: true
     )
     for (name, body) in files { try body.write(toFile: "\(folder)/www/\(name)") }
-    try kind.make(in: folder, Self.programs.openssl)
+    try await kind.make(in: folder, Self.programs.openssl)
     // Another process may take the port in the meantime.
     for _ in 0..<5 {
       let port = try Self.freePort()
       let text = Self.configuration(folder, port, clients, slowAfter: count)
       try Data(text.utf8).write(to: URL(filePath: "\(folder)/nginx.conf"))
-      if let process = try Self.started(in: folder, port: port) {
+      if let process = try await Self.started(in: folder, port: port) {
         self.port = port
         self.process = process
         return
@@ -97,7 +97,7 @@ public final class NginxServer: Sendable {
   }
 
   /// Starts nginx; returns `nil` if it exits instead of listening.
-  private static func started(in folder: String, port: UInt16) throws -> Process? {
+  private static func started(in folder: String, port: UInt16) async throws -> Process? {
     let process = Process()
     process.executableURL = URL(filePath: programs.nginx)
     process.arguments = ["-p", folder, "-c", "\(folder)/nginx.conf", "-e", "\(folder)/error.log"]
@@ -110,7 +110,7 @@ public final class NginxServer: Sendable {
       {
         return process
       }
-      Thread.sleep(forTimeInterval: 0.01)
+      try await Task.sleep(for: .milliseconds(10))
     }
     return nil
   }

@@ -19,15 +19,14 @@ public enum ServerCertificate: String, Sendable, CaseIterable {
   /// Writes `certificate.pem`, `key.pem` and, unless self-signed, `authority.pem`.
   ///
   /// - Throws: ``NginxServer/Failure``, or an error of Foundation.
-  func make(in folder: String, _ openssl: String) throws {
+  func make(in folder: String, _ openssl: String) async throws {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-euc", Self.functions + script, openssl]
     process.currentDirectoryURL = URL(filePath: folder)
     process.standardError = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
-    try process.start()
-    process.waitUntilExit()
+    try await process.runToEnd()
     guard process.terminationStatus == 0 else {
       throw NginxServer.Failure(
         message: "openssl cannot create the \(rawValue) certificate: \(process.terminationStatus)"

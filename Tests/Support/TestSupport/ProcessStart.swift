@@ -15,6 +15,27 @@ extension Process {
     try run()
   }
 
+  /// Starts the program, and waits for its end; see ``waitForEnd()``.
+  ///
+  /// - Throws: The error of `run()`, or `CancellationError`.
+  public func runToEnd() async throws {
+    try start()
+    try await waitForEnd()
+  }
+
+  /// Waits for the end of the program, without blocking a thread of the pool, which other tests need.
+  ///
+  /// - Throws: `CancellationError` if the test was cancelled, for example by its time limit; then the
+  ///   program is killed.
+  public func waitForEnd() async throws {
+    do {
+      while isRunning { try await Task.sleep(for: .milliseconds(2)) }
+    } catch {
+      kill(processIdentifier, SIGKILL)
+      throw error
+    }
+  }
+
   /// Lets `malloc` map the buffer of `opendir`, 32 KiB and a header, separately.
   ///
   /// The rest of its last page, most of 4 KiB, follows the buffer then.
