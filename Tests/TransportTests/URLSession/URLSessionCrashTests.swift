@@ -138,13 +138,13 @@ struct URLSessionCrashTests {
     let body = Body.generated(byteCount: 4_000_000, seed: 16)
     server.route("/file", Resource(body))
     let hangs = Mutex(0)
-    // Four seconds for the body, and two to respond.
+    // 16 seconds for the body, and eight to respond: a busy machine takes more than two.
     let transport = URLSessionTransport(
       idleTimeout: .seconds(600),
       connectionsPerHost: 4,
-      bytesPerSecond: 1_000_000,
+      bytesPerSecond: 250_000,
       sessionTimeout: .seconds(600),
-      hangLimit: .seconds(2),
+      hangLimit: .seconds(8),
       onHang: { hangs.withLock { $0 += 1 } }
     )
     let sink = RecordingSink(expecting: body)
