@@ -56,7 +56,7 @@ final class DataBatch: Sendable {
       return state.buffer
     }
     buffer.removeAll(keepingCapacity: true)
-    for data in pieces.data { unsafe data.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) } }
+    for data in pieces.data { buffer.append(contentsOf: data) }
     defer { state.withLock { $0.buffer = buffer } }
     return body(buffer.span)
   }

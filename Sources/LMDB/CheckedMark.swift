@@ -36,16 +36,15 @@ enum CheckedMark {
 
   /// Marks the file; has no effect if the process does not own it.
   static func set(_ descriptor: Int32, inode: UInt64, transaction: UInt64, isSynced: Bool) {
-    var now = timespec()
-    guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return }
+    guard let now = wallClockTime() else { return }
     let fraction = nanoseconds(inode: inode, transaction: transaction, isSynced: isSynced)
     // Round up: with a time before the commit, an incremental backup could miss the change.
     let seconds = fraction < Int(now.tv_nsec) ? now.tv_sec + 1 : now.tv_sec
-    let times = [
-      timespec(tv_sec: 0, tv_nsec: omitted),
-      timespec(tv_sec: seconds, tv_nsec: fraction),
-    ]
-    _ = unsafe futimens(descriptor, times)
+    _ = futimens(
+      descriptor,
+      access: timespec(tv_sec: 0, tv_nsec: omitted),
+      change: timespec(tv_sec: seconds, tv_nsec: fraction)
+    )
   }
 
   /// Returns a number of nanoseconds less than a second.
@@ -71,11 +70,10 @@ enum CheckedMark {
   private static let systemStart: UInt64 = {
     var text = [UInt8](repeating: 0, count: 64)
     #if canImport(Darwin)
-      var size = text.count
-      let isRead = unsafe sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0
+      let isRead = readSystemValue("kern.bootsessionuuid", into: &text)
     #else
       let path = "/proc/sys/kernel/random/boot_id"
-      let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return .random(in: .min ... .max) }
       text = DataFileReader.read(descriptor, at: 0, count: text.count)
       EnvironmentFile.close(descriptor)

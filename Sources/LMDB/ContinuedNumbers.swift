@@ -56,9 +56,7 @@ extension EnvironmentFile {
     let descriptor = try StoreFile.openRegular(path, flags: O_WRONLY)
     defer { close(descriptor) }
     let offset = off_t(own & 1) * off_t(file.pageSize) + 144
-    let count = unsafe withUnsafeBytes(of: number) {
-      unsafe pwrite(descriptor, $0.baseAddress, $0.count, offset)
-    }
+    let count = pwrite(descriptor, number, at: Int64(offset))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
     try DurableFile.sync(descriptor, at: path)
   }
@@ -79,15 +77,13 @@ extension EnvironmentFile {
     guard last < greatestNumber else { return }
     let file = try DataFileReader(path: path)
     guard file.lastTransaction == 0 else { return }
-    let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
     }
     defer { close(descriptor) }
     let number = last | 1
-    let count = unsafe withUnsafeBytes(of: number) {
-      unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(file.pageSize + 144))
-    }
+    let count = pwrite(descriptor, number, at: Int64(file.pageSize + 144))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
   }
 }

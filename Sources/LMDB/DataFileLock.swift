@@ -175,7 +175,7 @@ struct DataFileLock: Sendable {
   ) throws(LMDBError) {
     while true {
       var lock = range(kind, from: first, count: count)
-      guard unsafe fcntl(descriptor, waits ? wait : attempt, &lock) != 0 else { return }
+      guard fcntl(descriptor, waits ? wait : attempt, &lock) != 0 else { return }
       switch errno {
       case EINTR: continue
       case EAGAIN, EACCES:
@@ -213,7 +213,7 @@ struct DataFileLock: Sendable {
   /// Returns whether another descriptor has a lock in the range.
   private static func isLocked(_ descriptor: Int32, from first: off_t, count: off_t) -> Bool {
     var lock = range(.exclusive, from: first, count: count)
-    guard unsafe fcntl(descriptor, query, &lock) == 0 else { return false }
+    guard fcntl(descriptor, query, &lock) == 0 else { return false }
     return lock.l_type != Int16(F_UNLCK)
   }
 }

@@ -370,15 +370,7 @@ package final class DataFileReader {
   }
 
   static func read(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count, let base = buffer.baseAddress {
-        let room = count - filled
-        let got = unsafe pread(descriptor, base + filled, room, off_t(offset + filled))
-        if got < 0, errno == EINTR { continue }
-        guard got > 0 else { return }
-        filled += got
-      }
-    }
+    bytes(ofFile: descriptor, at: offset, count: count)
   }
 
   private func note(_ page: UInt64, _ reason: String) {

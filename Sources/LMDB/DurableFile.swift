@@ -29,7 +29,7 @@ package enum DurableFile {
   /// Syncs the entries of a folder, so that files created or renamed in it keep their names after a
   /// power cut.
   package static func syncFolder(_ folder: String) throws(LMDBError) {
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
     }
@@ -42,7 +42,7 @@ package enum DurableFile {
   /// Lost on power cut until ``syncFolder(_:)``. The corresponding C function is `rename`.
   package static func rename(_ path: String, to target: String) throws(LMDBError) {
     try perform(.rename(path, to: target), "rename") {
-      unsafe SystemInterface.rename(path, target)
+      SystemInterface.rename(path, target)
     }
   }
 
@@ -51,7 +51,7 @@ package enum DurableFile {
   /// Lost on power cut until ``syncFolder(_:)``. The corresponding C function is `link`.
   package static func link(_ path: String, to target: String) throws(LMDBError) {
     try perform(.link(path, to: target), "link") {
-      unsafe SystemInterface.link(path, target)
+      SystemInterface.link(path, target)
     }
   }
 

@@ -40,12 +40,12 @@ enum EnvironmentFile {
   /// Returns whether the data file exists and is empty.
   static func isEmpty(in folder: String) -> Bool {
     var status = stat()
-    return unsafe lstat(folder + "/data.mdb", &status) == 0 && status.st_size == 0
+    return lstat(folder + "/data.mdb", &status) == 0 && status.st_size == 0
   }
 
   static func status(of descriptor: Int32) throws(LMDBError) -> stat {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else {
+    guard fstat(descriptor, &status) == 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "fstat")
     }
     return status
@@ -64,16 +64,12 @@ enum EnvironmentFile {
 
   /// Returns whether the system can currently map `size` bytes of the file.
   static func canMap(_ descriptor: Int32, size: Int) -> Bool {
-    let address = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0)
-    guard let address = unsafe address, unsafe address != MAP_FAILED else { return false }
-    unsafe munmap(address, size)
-    return true
+    SystemInterface.canMap(descriptor, byteCount: size)
   }
 
   /// Returns whether the file system of the file has less than 1 MiB available.
   static func isDiskFull(under descriptor: Int32) -> Bool {
-    var status = statvfs()
-    guard unsafe fstatvfs(descriptor, &status) == 0 else { return false }
+    guard let status = volumeStatus(ofFile: descriptor) else { return false }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
   }
 
@@ -87,7 +83,7 @@ enum EnvironmentFile {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
     where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
       let access = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY
-      let opened = unsafe open("/dev/null", access | O_CLOEXEC)
+      let opened = open("/dev/null", access | O_CLOEXEC)
       // Another thread took the descriptor first.
       if opened > STDERR_FILENO { close(opened) }
     }
@@ -105,7 +101,7 @@ enum EnvironmentFile {
   /// Creates a file and opens it for writing; fails with `fileExists` if it exists.
   static func createExclusively(_ path: String, mode: UInt32) throws(LMDBError) -> Int32 {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-    let descriptor = unsafe open(path, flags, mode_t(mode))
+    let descriptor = open(path, flags, mode_t(mode))
     guard descriptor >= 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "open")
     }
@@ -117,7 +113,7 @@ enum EnvironmentFile {
   }
 
   static func remove(_ path: String) {
-    _ = unsafe unlink(path)
+    _ = unlink(path)
   }
 
   /// Syncs the folder that contains the file at `path`.
@@ -130,17 +126,12 @@ enum EnvironmentFile {
 
   /// Creates a folder that only its owner can access, in `/dev/shm` if possible.
   static func makeMemoryFolder() throws(LMDBError) -> String {
-    var parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    var parent = environmentVariable("TMPDIR") ?? "/tmp"
     #if os(Linux)
       let shared = "/dev/shm"
-      if unsafe access(shared, W_OK | X_OK) == 0 { parent = shared }
+      if access(shared, W_OK | X_OK) == 0 { parent = shared }
     #endif
-    var template = Array("\(parent)/lmdb-XXXXXX".utf8CString)
-    let folder = unsafe template.withUnsafeMutableBufferPointer { template in
-      unsafe template.baseAddress.flatMap { unsafe mkdtemp($0) }
-        .map { unsafe String(cString: $0) }
-    }
-    guard let folder else {
+    guard let folder = makeTemporaryFolder("\(parent)/lmdb-XXXXXX") else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "mkdtemp")
     }
     return folder
@@ -149,7 +140,7 @@ enum EnvironmentFile {
   /// Removes an environment's folder and files.
   static func removeFolder(_ folder: String) {
     for name in ["data.mdb", "lock.mdb"] { remove(folder + "/" + name) }
-    _ = unsafe rmdir(folder)
+    _ = rmdir(folder)
   }
 
   // MARK: The lock file
@@ -168,7 +159,7 @@ enum EnvironmentFile {
     lock.l_whence = Int16(SEEK_SET)
     lock.l_start = 0
     lock.l_len = 1
-    guard unsafe fcntl(descriptor, F_SETLK, &lock) == 0 else {
+    guard fcntl(descriptor, F_SETLK, &lock) == 0 else {
       let code = errno
       close(descriptor)
       let isTaken = code == EAGAIN || code == EACCES

@@ -161,12 +161,12 @@ enum EnvironmentRegistry {
   /// Returns the identity of a file, `nil` if it cannot be examined; follows no link.
   static func identity(of file: String) -> Identity? {
     var status = stat()
-    return unsafe lstat(file, &status) == 0 ? Identity(status) : nil
+    return lstat(file, &status) == 0 ? Identity(status) : nil
   }
 
   private static func folderIdentity(_ path: String) throws(LMDBError) -> Identity {
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else {
+    guard statFollowingLinks(path, &status) == 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "opening the folder")
     }
     return Identity(status)

@@ -47,7 +47,7 @@ extension Environment {
     let descriptor = try StoreFile.openRegular(copy, flags: O_RDWR)
     defer { EnvironmentFile.close(descriptor) }
     var original = stat()
-    guard unsafe lstat(target, &original) == 0 else {
+    guard lstat(target, &original) == 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "lstat")
     }
     try EnvironmentFile.setOwner(of: descriptor, like: original)
@@ -152,9 +152,7 @@ extension EnvironmentFile {
     // An empty environment has no commit, and the number 0.
     guard file.lastTransaction == 1 else { return file.lastTransaction }
     let number = (last + 1) | 1
-    let count = unsafe withUnsafeBytes(of: number) {
-      unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(file.pageSize + 144))
-    }
+    let count = pwrite(descriptor, number, at: Int64(file.pageSize + 144))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
     return number
   }

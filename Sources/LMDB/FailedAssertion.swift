@@ -29,7 +29,7 @@ public enum FailedAssertion {
     let place = unsafe environment.flatMap { unsafe environmentPath($0) } ?? "the store"
     let detail = unsafe message.map { unsafe String(cString: $0) } ?? ""
     let text = Array("\(place) is damaged: a page is not valid (\(detail))\n".utf8)
-    _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    _ = write(STDERR_FILENO, text.span)
     _exit(status)
   }
 }

@@ -25,7 +25,7 @@ package struct NewFileFolder: Sendable {
   package static func make(in folder: String) throws(LMDBError) -> NewFileFolder {
     while true {
       let path = "\(folder)/\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
-      guard unsafe mkdir(path, 0o700) == 0 else {
+      guard mkdir(path, 0o700) == 0 else {
         if errno == EEXIST { continue }
         throw LMDBError(LMDBError.Code(rawValue: errno), operation: "mkdir")
       }
@@ -59,7 +59,7 @@ package struct NewFileFolder: Sendable {
   /// On a file system without locks only the process that made a folder removes it.
   private static func lock(_ path: String, isNew: Bool) -> NewFileFolder? {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-    let descriptor = unsafe open(path, flags)
+    let descriptor = open(path, flags)
     guard descriptor >= 0 else { return nil }
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EINTR { continue }
@@ -85,7 +85,7 @@ package struct NewFileFolder: Sendable {
   func removeFiles() {
     // Relative to the open folder, which cannot be replaced by a link.
     for name in ["data.mdb", "lock.mdb"] { _ = unsafe unlinkat(descriptor, name, 0) }
-    _ = unsafe rmdir(path)
+    _ = rmdir(path)
   }
 
   /// Releases the lock, so that another process may remove the folder.

@@ -285,9 +285,7 @@ struct PageVerifier {
   private mutating func read(_ number: UInt64) throws(LMDBError) {
     let offset = try offset(of: number)
     if page.bytes.count != pageSize { page.bytes = Array(repeating: 0, count: pageSize) }
-    let count = unsafe page.bytes.withUnsafeMutableBytes { buffer in
-      unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-    }
+    let count = pread(descriptor, into: &page.bytes, at: Int64(offset))
     guard count < 0 || count == pageSize else { throw damage(number, "a page is truncated") }
     if count < 0 { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pread") }
   }

@@ -37,7 +37,7 @@ package enum StoreFile {
         guard error.code == .noSuchFile, flags & O_CREAT != 0 else { throw error }
       }
       let all = flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-      let descriptor = unsafe SystemInterface.open(path, all, mode_t(mode))
+      let descriptor = SystemInterface.open(path, all, mode_t(mode))
       if descriptor >= 0 {
         adoptOwner(descriptor, in: folder)
         return descriptor
@@ -55,7 +55,7 @@ package enum StoreFile {
     let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     // Opening a pipe must not wait for its other end.
     let all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let descriptor = unsafe SystemInterface.open(path, all)
+    let descriptor = SystemInterface.open(path, all)
     guard descriptor >= 0 else { throw failure(errno, name) }
     do throws(LMDBError) {
       guard try EnvironmentFile.status(of: descriptor).st_mode & S_IFMT == S_IFREG else {
@@ -86,7 +86,7 @@ package enum StoreFile {
   ) throws(LMDBError) {
     let file = try EnvironmentFile.status(of: descriptor)
     var status = stat()
-    guard unsafe stat(folder, &status) == 0 else {
+    guard statFollowingLinks(folder, &status) == 0 else {
       throw LMDBError(LMDBError.Code(rawValue: errno), operation: "stat")
     }
     let user = geteuid()
@@ -105,7 +105,8 @@ package enum StoreFile {
   private static func adoptOwner(_ descriptor: Int32, in folder: String) {
     guard geteuid() == 0 else { return }
     var status = stat()
-    guard unsafe lstat("\(folder)/data.mdb", &status) == 0 || stat(folder, &status) == 0 else {
+    guard lstat("\(folder)/data.mdb", &status) == 0 || statFollowingLinks(folder, &status) == 0
+    else {
       return
     }
     // Without the right to do this, as in some containers, the file stays root's.

@@ -2,6 +2,7 @@ package import ArgumentParser
 internal import CommandLineSupport
 internal import Foundation
 internal import ObjectStore
+internal import SystemInterface
 
 /// The command-line tool `objectstore`: reads and maintains the folder of any ObjectStore, without
 /// its models.
@@ -81,9 +82,8 @@ package struct ObjectStoreCommand: AsyncParsableCommand {
   /// status.
   static func status(of arguments: [String]) async -> ExitStatus {
     let arguments = FolderFirst.arranged(arguments, commands: commandNames) { path in
-      var isFolder: ObjCBool = false
-      return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        && isFolder.boolValue
+      var status = stat()
+      return statFollowingLinks(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
     do {
       return await program.status(of: try parseAsRoot(arguments))

@@ -36,7 +36,7 @@ private struct InPlaceRepair {
     // Left by a repair that was killed.
     NewFolder.remove(folder)
     let salvage = try StoreSalvage(path: path)
-    guard unsafe mkdir(folder, 0o700) == 0 else { throw StoreError(errno: errno, folder) }
+    guard mkdir(folder, 0o700) == 0 else { throw StoreError(errno: errno, folder) }
     defer { NewFolder.remove(folder) }
     let report = try salvage.run(into: folder)
     let damagedFile = try keepDamagedFile()
@@ -45,7 +45,7 @@ private struct InPlaceRepair {
       try Environment.replaceDataFile(in: path, with: Self.folderName + "/data.mdb")
     } catch {
       // The store still has this file under its own name, unless only the last sync failed.
-      if isSameFile(damagedFile, file) { _ = unsafe unlink(damagedFile) }
+      if isSameFile(damagedFile, file) { _ = unlink(damagedFile) }
       throw error
     }
     return (report, damagedFile)
@@ -69,7 +69,7 @@ private struct InPlaceRepair {
   private func isSameFile(_ one: String, _ other: String) -> Bool {
     var first = stat()
     var second = stat()
-    return unsafe lstat(one, &first) == 0 && lstat(other, &second) == 0
+    return lstat(one, &first) == 0 && lstat(other, &second) == 0
       && first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 }

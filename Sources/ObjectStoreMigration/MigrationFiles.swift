@@ -28,7 +28,7 @@ struct MigrationFiles {
   /// The numbers of its commits continue after `last`, the last commit of the store.
   func openTarget(fingerprint: UInt64, after last: UInt64) throws -> Environment {
     if Store.exists(at: folder), try !continues(fingerprint) { NewFolder.remove(folder) }
-    guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       throw StoreError(errno: errno, folder)
     }
     return try Environment.open(folder, continuingAfter: last)
@@ -100,15 +100,15 @@ struct MigrationFiles {
   private func isTaken(_ name: String) -> Bool {
     var own = stat()
     var named = stat()
-    guard unsafe lstat("\(path)/\(name)", &named) == 0 else { return errno != ENOENT }
-    return unsafe lstat(file, &own) != 0 || own.st_dev != named.st_dev || own.st_ino != named.st_ino
+    guard lstat("\(path)/\(name)", &named) == 0 else { return errno != ENOENT }
+    return lstat(file, &own) != 0 || own.st_dev != named.st_dev || own.st_ino != named.st_ino
   }
 
   /// Gives the data file a second name in the store's folder, which nothing else has.
   private func link(_ file: String, as name: String) throws {
     let link = "\(path)/\(name)"
     var status = stat()
-    if unsafe lstat(link, &status) != 0 || isTaken(name) { try DurableFile.link(file, to: link) }
+    if lstat(link, &status) != 0 || isTaken(name) { try DurableFile.link(file, to: link) }
     try FolderSync.run(path)
   }
 }
@@ -118,13 +118,11 @@ enum AnonymousMemory {
   /// The number of bytes; `nil` if the system does not tell.
   static var current: Int64? {
     #if os(Linux)
-      let descriptor = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+      let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 4_096)
-      let count = unsafe bytes.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress, $0.count)
-      }
+      let count = read(descriptor, into: &bytes)
       guard count > 0 else { return nil }
       let text = String(decoding: bytes[..<count], as: UTF8.self)
       guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),

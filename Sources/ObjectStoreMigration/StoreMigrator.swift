@@ -95,7 +95,7 @@ struct StoreMigrator {
     }
     // A changed program may have other code in its steps.
     var status = stat()
-    if let program = CommandLine.arguments.first, unsafe stat(program, &status) == 0 {
+    if let program = CommandLine.arguments.first, statFollowingLinks(program, &status) == 0 {
       writer.write(UInt64(truncatingIfNeeded: status.st_ino))
       writer.write(UInt64(truncatingIfNeeded: status.st_size))
       writer.write(UInt64(truncatingIfNeeded: status.modificationTime.tv_sec))

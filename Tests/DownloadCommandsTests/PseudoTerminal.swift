@@ -14,7 +14,7 @@
     let handle: FileHandle
 
     init() throws {
-      controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+      controller = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
       guard controller >= 0 else { throw Failure() }
       // The calls of `unlockpt` and `ptsname`, which Glibc's module map omits.
       let setLock: UInt = 0x4004_5431
@@ -24,7 +24,7 @@
       guard unsafe ioctl(controller, setLock, &isLocked) == 0,
         unsafe ioctl(controller, getNumber, &number) == 0
       else { throw Failure() }
-      let descriptor = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      let descriptor = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
       guard descriptor >= 0 else { throw Failure() }
       handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }

@@ -110,14 +110,14 @@ struct PurgeTrustTests {
       )
       try write(Self.ours, to: path + ".new")
       try files.setAttributes([.modificationDate: modified], ofItemAtPath: path + ".new")
-      try #require(unsafe rename(path + ".new", path) == 0)
+      try #require(rename(path + ".new", path) == 0)
     case .edit:
       let handle = try FileHandle(forUpdating: URL(filePath: path))
       try handle.write(contentsOf: Data("THE".utf8))
       try handle.close()
     case .rename:
       try write(Self.theirs, to: path + ".new")
-      try #require(unsafe rename(path + ".new", path) == 0)
+      try #require(rename(path + ".new", path) == 0)
     case .folder:
       try files.removeItem(atPath: path)
       kept = path + "/inside"

@@ -84,7 +84,7 @@ struct UnfinishedOutputTests {
       _ = try folder.makeFile(name, "x")
     }
     let other = try folder.makeFile("out.partial-3-4", "x")
-    let locked = unsafe open(other, O_RDONLY)
+    let locked = open(other, O_RDONLY)
     #expect(flock(locked, LOCK_EX | LOCK_NB) == 0)
     try FileManager.default.createSymbolicLink(
       atPath: folder.path("out.partial-5-6"),

@@ -25,7 +25,7 @@ struct UserCommandTests {
 
   @Test func `a command inherits no file but the standard descriptors`() async throws {
     let folder = try TemporaryFolder()
-    let file = unsafe open(try folder.makeFile("a", "a"), O_RDONLY | O_CLOEXEC)
+    let file = open(try folder.makeFile("a", "a"), O_RDONLY | O_CLOEXEC)
     defer { close(file) }
     let end = try await UserCommand(text: "ls /proc/self/fd")
       .run(input: "", variables: [:], capturesOutput: true)

@@ -129,7 +129,7 @@ import Testing
     record.partialWrittenAt = fixture.now
     if !isSame {
       try fixture.write("evil", to: layout.partialPath + "-other")
-      #expect(unsafe rename(layout.partialPath + "-other", layout.partialPath) == 0)
+      #expect(rename(layout.partialPath + "-other", layout.partialPath) == 0)
     }
     try setModified(layout.partialPath, fixture.now + delay)
     #expect(FileInspection(of: record, in: layout).isPartialChanged == isChanged)

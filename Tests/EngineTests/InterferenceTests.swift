@@ -39,7 +39,7 @@ struct InterferenceTests {
       case .delete: try FileManager.default.removeItem(atPath: path)
       case .replace:
         try InterferenceTests.theirs.write(to: URL(filePath: path + "-theirs"))
-        guard unsafe rename(path + "-theirs", path) == 0 else { throw POSIXError(.EIO) }
+        guard rename(path + "-theirs", path) == 0 else { throw POSIXError(.EIO) }
       case .extend:
         let handle = try FileHandle(forWritingTo: URL(filePath: path))
         try handle.seek(toOffset: UInt64(InterferenceTests.size))

@@ -26,9 +26,7 @@ package struct InputBytes {
       var part = [UInt8](repeating: 0, count: Self.partSize)
       var count: Int
       repeat {
-        count = unsafe part.withUnsafeMutableBytes { bytes in
-          unsafe read(descriptor, bytes.baseAddress, bytes.count)
-        }
+        count = read(descriptor, into: &part)
       } while count < 0 && errno == EINTR
       guard count >= 0 else {
         throw CommandFailure(.inputOutput, "cannot read \(name): \(systemErrorText())")

@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// The arguments of this process.
 package enum CommandLineArguments {
   /// Returns the arguments without the program's name.
@@ -11,14 +13,7 @@ package enum CommandLineArguments {
     _ convert: ([UInt8]) -> String? = { _ in nil }
   ) throws(CommandFailure) -> [String] {
     var arguments: [String] = []
-    for position in 1..<max(1, Int(CommandLine.argc)) {
-      guard let start = unsafe CommandLine.unsafeArgv[position] else { break }
-      var bytes: [UInt8] = []
-      for offset in 0... {
-        let byte = unsafe start[offset]
-        if byte == 0 { break }
-        bytes.append(UInt8(bitPattern: byte))
-      }
+    for (position, bytes) in argumentBytes().enumerated().dropFirst() {
       arguments.append(try argument(bytes, at: position, convert))
     }
     return arguments

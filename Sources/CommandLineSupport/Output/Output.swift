@@ -80,15 +80,12 @@ package struct Output: Sendable {
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
     var written = 0
     while written < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes { bytes in
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
-        return unsafe SystemInterface.write(descriptor, rest.baseAddress, rest.count)
-      }
+      let count = SystemInterface.write(descriptor, bytes.span.extracting(written...))
       if count >= 0 {
         written += count
       } else if errno == EAGAIN {
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = unsafe poll(&wait, 1, -1)
+        _ = poll(&wait, -1)
       } else if errno == EPIPE {
         throw ClosedPipe()
       } else if errno != EINTR {

@@ -10,11 +10,6 @@ package enum UnnamedFile {
   ///
   /// - Returns: A descriptor that `exec` closes, or -1 and `errno`.
   package static func create() -> Int32 {
-    var path = Array(folder.appending(path: "import-XXXXXX").path.utf8CString)
-    let descriptor = unsafe mkstemp(&path)
-    guard descriptor >= 0 else { return descriptor }
-    unsafe unlink(path)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    return descriptor
+    openUnnamedFile(folder.appending(path: "import-XXXXXX").path)
   }
 }

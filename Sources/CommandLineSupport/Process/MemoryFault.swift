@@ -5,22 +5,11 @@ internal import SystemInterface
 /// LMDB maps its file into memory and trusts some offsets in it; in a damaged file they may point
 /// outside the map. Nothing else in such a command uses unsafe memory.
 package enum MemoryFault {
-  // Written once, before the handlers that read it are installed.
-  nonisolated(unsafe) private static var message: StaticString = ""
-
   /// Installs signal handlers that exit with code 65 and print `message`.
   ///
   /// Not for a process that runs an engine: there a response may have caused the fault, and the
   /// supervisor handles it.
   package static func isCorruption(saying message: StaticString) {
-    unsafe Self.message = message
-    for number in [SIGSEGV, SIGBUS] {
-      _ = signal(number) { _ in
-        let message = unsafe Self.message
-        // Async-signal-safe calls only.
-        _ = unsafe write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
-        _exit(ExitStatus.damaged.rawValue)
-      }
-    }
+    MemoryFaultExit.install(message: message, status: ExitStatus.damaged.rawValue)
   }
 }

@@ -12,7 +12,7 @@ package enum StandardDescriptors {
   package static func openMissing() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
       // A new descriptor gets the lowest free number.
-      guard unsafe open("/dev/null", O_RDWR) == descriptor else { _exit(EX_OSERR) }
+      guard open("/dev/null", O_RDWR) == descriptor else { _exit(EX_OSERR) }
     }
   }
 }

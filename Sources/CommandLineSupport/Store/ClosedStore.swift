@@ -66,10 +66,10 @@ package enum StoreFolder {
   /// - Throws: ``CommandFailure`` with `cannotCreate`, `notFound` or `permissionDenied`.
   package static func requireStore(at path: String, advice: String? = nil) throws {
     var status = stat()
-    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+    if statFollowingLinks(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
       throw CommandFailure(.cannotCreate, "\(path) is not a folder")
     }
-    guard unsafe lstat(path + "/data.mdb", &status) == 0 else {
+    guard lstat(path + "/data.mdb", &status) == 0 else {
       let code = errno
       let reason = "\(path): there is no store here"
       throw code == ENOENT
@@ -81,6 +81,6 @@ package enum StoreFolder {
   /// Returns the size of the store's file on disk, in bytes; `nil` if it does not exist.
   package static func fileSize(_ path: String) -> Int64? {
     var status = stat()
-    return unsafe stat(path + "/data.mdb", &status) == 0 ? Int64(status.st_size) : nil
+    return statFollowingLinks(path + "/data.mdb", &status) == 0 ? Int64(status.st_size) : nil
   }
 }

@@ -70,18 +70,17 @@ package struct Terminal: Sendable {
 
   /// The size, or 80 × 24 if it is not known.
   package var size: (columns: Int, lines: Int) {
-    var size = winsize()
-    let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
+    let size = terminalSize(descriptor) ?? winsize()
     return (
-      columns: isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80,
-      lines: isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24
+      columns: size.ws_col > 0 ? Int(size.ws_col) : 80,
+      lines: size.ws_row > 0 ? Int(size.ws_row) : 24
     )
   }
 
   /// Whether the reader of the pipe has closed it.
   package var hasLostReader: Bool {
     var status = pollfd(fd: descriptor, events: 0, revents: 0)
-    guard unsafe poll(&status, 1, 0) > 0 else { return false }
+    guard poll(&status, 0) > 0 else { return false }
     return status.revents & Int16(POLLERR | POLLNVAL) != 0
   }
 }

@@ -127,7 +127,7 @@ extension Folder {
   /// Whether there is a folder at the path.
   static func exists(_ path: String) -> Bool {
     var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return statFollowingLinks(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Returns the absolute path of an existing folder, with symbolic links resolved, so that one
@@ -136,15 +136,13 @@ extension Folder {
   /// - Throws: ``CommandFailure`` with `notFound`, `permissionDenied` or `cannotCreate`.
   static func existing(at path: String) throws -> String {
     let path = absolutePath(path)
-    guard let real = unsafe realpath(path, nil) else {
+    guard let resolved = resolvedPath(path) else {
       let code = errno
       throw CommandFailure(
         SystemCall.status(code),
         "\(path): \(systemErrorText(code)): create or mount the folder first"
       )
     }
-    defer { unsafe free(real) }
-    let resolved = unsafe String(cString: real)
     guard exists(resolved) else {
       throw CommandFailure(.cannotCreate, "\(path) is not a folder")
     }

@@ -55,7 +55,7 @@ struct ConfigurationFile: Sendable, Hashable {
   ///   `usage` for invalid contents.
   static func read(_ path: String, isRequired: Bool) throws -> ConfigurationFile? {
     let path = Folder.absolutePath(path)
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if !isRequired, errno == ENOENT || errno == ENOTDIR { return nil }
       throw CommandFailure(
@@ -85,7 +85,7 @@ struct ConfigurationFile: Sendable, Hashable {
 
   /// Whether the path must be opened, because it exists or cannot be examined.
   static func mayExist(_ path: String) -> Bool {
-    unsafe access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)
+    access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)
   }
 
   /// The path of the user's file; `nil` without a home folder.

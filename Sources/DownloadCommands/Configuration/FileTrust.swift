@@ -16,10 +16,11 @@ enum FileTrust {
   static func objection(to descriptor: Int32, at path: String, requiresOwner: Bool) -> String? {
     var file = stat()
     // Standard input and pipes are what the user connected them to.
-    guard unsafe fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return nil }
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     var folder = stat()
-    let hasFolder = unsafe stat(end == path.startIndex ? "/" : String(path[..<end]), &folder) == 0
+    let hasFolder =
+      statFollowingLinks(end == path.startIndex ? "/" : String(path[..<end]), &folder) == 0
     return objection(
       to: Permissions(file),
       in: hasFolder ? Permissions(folder) : nil,
@@ -70,26 +71,7 @@ enum FileTrust {
   private static func isPrivate(_ group: gid_t, _ user: uid_t) -> Bool {
     // Root's group has no members that root must fear.
     if group == 0 { return true }
-    var groupBuffer = [CChar](repeating: 0, count: 16_384)
-    var userBuffer = [CChar](repeating: 0, count: 16_384)
-    var groupEntry = unsafe SystemInterface.group()
-    var userEntry = unsafe passwd()
-    var foundGroup: UnsafeMutablePointer<SystemInterface.group>?
-    var foundUser: UnsafeMutablePointer<passwd>?
-    _ = unsafe getgrgid_r(group, &groupEntry, &groupBuffer, groupBuffer.count, &foundGroup)
-    _ = unsafe getpwuid_r(user, &userEntry, &userBuffer, userBuffer.count, &foundUser)
     // In a container the ids may have no names.
-    guard let foundGroup = unsafe foundGroup, let foundUser = unsafe foundUser else {
-      return group == user
-    }
-    guard unsafe foundUser.pointee.pw_gid == group,
-      unsafe strcmp(foundGroup.pointee.gr_name, foundUser.pointee.pw_name) == 0
-    else { return false }
-    var member = unsafe foundGroup.pointee.gr_mem
-    while let name = unsafe member?.pointee {
-      if unsafe strcmp(name, foundUser.pointee.pw_name) != 0 { return false }
-      unsafe member = member.map { unsafe $0 + 1 }
-    }
-    return true
+    return isPrivateGroup(group, of: user) ?? (group == user)
   }
 }

@@ -64,54 +64,30 @@ enum CommandGuard {
     guard let descriptor = state.withLock({ $0.descriptor }) else { return }
     let line = Array("- \(group)\n".utf8)
     // One call for each line, which a pipe does not split. If the guard was killed, it has no effect.
-    _ = unsafe line.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    _ = write(descriptor, line.span)
   }
 
   private static func start() throws(CommandFailure) -> Int32 {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw failure(errno) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+    guard let pipe = DescriptorPipe() else { throw failure(errno) }
+    defer { close(pipe.reading) }
+    var start = ProcessStart()
+    start.files = [.copy(pipe.reading, as: STDIN_FILENO)]
     for output in [STDOUT_FILENO, STDERR_FILENO] {
-      unsafe posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
+      start.files.append(.open("/dev/null", O_WRONLY, as: output))
     }
     if Worker.current != nil {
       // To itself: the guard inherits it, although other programs do not.
-      unsafe posix_spawn_file_actions_adddup2(
-        &actions,
-        Worker.notesDescriptor,
-        Worker.notesDescriptor
-      )
+      start.files.append(.copy(Worker.notesDescriptor, as: Worker.notesDescriptor))
     }
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
     // A group of its own, which the terminal does not signal.
-    unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    let words = ["/bin/sh", "-c", text]
-    var arguments: [UnsafeMutablePointer<CChar>?] =
-      unsafe words.map { unsafe strdup($0) } + [nil]
-    let environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
-    defer { while let text = unsafe arguments.popLast() { unsafe free(text) } }
-    var process: pid_t = 0
-    let code = unsafe posix_spawn(
-      &process,
-      "/bin/sh",
-      &actions,
-      &attributes,
-      arguments,
-      environment
-    )
+    start.beginsGroup = true
+    let arguments = ["/bin/sh", "-c", text]
+    let (_, code) = start.start("/bin/sh", arguments: arguments, environment: [])
     guard code == 0 else {
-      close(ends[1])
+      close(pipe.writing)
       throw failure(code)
     }
-    return ends[1]
+    return pipe.writing
   }
 
   private static func failure(_ code: Int32) -> CommandFailure {

@@ -109,44 +109,37 @@ private final class ChildProcess: Sendable {
     // A file, not a pipe: a command need not read it.
     let input = try Self.unnamedFile(containing: input)
     defer { close(input) }
-    var ends: [Int32] = [-1, -1]
+    var pipe: DescriptorPipe?
     if capturesOutput {
-      guard unsafe pipe(&ends) == 0 else { throw Self.failure(errno) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      guard let made = DescriptorPipe() else { throw Self.failure(errno) }
       // The end of this process only: the command writes to a file description of its own.
-      _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+      _ = fcntl(made.reading, F_SETFL, O_NONBLOCK)
+      pipe = made
     }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    if capturesOutput { unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) }
-    for descriptor in Self.inheritableDescriptors {
-      unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
-    unsafe posix_spawn_file_actions_adddup2(&actions, registration, CommandGuard.registration)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    Self.setSignals(of: &attributes)
-    unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    var argv: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    var envp: [UnsafeMutablePointer<CChar>?] =
-      unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-    defer {
-      while let text = unsafe argv.popLast() { unsafe free(text) }
-      while let text = unsafe envp.popLast() { unsafe free(text) }
-    }
-    var process: pid_t = 0
-    let code = unsafe posix_spawn(&process, arguments[0], &actions, &attributes, argv, envp)
-    if capturesOutput { close(ends[1]) }
+    var start = ProcessStart()
+    start.files = [.copy(input, as: STDIN_FILENO)]
+    if let pipe { start.files.append(.copy(pipe.writing, as: STDOUT_FILENO)) }
+    start.files += Self.inheritableDescriptors.map { .close($0) }
+    start.files.append(.copy(registration, as: CommandGuard.registration))
+    start.beginsGroup = true
+    // The default action of all signals that this process handles or ignores; none is blocked.
+    start.blockedSignals = signalSet([])
+    start.defaultSignals = [
+      SIGPIPE, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD, SIGHUP, SIGQUIT,
+    ]
+    let (process, code) = start.start(
+      arguments[0],
+      arguments: arguments,
+      environment: environment.map { "\($0)=\($1)" }
+    )
+    if let pipe { close(pipe.writing) }
     guard code == 0 else {
-      if capturesOutput { close(ends[0]) }
+      if let pipe { close(pipe.reading) }
       throw Self.failure(code)
     }
     identifier = process
     id = Mutex(process)
-    output = ends[0]
+    output = pipe?.reading ?? -1
   }
 
   /// The descriptors that a program would inherit, other than the standard ones.
@@ -158,22 +151,6 @@ private final class ChildProcess: Sendable {
       let flags = fcntl(descriptor, F_GETFD)
       return descriptor > STDERR_FILENO && flags >= 0 && flags & FD_CLOEXEC == 0
     }
-  }
-
-  /// Restores the default action of all signals that this process handles or ignores, and blocks
-  /// none.
-  private static func setSignals(of attributes: inout posix_spawnattr_t) {
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    var defaults = sigset_t()
-    unsafe sigemptyset(&defaults)
-    for number in [SIGPIPE, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD, SIGHUP, SIGQUIT] {
-      unsafe sigaddset(&defaults, number)
-    }
-    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
-    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
   }
 
   /// The time between SIGTERM and SIGKILL.
@@ -198,7 +175,7 @@ private final class ChildProcess: Sendable {
     if isEnded { CommandGuard.forget(identifier) }
     let status = id.withLock { id in
       var status: Int32 = 0
-      _ = unsafe waitpid(identifier, &status, 0)
+      _ = waitpid(identifier, &status, 0)
       id = nil
       return status
     }
@@ -214,10 +191,7 @@ private final class ChildProcess: Sendable {
   ///
   /// It stays a zombie, so that its id stays taken until the lock is held.
   private func hasEnded(_ options: Int32 = 0) -> Bool {
-    var information = unsafe siginfo_t()
-    let code = unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | options)
-    // Without a change, the structure keeps its zeros.
-    return unsafe code == 0 ? information.si_signo == SIGCHLD : errno != EINTR
+    hasChildEnded(identifier, options)
   }
 
   /// Asks the process group to end, and kills it two seconds later.
@@ -254,7 +228,7 @@ private final class ChildProcess: Sendable {
   /// Waits for output, or for its end.
   private func isReadable(_ milliseconds: Int32) -> Bool {
     var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&descriptor, 1, milliseconds) > 0
+    return poll(&descriptor, milliseconds) > 0
   }
 
   /// Reads a part of the output, which must be readable.
@@ -264,9 +238,7 @@ private final class ChildProcess: Sendable {
   private func read(_ bytes: inout [UInt8], _ limit: Int) -> Bool {
     guard bytes.count < limit else { return false }
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    let count = unsafe buffer.withUnsafeMutableBytes {
-      unsafe SystemInterface.read(output, $0.baseAddress, $0.count)
-    }
+    let count = SystemInterface.read(output, into: &buffer)
     bytes += buffer.prefix(max(0, count))
     return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN))
   }
@@ -275,17 +247,16 @@ private final class ChildProcess: Sendable {
   private static func unnamedFile(containing text: String) throws(CommandFailure) -> Int32 {
     let descriptor = UnnamedFile.create()
     guard descriptor >= 0 else { throw failure(errno) }
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = unsafe bytes.withUnsafeBytes {
-        unsafe write(descriptor, $0.baseAddress, $0.count)
-      }
+    let bytes = Array(text.utf8)
+    var written = 0
+    while written < bytes.count {
+      let count = write(descriptor, bytes.span.extracting(written...))
       guard count > 0 || errno == EINTR else {
         let code = errno
         close(descriptor)
         throw failure(code)
       }
-      bytes = bytes.dropFirst(max(0, count))
+      written += max(0, count)
     }
     lseek(descriptor, 0, SEEK_SET)
     return descriptor

@@ -43,7 +43,7 @@ enum DocumentFetch {
     }
     switch document.outcome {
     case .completed where document.status == 200:
-      return document.body
+      return Data(document.body)
     case .failed(let failure):
       throw CommandFailure(
         ExitStatus(failure.code),
@@ -60,7 +60,7 @@ enum DocumentFetch {
 private final class DocumentSink: TaskSink {
   struct Document {
     var status: Int?
-    var body = Data()
+    var body: [UInt8] = []
     var isTooLong = false
     var outcome = TaskOutcome.cancelled
   }
@@ -89,15 +89,13 @@ private final class DocumentSink: TaskSink {
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
-    unsafe bytes.withUnsafeBytes { buffer in
-      state.withLock { document in
-        guard buffer.count <= limit - document.body.count else {
-          document.isTooLong = true
-          return .cancel
-        }
-        unsafe document.body.append(contentsOf: buffer)
-        return .proceed
+    state.withLock { document in
+      guard bytes.count <= limit - document.body.count else {
+        document.isTooLong = true
+        return .cancel
       }
+      document.body.append(copying: bytes)
+      return .proceed
     }
   }
 

@@ -17,22 +17,21 @@ extension Folder {
     var made = ""
     for part in path.split(separator: "/") {
       made += "/\(part)"
-      if unsafe mkdir(made, 0o777) == 0 {
+      if mkdir(made, 0o777) == 0 {
         FolderOwner.giveFolder(made)
       } else if errno != EEXIST, errno != EISDIR {
         try check(made)
       }
     }
     try check(path)
-    guard let real = unsafe realpath(path, nil) else { throw failure(path) }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+    guard let real = resolvedPath(path) else { throw failure(path) }
+    return real
   }
 
   private static func check(_ path: String) throws {
     let code = errno
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else { throw failure(path, code) }
+    guard statFollowingLinks(path, &status) == 0 else { throw failure(path, code) }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure(.cannotCreate, "\(path) is not a folder")
     }

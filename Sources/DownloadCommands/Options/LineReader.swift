@@ -32,7 +32,7 @@ struct LineReader: ~Copyable {
   init(_ path: String) throws {
     self.path = path
     // Opened once: it may be a pipe.
-    descriptor = unsafe path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
     }
@@ -91,10 +91,7 @@ struct LineReader: ~Copyable {
     buffer.append(contentsOf: repeatElement(0, count: Self.chunkSize))
     var count: Int
     repeat {
-      count = unsafe buffer.withUnsafeMutableBytes { bytes in
-        let free = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[kept...])
-        return unsafe read(descriptor, free.baseAddress, free.count)
-      }
+      count = read(descriptor, into: &buffer, kept..<buffer.count)
     } while count < 0 && errno == EINTR
     guard count >= 0 else {
       throw CommandFailure(.inputOutput, "cannot read \(path): \(systemErrorText())")

@@ -16,13 +16,13 @@ enum ResumeDataFile {
   static func read(_ path: String, upTo limit: Int, isRegular: Bool = false) throws -> [UInt8] {
     // Opened once: it may be a pipe.
     let flags = O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0)
-    let descriptor = unsafe path == "-" ? STDIN_FILENO : open(path, flags)
+    let descriptor = path == "-" ? STDIN_FILENO : open(path, flags)
     guard descriptor >= 0 else {
       throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
     var status = stat()
-    let isKnown = unsafe fstat(descriptor, &status) == 0
+    let isKnown = fstat(descriptor, &status) == 0
     guard !isRegular || isKnown && status.st_mode & S_IFMT == S_IFREG else {
       throw CommandFailure(.damaged, "\(path) is not a regular file")
     }
@@ -46,7 +46,7 @@ enum ResumeDataFile {
   /// - Throws: ``CommandFailure``.
   static func write(_ bytes: [UInt8], to path: String) throws {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-    let descriptor = unsafe open(path, flags, 0o600)
+    let descriptor = open(path, flags, 0o600)
     guard descriptor >= 0 else {
       let code = errno
       // ENOENT means a missing folder, not a missing input file.
@@ -58,7 +58,7 @@ enum ResumeDataFile {
       try handle.write(contentsOf: Data(bytes))
       try handle.synchronize()
     } catch {
-      _ = unsafe unlink(path)
+      _ = unlink(path)
       throw CommandFailure(.inputOutput, "cannot write \(path)")
     }
   }

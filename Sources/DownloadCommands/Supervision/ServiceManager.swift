@@ -20,8 +20,7 @@
       socketPath: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"]
     )
 
-    private let address: sockaddr_un
-    private let addressLength: socklen_t
+    private let address: DatagramAddress
 
     /// Creates the address of a socket; `nil` if the path is missing or invalid.
     ///
@@ -33,35 +32,15 @@
       var bytes = Array(socketPath.utf8)
       // The kernel marks an abstract name with a null byte.
       if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-      var address = sockaddr_un()
-      let capacity = MemoryLayout.size(ofValue: address.sun_path)
-      guard bytes.count > 1, bytes.count < capacity else { return nil }
-      address.sun_family = sa_family_t(AF_UNIX)
-      unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+      guard let address = DatagramAddress(bytes) else { return nil }
       self.address = address
-      addressLength = socklen_t(MemoryLayout<sockaddr_un>.size - capacity + bytes.count)
     }
 
     /// Sends a state in one datagram.
     ///
     /// A failure is ignored: it changes nothing for the downloads, and systemd has a timeout.
     func notify(_ state: State) {
-      let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-      guard socket >= 0 else { return }
-      defer { close(socket) }
-      let message = Array(state.rawValue.utf8)
-      _ = unsafe withUnsafePointer(to: address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-          unsafe sendto(
-            socket,
-            message,
-            message.count,
-            Int32(MSG_NOSIGNAL),
-            address,
-            addressLength
-          )
-        }
-      }
+      address.send(Array(state.rawValue.utf8))
     }
   }
 #endif

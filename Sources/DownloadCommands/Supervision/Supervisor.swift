@@ -35,13 +35,8 @@ internal import CommandLineSupport
     private mutating func supervise() -> Int32 {
       // If SIGCHLD were ignored, as a process may inherit, `waitpid` would not report ended workers.
       _ = signal(SIGCHLD, SIG_DFL)
-      var awaited = sigset_t()
-      unsafe sigemptyset(&awaited)
-      for number in [SIGINT, SIGTERM, SIGCHLD, SIGTSTP, SIGCONT] {
-        unsafe sigaddset(&awaited, number)
-      }
-      var before = sigset_t()
-      unsafe pthread_sigmask(SIG_BLOCK, &awaited, &before)
+      let awaited = signalSet([SIGINT, SIGTERM, SIGCHLD, SIGTSTP, SIGCONT])
+      let before = blockSignals(awaited)
       var isRestart = false
       while true {
         var worker: WorkerProcess
@@ -82,14 +77,11 @@ internal import CommandLineSupport
         case .stopped: JobControl.stopProcess()
         case nil: break
         }
-        var information = unsafe siginfo_t()
-        var awaited = awaited
-        let number = unsafe sigwaitinfo(&awaited, &information)
+        let (number, isFromTerminal) = waitForSignal(awaited)
         guard number > 0 else { continue }
         // The worker restores the terminal before it stops, and this process stops after it: the
         // shell shows its prompt when the process that it started has stopped. The terminal stops
         // the worker itself; passed on, its signal could stop the worker again after it continued.
-        let isFromTerminal = unsafe information.si_code > 0
         if number == SIGCONT || (number == SIGTSTP && !isFromTerminal) { worker.send(number) }
         guard let signal = StopSignal.allCases.first(where: { $0.number == number }) else {
           continue

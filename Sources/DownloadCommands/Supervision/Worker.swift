@@ -99,26 +99,16 @@ struct Worker: Sendable {
 
   /// Sends a note to the supervisor.
   func tell(_ note: Note) {
-    _ = unsafe withUnsafeBytes(of: note.rawValue) {
-      unsafe write(Self.notesDescriptor, $0.baseAddress, 1)
-    }
+    _ = write(Self.notesDescriptor, [note.rawValue].span)
   }
 
   #if os(Linux)
     /// Asks the kernel to kill this process when the supervisor ends, and to give it the program's
     /// name.
     private static func tellKernel() {
-      // Swift does not import `prctl`, which is variadic. On x86-64 and arm64, Linux passes
-      // variadic integer arguments as it passes fixed ones.
-      typealias Function = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-      guard let symbol = unsafe dlsym(nil, "prctl") else { return }
-      let prctl = unsafe unsafeBitCast(symbol, to: Function.self)
-      let setParentDeathSignal: Int32 = 1
-      _ = prctl(setParentDeathSignal, UInt(SIGKILL), 0, 0, 0)
       // The process was started as `/proc/self/exe`, so the kernel named it `exe`.
-      let setName: Int32 = 15
       let name = CommandLine.arguments.first?.split(separator: "/").last ?? "dlstore"
-      _ = unsafe String(name).withCString { prctl(setName, UInt(bitPattern: $0), 0, 0, 0) }
+      setParentDeathSignal(SIGKILL, processName: String(name))
     }
   #endif
 }

@@ -13,43 +13,23 @@ internal import CommandLineSupport
     ///
     /// - Throws: ``CommandFailure`` with `inputOutput`.
     init(isRestart: Bool, environment additions: [String: String], signalMask: sigset_t) throws {
-      var ends: [Int32] = [-1, -1]
-      guard unsafe pipe(&ends) == 0 else { throw Self.failure(errno) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-      var actions = unsafe posix_spawn_file_actions_t()
-      unsafe posix_spawn_file_actions_init(&actions)
-      defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-      unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], Worker.notesDescriptor)
-      var attributes = posix_spawnattr_t()
-      unsafe posix_spawnattr_init(&attributes)
-      defer { unsafe posix_spawnattr_destroy(&attributes) }
-      var mask = signalMask
-      unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-      unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-      var environment: [UnsafeMutablePointer<CChar>?] = unsafe Self.environment(
-        isRestart,
-        additions
-      )
-      .map { unsafe strdup($0) }
-      unsafe environment.append(nil)
-      defer { while let text = unsafe environment.popLast() { unsafe free(text) } }
-      var id: pid_t = 0
-      let code = unsafe posix_spawn(
-        &id,
+      guard let pipe = DescriptorPipe() else { throw Self.failure(errno) }
+      _ = fcntl(pipe.reading, F_SETFL, O_NONBLOCK)
+      var start = ProcessStart()
+      start.files = [.copy(pipe.writing, as: Worker.notesDescriptor)]
+      start.blockedSignals = signalMask
+      let (id, code) = start.start(
         "/proc/self/exe",
-        &actions,
-        &attributes,
-        CommandLine.unsafeArgv,
-        &environment
+        arguments: nil,
+        environment: Self.environment(isRestart, additions)
       )
-      close(ends[1])
+      close(pipe.writing)
       guard code == 0 else {
-        close(ends[0])
+        close(pipe.reading)
         throw Self.failure(code)
       }
       self.id = id
-      notes = ends[0]
+      notes = pipe.reading
     }
 
     /// A change that `waitpid` reports.
@@ -63,7 +43,7 @@ internal import CommandLineSupport
     func change() -> Change? {
       while true {
         var status: Int32 = 0
-        let result = unsafe waitpid(id, &status, WNOHANG | WUNTRACED)
+        let result = waitpid(id, &status, WNOHANG | WUNTRACED)
         if result == 0 || (result < 0 && errno == EINTR) { return nil }
         guard result == id else { return .ended(.exited(ExitStatus.failed.rawValue)) }
         // The macros WIFSTOPPED and WSTOPSIG.
@@ -87,11 +67,9 @@ internal import CommandLineSupport
     consuming func takeNotes() -> Set<Worker.Note> {
       // The pipe hangs up when no process can write to it.
       var descriptor = pollfd(fd: notes, events: 0, revents: 0)
-      while unsafe poll(&descriptor, 1, Self.guardPatience) < 0, errno == EINTR {}
+      while poll(&descriptor, Self.guardPatience) < 0, errno == EINTR {}
       var bytes = [UInt8](repeating: 0, count: 64)
-      let count = unsafe bytes.withUnsafeMutableBytes {
-        unsafe read(notes, $0.baseAddress, $0.count)
-      }
+      let count = read(notes, into: &bytes)
       close(notes)
       return Set(bytes.prefix(max(0, count)).compactMap(Worker.Note.init))
     }

@@ -40,22 +40,6 @@ final class JobControl {
   /// A SIGTSTP that is already pending stops it only once, because the signal is blocked until both
   /// are pending, and SIGCONT removes the other one.
   static func stopProcess() {
-    var original = sigaction()
-    var standard = sigaction()
-    #if os(Linux)
-      unsafe standard.__sigaction_handler.sa_handler = SIG_DFL
-    #else
-      unsafe standard.__sigaction_u.__sa_handler = SIG_DFL
-    #endif
-    unsafe sigaction(SIGTSTP, &standard, &original)
-    var mask = sigset_t()
-    var previousMask = sigset_t()
-    unsafe sigemptyset(&mask)
-    unsafe sigaddset(&mask, SIGTSTP)
-    unsafe pthread_sigmask(SIG_BLOCK, &mask, &previousMask)
-    _ = raise(SIGTSTP)
-    unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
-    unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil)
-    unsafe sigaction(SIGTSTP, &original, nil)
+    raiseWithDefaultAction(SIGTSTP)
   }
 }

@@ -25,7 +25,7 @@ package struct DigestHasher: Sendable {
   /// Adds the next bytes.
   package mutating func update(_ bytes: Span<UInt8>) {
     byteCount += Int64(bytes.count)
-    unsafe bytes.withUnsafeBytes { unsafe function.update(bufferPointer: $0) }
+    function.update(bytes)
   }
 
   /// The digest of the bytes added so far; more may be added.
@@ -35,6 +35,11 @@ package struct DigestHasher: Sendable {
 }
 
 extension HashFunction {
+  /// Adds the next bytes.
+  mutating func update(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBytes { unsafe update(bufferPointer: $0) }
+  }
+
   // `Digest` alone would be the type of this function's result.
   fileprivate var hexadecimal: String { DownloadStore.Digest.hexadecimal(finalize()) }
 }

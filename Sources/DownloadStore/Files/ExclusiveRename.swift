@@ -34,7 +34,7 @@ struct ExclusiveRename {
     self.old = old
     self.new = new
     self.synchronizeFolder = synchronizeFolder
-    if unsafe link(old, new) == 0 {
+    if link(old, new) == 0 {
       hasBothNames = true
     } else {
       switch errno {
@@ -55,7 +55,7 @@ struct ExclusiveRename {
   /// Removes the old name.
   func finish() {
     guard hasBothNames else { return }
-    unsafe unlink(old)
+    unlink(old)
     // The record names the new file, whose name is durable. If this fails, a power cut may leave
     // the old name too, and nothing is lost.
     _ = synchronizeFolder(new)
@@ -63,7 +63,7 @@ struct ExclusiveRename {
 
   /// Removes the new name.
   func revert() {
-    if hasBothNames { unsafe unlink(new) } else { unsafe rename(new, old) }
+    if hasBothNames { unlink(new) } else { rename(new, old) }
     // The record names the old file, whose name is durable; see ``finish()``.
     _ = synchronizeFolder(old)
   }
@@ -78,9 +78,9 @@ struct ExclusiveRename {
     }
     let code = NameReservation.reserve(new, for: old)
     guard code == 0 else { throw code == EEXIST ? .nameTaken : .refused(code) }
-    guard unsafe rename(old, new) == 0 else {
+    guard rename(old, new) == 0 else {
       let code = errno
-      unsafe unlink(new)
+      unlink(new)
       throw .refused(code)
     }
   }
@@ -90,7 +90,7 @@ struct ExclusiveRename {
   /// Returns the error number, or 0. A file system that cannot sync folders is not an error.
   @Sendable private static func synchronizeFolder(of path: String) -> Int32 {
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-    let descriptor = unsafe open(String(path[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(String(path[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
     guard fsync(descriptor) != 0, errno != EINVAL else { return 0 }

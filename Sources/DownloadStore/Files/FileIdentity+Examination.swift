@@ -22,7 +22,7 @@ enum PathExamination {
   /// Examines a path.
   init(_ path: String) {
     var status = stat()
-    if unsafe lstat(path, &status) != 0 {
+    if lstat(path, &status) != 0 {
       self = errno == ENOENT || errno == ENOTDIR ? .missing : .failed
     } else if status.st_mode & S_IFMT == S_IFREG {
       self = .file(FileIdentity(status))
@@ -48,7 +48,7 @@ extension FileIdentity {
   /// The identity of an open file; `nil` if the descriptor is invalid.
   package init?(ofDescriptor descriptor: Int32) {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
 

@@ -28,7 +28,7 @@ package enum FolderFile {
         return try open(name, in: folder, O_RDWR)
       } catch .missing {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = unsafe SystemInterface.open(path, flags, 0o600)
+        let descriptor = SystemInterface.open(path, flags, 0o600)
         if descriptor >= 0 {
           FolderOwner.give(descriptor, in: folder)
           return descriptor
@@ -54,7 +54,7 @@ package enum FolderFile {
   ) throws(LockedFile.Refusal) -> Int32 {
     // Opening a device or a pipe must not block.
     let flags = access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let descriptor = unsafe SystemInterface.open("\(folder)/\(name)", flags)
+    let descriptor = SystemInterface.open("\(folder)/\(name)", flags)
     guard descriptor >= 0 else {
       throw LockedFile.Refusal(ofOpening: errno)
     }
@@ -67,7 +67,7 @@ package enum FolderFile {
 
   private static func examine(_ descriptor: Int32, in folder: String) -> LockedFile.Refusal? {
     var file = stat()
-    guard unsafe fstat(descriptor, &file) == 0 else { return .failed(errno) }
+    guard fstat(descriptor, &file) == 0 else { return .failed(errno) }
     guard file.st_mode & S_IFMT == S_IFREG else { return .notOurs(.notRegular) }
     guard file.st_nlink <= 1 else { return .notOurs(.severalNames) }
     guard file.st_uid == geteuid() || file.st_uid == FolderOwner(of: folder)?.user else {
@@ -89,7 +89,7 @@ package struct FolderOwner {
   /// Examines a folder; `nil` if that fails.
   init?(of folder: String) {
     var status = stat()
-    guard unsafe stat(folder, &status) == 0 else { return nil }
+    guard statFollowingLinks(folder, &status) == 0 else { return nil }
     user = status.st_uid
     group = status.st_gid
   }
@@ -107,7 +107,7 @@ package struct FolderOwner {
   package static func giveFolder(_ path: String) {
     guard geteuid() == 0 else { return }
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let descriptor = unsafe open(path, flags)
+    let descriptor = open(path, flags)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     give(descriptor, in: path + "/..")
@@ -119,11 +119,11 @@ package struct FolderOwner {
   /// - Throws: ``RecordStoreError`` with `fileSystem`.
   static func makeFolder(_ path: String) throws(RecordStoreError) {
     var status = stat()
-    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+    if statFollowingLinks(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
       try makeFolder(String(path[..<slash]))
     }
-    if unsafe mkdir(path, 0o777) == 0 { return giveFolder(path) }
+    if mkdir(path, 0o777) == 0 { return giveFolder(path) }
     guard errno == EEXIST else {
       throw RecordStoreError(
         .fileSystem,
@@ -162,11 +162,11 @@ package enum FileMode {
   ///
   /// Errors are ignored: some file systems have no permissions.
   package static func publish(_ path: String) {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     var file = stat()
-    guard unsafe fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG,
+    guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG,
       FolderOwner.isOwn(file.st_uid, path), file.st_nlink <= 1
     else { return }
     _ = fchmod(descriptor, finished)
@@ -185,13 +185,11 @@ package enum FileMode {
   #if os(Linux)
     /// The line `Umask:` of `/proc/self/status`; `nil` before Linux 4.7.
     private static func umaskInStatus() -> mode_t? {
-      let descriptor = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+      let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       defer { close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 1_024)
-      let count = unsafe bytes.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress, $0.count)
-      }
+      let count = read(descriptor, into: &bytes)
       let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(
         separator: "\n"
       )

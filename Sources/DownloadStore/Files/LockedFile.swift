@@ -59,7 +59,7 @@ package struct LockedFile: ~Copyable {
   /// - Throws: ``Refusal/failed(_:)`` with `EEXIST` if the name is taken.
   package init(creating path: String) throws(Refusal) {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let descriptor = unsafe open(path, flags, FileMode.partial)
+    let descriptor = open(path, flags, FileMode.partial)
     guard descriptor >= 0 else { throw .failed(errno) }
     FolderOwner.give(descriptor, in: FolderOwner.folder(of: path))
     if let refusal = Self.lock(descriptor) {
@@ -76,7 +76,7 @@ package struct LockedFile: ~Copyable {
   private static func opened(_ path: String, for purpose: Purpose) throws(Refusal) -> Int32 {
     // Opening a device or a pipe must not block.
     let access = purpose == .writing ? O_RDWR : O_RDONLY
-    let descriptor = unsafe open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw Refusal(ofOpening: errno) }
     if let refusal = examine(descriptor, path, for: purpose) ?? lock(descriptor) {
       close(descriptor)
@@ -93,7 +93,7 @@ package struct LockedFile: ~Copyable {
     for purpose: Purpose
   ) -> Refusal? {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { return .failed(errno) }
+    guard fstat(descriptor, &status) == 0 else { return .failed(errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { return .notOurs(.notRegular) }
     guard purpose == .writing else { return nil }
     guard FolderOwner.isOwn(status.st_uid, path) else { return .notOurs(.otherOwner) }
@@ -116,7 +116,7 @@ package struct LockedFile: ~Copyable {
   private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
     var own = stat()
     var named = stat()
-    return unsafe fstat(descriptor, &own) == 0 && lstat(path, &named) == 0
+    return fstat(descriptor, &own) == 0 && lstat(path, &named) == 0
       && own.st_dev == named.st_dev && own.st_ino == named.st_ino
   }
 
@@ -136,8 +136,8 @@ package struct LockedFile: ~Copyable {
   package borrowing func nameState(_ path: String) -> NameState {
     var own = stat()
     var named = stat()
-    guard unsafe lstat(path, &named) == 0 else { return errno == ENOENT ? .missing : .unknown }
-    guard unsafe fstat(descriptor, &own) == 0 else { return .unknown }
+    guard lstat(path, &named) == 0 else { return errno == ENOENT ? .missing : .unknown }
+    guard fstat(descriptor, &own) == 0 else { return .unknown }
     return own.st_dev == named.st_dev && own.st_ino == named.st_ino ? .same : .other
   }
 
@@ -162,12 +162,11 @@ package struct LockedFile: ~Copyable {
   /// - Returns: Zero, or -1 if the file was not truncated; `errno` has the error then.
   package borrowing func cut(to size: Int64) -> Int32 {
     var status = stat()
-    let isKnown = unsafe fstat(descriptor, &status) == 0
+    let isKnown = fstat(descriptor, &status) == 0
     guard ftruncate(descriptor, off_t(size)) == 0 else { return -1 }
     guard isKnown else { return 0 }
-    let times = [status.modificationTime, status.modificationTime]
     // If that fails, the file is checked needlessly.
-    _ = unsafe times.withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
+    _ = futimens(descriptor, access: status.modificationTime, change: status.modificationTime)
     return 0
   }
 
@@ -187,7 +186,7 @@ package struct LockedFile: ~Copyable {
   ) throws -> Bool {
     let file = try LockedFile(path, for: .deleting)
     guard try isMeant(file) else { return false }
-    let code = withExtendedLifetime(file) { unsafe unlink(path) == 0 ? 0 : errno }
+    let code = withExtendedLifetime(file) { unlink(path) == 0 ? 0 : errno }
     guard code == 0 || code == ENOENT else { throw Refusal.failed(code) }
     return true
   }

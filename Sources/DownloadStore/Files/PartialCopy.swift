@@ -18,7 +18,7 @@ enum PartialCopy {
     from source: String,
     copying ranges: ByteRanges
   ) throws(RecordStoreError) {
-    let descriptor = unsafe open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("reading \(source)", errno) }
     defer { close(descriptor) }
     let file = try create(path)
@@ -62,18 +62,14 @@ enum PartialCopy {
     var start = range.lowerBound
     while start < range.upperBound {
       let length = Int(min(Int64(buffer.count), range.upperBound - start))
-      let got = unsafe buffer.withUnsafeMutableBytes { bytes in
-        unsafe pread(source, bytes.baseAddress, length, off_t(start))
-      }
+      let got = pread(source, into: &buffer, 0..<length, at: start)
       if got < 0 && errno == EINTR { continue }
       // The file has become shorter.
       guard got > 0 else { return got == 0 ? EIO : errno }
       var written = 0
       while written < got {
-        let count = unsafe buffer.withUnsafeBytes { bytes in
-          let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written..<got])
-          return unsafe pwrite(target, rest.baseAddress, rest.count, off_t(start) + off_t(written))
-        }
+        let rest = buffer.span.extracting(written..<got)
+        let count = pwrite(target, rest, at: start + Int64(written))
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else { return count == 0 ? ENOSPC : errno }
         written += count

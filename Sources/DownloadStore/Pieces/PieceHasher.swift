@@ -43,7 +43,7 @@ package struct PieceHasher: Sendable {
 
   /// Returns the hash of a block of a recorded digest.
   package static func hash(ofBlock bytes: Span<UInt8>) -> UInt64 {
-    let hash = unsafe bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
+    let hash = XXHash64.hash(bytes, seed: 0)
     // A digest of zeros means that there is none.
     return max(hash, 1)
   }

@@ -23,7 +23,7 @@ package struct PieceReport: Sendable, Hashable {
     _ pieces: PieceDigests,
     in part: Range<Int>? = nil
   ) throws(FileReadError) {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileReadError(code: errno) }
     defer { close(descriptor) }
     try self.init(ofFile: descriptor, pieces, in: part)
@@ -104,15 +104,7 @@ extension PieceDigests {
   ) throws(FileReadError) -> Bool {
     var count = 0
     while count < length {
-      let got = unsafe buffer.withUnsafeMutableBytes { bytes in
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[count..<length])
-        return unsafe pread(
-          descriptor,
-          rest.baseAddress,
-          rest.count,
-          off_t(start) + off_t(count)
-        )
-      }
+      let got = pread(descriptor, into: &buffer, count..<length, at: start + Int64(count))
       if got > 0 {
         count += got
       } else if got == 0 {

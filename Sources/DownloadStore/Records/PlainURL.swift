@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// A URL in the form that nearly all lists of downloads have, which needs no URL parser.
 ///
 /// It has the scheme `http` or `https` in lower case, a host of letters, digits, dots and hyphens,
@@ -9,16 +11,14 @@ struct PlainURL {
 
   /// Parses a URL; `nil` if it has another form, valid or not.
   init?(_ url: String) {
-    var url = url
-    guard let component = url.withUTF8({ unsafe Self.lastComponent($0.span) }) else { return nil }
+    guard let component = url.withUTF8Span(Self.lastComponent) else { return nil }
     lastPathComponent = component
   }
 
   /// Returns scheme, host and port (``RequestURL/origin``) of a URL with a plain host in lower case,
   /// whatever follows; `nil` if it has another form, valid or not.
   static func origin(of url: String) -> String? {
-    var url = url
-    guard let (length, port) = url.withUTF8({ unsafe originLength($0.span) }) else { return nil }
+    guard let (length, port) = url.withUTF8Span(originLength) else { return nil }
     return String(Substring(url.utf8.prefix(length))) + port
   }
 

@@ -96,16 +96,13 @@ package enum PublicSuffix {
   }
 
   private static func text(ofFile path: String) -> String? {
-    let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 4 << 20)
     var count = 0
     while count < bytes.count {
-      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-        return unsafe read(descriptor, rest.baseAddress, rest.count)
-      }
+      let got = read(descriptor, into: &bytes, count..<bytes.count)
       guard got > 0 else { break }
       count += got
     }

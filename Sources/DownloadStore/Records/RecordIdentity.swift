@@ -1,4 +1,5 @@
 internal import Crypto
+internal import SystemInterface
 
 /// The ids of records and stores, and the validation of URLs.
 package enum RecordIdentity {
@@ -7,8 +8,7 @@ package enum RecordIdentity {
   /// The id of the record for a URL: the first 16 hexadecimal digits of the SHA-256 of its text.
   package static func id(forURL url: String) -> String {
     var hasher = SHA256()
-    var url = url
-    url.withUTF8 { unsafe hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+    url.withUTF8Span { hasher.update($0) }
     var text: [UInt8] = []
     text.reserveCapacity(16)
     for byte in hasher.finalize().prefix(8) {

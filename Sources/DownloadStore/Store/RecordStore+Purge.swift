@@ -151,7 +151,7 @@ extension RecordStore {
       case .finished:
         guard let fileIdentity = FileIdentity(ofFileAt: file.path) else { return nil }
         guard fileIdentity == file.fileIdentity else { return .changed }
-        guard unsafe unlink(file.path) == 0 || errno == ENOENT else {
+        guard unlink(file.path) == 0 || errno == ENOENT else {
           throw LockedFile.Refusal.failed(errno)
         }
       case .partial:

@@ -156,6 +156,6 @@ extension DownloadRecord {
     }
     if received > 0 || fileIdentity != nil || replacedFileIdentity != nil { return true }
     var status = stat()
-    return unsafe lstat(layout.partialPath, &status) == 0
+    return lstat(layout.partialPath, &status) == 0
   }
 }

@@ -11,15 +11,7 @@ package struct StoredText: Hashable, Sendable {
   }
 
   package static func == (left: Self, right: Self) -> Bool {
-    // Much faster than `elementsEqual`, which calls the iterators for each byte.
-    let isEqual = unsafe left.text.utf8.withContiguousStorageIfAvailable { left in
-      unsafe right.text.utf8.withContiguousStorageIfAvailable { right in
-        guard left.count == right.count else { return false }
-        guard let one = left.baseAddress, let other = right.baseAddress else { return true }
-        return unsafe memcmp(one, other, left.count) == 0
-      }
-    }
-    return (isEqual ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
+    left.text.hasSameUTF8(as: right.text)
   }
 
   package func hash(into hasher: inout Hasher) {

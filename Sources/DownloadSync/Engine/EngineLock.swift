@@ -59,7 +59,7 @@ package final class EngineLock: Sendable {
     self.range = range
     let text = Array("process \(getpid())\n".utf8)
     ftruncate(descriptor, 0)
-    _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    _ = pwrite(descriptor, text.span, at: 0)
   }
 
   /// The error of `flock` with an error number.
@@ -117,7 +117,7 @@ package final class EngineLock: Sendable {
     guard let process = holder.split(separator: " ").last.flatMap({ pid_t($0) }) else {
       return false
     }
-    let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
+    let descriptor = open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     let line = text(of: descriptor)
@@ -129,9 +129,7 @@ package final class EngineLock: Sendable {
   /// Returns the first line of a file.
   private static func text(of descriptor: Int32) -> String {
     var bytes = [UInt8](repeating: 0, count: 100)
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
-    }
+    let count = pread(descriptor, into: &bytes, at: 0)
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
       .split(separator: "\n").first.map(String.init) ?? ""
   }

@@ -30,7 +30,7 @@ struct FilePlacement: Sendable {
     #if canImport(Darwin)
       return renameExclusively(partial, as: final)
     #else
-      let code = perform(.link(from: partial, to: final)) { unsafe link(partial, final) }
+      let code = perform(.link(from: partial, to: final)) { link(partial, final) }
       switch code {
       case 0:
         remove(partial)
@@ -75,7 +75,7 @@ struct FilePlacement: Sendable {
   /// Compares what a path names with a file that was examined before.
   func compare(_ path: String, with identity: FileIdentity) -> Comparison {
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else {
+    guard lstat(path, &status) == 0 else {
       let code = errno
       guard code != ENOENT else { return .other }
       return .failed(PartialFile.Failure(code: code, operation: "examining \(path)"))
@@ -109,14 +109,14 @@ struct FilePlacement: Sendable {
   ///
   /// A kill leaves one of the two files under the name.
   func replace(_ final: String, with partial: String) -> Outcome {
-    let code = perform(.rename(from: partial, to: final)) { unsafe rename(partial, final) }
+    let code = perform(.rename(from: partial, to: final)) { rename(partial, final) }
     return code == 0
       ? .placed : .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
   }
 
   /// Syncs a folder, so that the names in it survive a power failure.
   func synchronizeFolder(_ path: String) throws(PartialFile.Failure) {
-    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw PartialFile.Failure(code: errno, operation: "opening \(path)")
     }
@@ -133,11 +133,11 @@ struct FilePlacement: Sendable {
   /// Those that root creates belong to the owner of the folder that contains them.
   func makeFolder(_ path: String) throws(PartialFile.Failure) {
     var status = stat()
-    if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+    if statFollowingLinks(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
       try makeFolder(String(path[..<slash]))
     }
-    let code = perform(.makeFolder(path: path)) { unsafe mkdir(path, 0o777) }
+    let code = perform(.makeFolder(path: path)) { mkdir(path, 0o777) }
     guard code == 0 || code == EEXIST else {
       throw PartialFile.Failure(code: code, operation: "creating the folder \(path)")
     }
@@ -169,7 +169,7 @@ struct FilePlacement: Sendable {
       // The lock is held until the name is gone.
       let file = try LockedFile(path, for: .deleting)
       let code = withExtendedLifetime(file) {
-        perform(.remove(path: path)) { unsafe unlink(path) }
+        perform(.remove(path: path)) { unlink(path) }
       }
       return code == 0 ? .removed : code == ENOENT ? .missing : .refused(.failed(code))
     } catch {
@@ -180,7 +180,7 @@ struct FilePlacement: Sendable {
   /// Deletes a file, and returns whether it did; a missing file is not an error.
   @discardableResult
   func remove(_ path: String) -> Bool {
-    perform(.remove(path: path)) { unsafe unlink(path) } == 0
+    perform(.remove(path: path)) { unlink(path) } == 0
   }
 
   /// Performs an operation, unless the fault injector refuses it.

@@ -49,7 +49,7 @@ enum Volume {
     var path = path[...]
     while true {
       var status = stat()
-      if unsafe stat(path.isEmpty ? "/" : String(path), &status) == 0 {
+      if statFollowingLinks(path.isEmpty ? "/" : String(path), &status) == 0 {
         return UInt64(truncatingIfNeeded: status.st_dev)
       }
       guard let slash = path.lastIndex(of: "/") else { return 0 }
@@ -64,8 +64,7 @@ enum Volume {
   /// - Parameter path: The path of an existing folder.
   /// - Returns: The free space in bytes; `nil` if it cannot be queried.
   static func availableBytes(inFolder path: String) -> Int64? {
-    var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    guard let status = volumeStatus(ofFolder: path) else { return nil }
     let (bytes, isOver) = UInt64(status.f_bavail)
       .multipliedReportingOverflow(by: UInt64(status.f_frsize))
     return isOver ? .max : Int64(clamping: bytes)

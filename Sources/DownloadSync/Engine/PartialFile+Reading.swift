@@ -9,15 +9,8 @@ extension PartialFile {
     var bytes = [UInt8](repeating: 0, count: Int(part.upperBound - part.lowerBound))
     var count = 0
     while count < bytes.count {
-      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-        return unsafe pread(
-          descriptor,
-          rest.baseAddress,
-          rest.count,
-          off_t(part.lowerBound) + off_t(count)
-        )
-      }
+      let start = part.lowerBound + Int64(count)
+      let got = pread(descriptor, into: &bytes, count..<bytes.count, at: start)
       if got > 0 {
         count += got
       } else if got == 0 || errno != EINTR {

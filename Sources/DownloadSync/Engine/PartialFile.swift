@@ -223,14 +223,7 @@ final class PartialFile: Sendable, ProcessLock {
   private static func allocate(_ descriptor: Int32, _ range: Range<Int64>) -> Int32 {
     let length = off_t(range.upperBound - range.lowerBound)
     #if canImport(Darwin)
-      var store = fstore_t(
-        fst_flags: UInt32(F_ALLOCATEALL),
-        fst_posmode: F_PEOFPOSMODE,
-        fst_offset: 0,
-        fst_length: length,
-        fst_bytesalloc: 0
-      )
-      return unsafe fcntl(descriptor, F_PREALLOCATE, &store) == -1 ? errno : 0
+      return preallocate(descriptor, byteCount: Int64(length)) == -1 ? errno : 0
     #else
       while true {
         let code = posix_fallocate(descriptor, off_t(range.lowerBound), length)
@@ -257,22 +250,14 @@ final class PartialFile: Sendable, ProcessLock {
       throw Failure(code: EBUSY, operation: "writing \(path)", interference: interference)
     }
     var written = 0
-    let code = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
-      while written < buffer.count {
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
-        let count = unsafe pwrite(
-          descriptor,
-          rest.baseAddress,
-          rest.count,
-          off_t(start) + off_t(written)
-        )
-        if count > 0 {
-          written += count
-        } else if count == 0 || errno != EINTR {
-          return count == 0 ? ENOSPC : errno
-        }
+    var code: Int32 = 0
+    while written < bytes.count, code == 0 {
+      let count = pwrite(descriptor, bytes.extracting(written...), at: start + Int64(written))
+      if count > 0 {
+        written += count
+      } else if count == 0 || errno != EINTR {
+        code = count == 0 ? ENOSPC : errno
       }
-      return 0
     }
     state.withLock { $0.written.insert(start..<start + Int64(written)) }
     endChange { written > 0 ? max($0, start + Int64(written)) : $0 }

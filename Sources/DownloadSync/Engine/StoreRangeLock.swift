@@ -17,7 +17,7 @@ struct StoreRangeLock: Sendable {
   /// Opens the data file in a folder; `nil` if there is none, or if it cannot be written.
   init?(storePath: String) {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    descriptor = unsafe open("\(storePath)/data.mdb", flags)
+    descriptor = open("\(storePath)/data.mdb", flags)
     guard descriptor >= 0 else { return nil }
   }
 
@@ -26,7 +26,7 @@ struct StoreRangeLock: Sendable {
   /// - Returns: Whether no other engine has it. A file system or a kernel without such locks has none.
   func take() -> Bool {
     var lock = Self.range(Int16(F_WRLCK))
-    while unsafe fcntl(descriptor, Self.attempt, &lock) != 0 {
+    while fcntl(descriptor, Self.attempt, &lock) != 0 {
       switch errno {
       case EINTR: continue
       case EAGAIN, EACCES: return false
@@ -39,7 +39,7 @@ struct StoreRangeLock: Sendable {
   /// Whether an engine has the lock.
   var isTaken: Bool {
     var lock = Self.range(Int16(F_WRLCK))
-    guard unsafe fcntl(descriptor, Self.query, &lock) == 0 else { return false }
+    guard fcntl(descriptor, Self.query, &lock) == 0 else { return false }
     return lock.l_type != Int16(F_UNLCK)
   }
 
@@ -48,7 +48,7 @@ struct StoreRangeLock: Sendable {
   /// Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
   func release() {
     var lock = Self.range(Int16(F_UNLCK))
-    _ = unsafe fcntl(descriptor, Self.attempt, &lock)
+    _ = fcntl(descriptor, Self.attempt, &lock)
     close(descriptor)
   }
 

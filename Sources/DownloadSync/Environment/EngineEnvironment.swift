@@ -159,7 +159,7 @@ enum FileDescriptors {
     var opened: [Int32] = []
     defer { for descriptor in opened { close(descriptor) } }
     while opened.count < connectionCount {
-      let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return SystemCallFailure(errno: errno) == .outOfResources }
       opened.append(descriptor)
     }

@@ -224,7 +224,7 @@ enum FileSynchronization {
     if let code = observer?(path), code != 0 {
       throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
     }
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -237,7 +237,7 @@ enum FileSynchronization {
   /// - Throws: `POSIXError`.
   static func replace(_ path: String, with new: String) throws {
     try synchronize(new)
-    guard unsafe rename(new, path) == 0 else {
+    guard rename(new, path) == 0 else {
       throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     }
   }

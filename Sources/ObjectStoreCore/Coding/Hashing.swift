@@ -56,6 +56,10 @@ package enum XXHash64 {
     return hash ^ (hash >> 32)
   }
 
+  package static func hash(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
+    unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
+  }
+
   static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
     unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
   }

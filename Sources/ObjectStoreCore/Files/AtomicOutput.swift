@@ -19,7 +19,7 @@ package final class OutputFile {
     self.path = path
     var status = stat()
     // This check only fails early. ``finish()`` links the file without replacing another.
-    guard unsafe lstat(path, &status) != 0 else {
+    guard lstat(path, &status) != 0 else {
       throw StoreError(.alreadyExists, "\(path): a file of this name already exists")
     }
     temporary = try UnfinishedOutput.make(for: path, isFolder: false)
@@ -39,12 +39,8 @@ package final class OutputFile {
   private func flush() throws {
     var offset = 0
     while offset < buffer.count {
-      let written = unsafe buffer.withUnsafeBytes { bytes in
-        unsafe systemWrite(
-          temporary?.descriptor ?? -1,
-          UnsafeRawBufferPointer(rebasing: bytes[offset...])
-        )
-      }
+      let descriptor = temporary?.descriptor ?? -1
+      let written = SystemInterface.write(descriptor, buffer.span.extracting(offset...))
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw StoreError(errno: errno, path) }
       offset += written
@@ -69,14 +65,10 @@ package final class OutputFile {
     do {
       try FolderSync.run(FolderSync.parent(of: path))
     } catch {
-      _ = unsafe unlink(path)
+      _ = unlink(path)
       throw error
     }
   }
-}
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  unsafe write(descriptor, bytes.baseAddress, bytes.count)
 }
 
 /// Syncs folders, so that names created in them survive a power failure.
@@ -124,7 +116,7 @@ package enum NewFolder {
   ///   what `body` throws.
   package static func make<R>(_ path: String, _ body: (String) throws -> R) throws -> R {
     var status = stat()
-    guard unsafe lstat(path, &status) != 0 else {
+    guard lstat(path, &status) != 0 else {
       throw StoreError(.alreadyExists, "\(path): a file or folder of this name already exists")
     }
     let temporary = try UnfinishedOutput.make(for: path, isFolder: true)
@@ -155,7 +147,7 @@ package enum NewFolder {
 
   /// Deletes the folder and the store files in it, ignoring errors.
   package static func remove(_ path: String) {
-    for name in ["data.mdb", "lock.mdb"] { _ = unsafe unlink("\(path)/\(name)") }
-    _ = unsafe rmdir(path)
+    for name in ["data.mdb", "lock.mdb"] { _ = unlink("\(path)/\(name)") }
+    _ = rmdir(path)
   }
 }

@@ -7,7 +7,7 @@ package enum FileSize {
   /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
   package static func of(_ path: String) throws -> Int64 {
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else { throw StoreError(errno: errno, path) }
+    guard statFollowingLinks(path, &status) == 0 else { throw StoreError(errno: errno, path) }
     return Int64(status.st_size)
   }
 }
@@ -16,8 +16,7 @@ package enum FileSize {
 package enum FreeSpace {
   /// The number of bytes that the user can write; `nil` if it is not known.
   package static func ofDisk(at path: String) -> Int64? {
-    var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    guard let status = volumeStatus(ofFolder: path) else { return nil }
     let (bytes, overflows) = UInt64(status.f_bavail)
       .multipliedReportingOverflow(by: UInt64(status.f_frsize))
     // A file system without a limit may report the largest number of blocks.

@@ -20,9 +20,9 @@ struct UnfinishedOutput: Sendable {
     while true {
       let path = "\(target).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-      let file = unsafe isFolder ? mkdir(path, 0o700) : open(path, flags, 0o600)
+      let file = isFolder ? mkdir(path, 0o700) : open(path, flags, 0o600)
       guard file >= 0 else { throw StoreError(errno: errno, target) }
-      let descriptor = unsafe isFolder ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : file
+      let descriptor = isFolder ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : file
       guard descriptor >= 0 else { throw StoreError(errno: errno, target) }
       let made = Self(path: path, descriptor: descriptor, isFolder: isFolder)
       // Another process may have taken it for a leftover before it was locked.
@@ -49,12 +49,12 @@ struct UnfinishedOutput: Sendable {
 
   private func removeFiles() {
     guard isFolder else {
-      _ = unsafe unlink(path)
+      _ = unlink(path)
       return
     }
     // Relative to the open folder, which cannot be replaced by a link.
     for name in ["data.mdb", "lock.mdb"] { _ = unsafe unlinkat(descriptor, name, 0) }
-    _ = unsafe rmdir(path)
+    _ = rmdir(path)
   }
 
   /// Locks the output; returns `false` if another process has it, or has removed it.
@@ -68,7 +68,7 @@ struct UnfinishedOutput: Sendable {
     }
     var own = stat()
     var named = stat()
-    guard unsafe fstat(descriptor, &own) == 0, unsafe lstat(path, &named) == 0 else { return false }
+    guard fstat(descriptor, &own) == 0, lstat(path, &named) == 0 else { return false }
     return own.st_dev == named.st_dev && own.st_ino == named.st_ino
   }
 
@@ -104,10 +104,10 @@ struct UnfinishedOutput: Sendable {
   }
 
   private static func openLeftover(_ path: String) -> Self? {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     var status = stat()
-    let isKnown = unsafe fstat(descriptor, &status) == 0 && status.st_uid == geteuid()
+    let isKnown = fstat(descriptor, &status) == 0 && status.st_uid == geteuid()
     let kind = status.st_mode & S_IFMT
     let leftover = Self(path: path, descriptor: descriptor, isFolder: kind == S_IFDIR)
     guard isKnown, kind == S_IFDIR || kind == S_IFREG, leftover.lock(isNew: false) else {

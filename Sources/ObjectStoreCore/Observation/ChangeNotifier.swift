@@ -31,8 +31,7 @@ final class ChangeNotifier: Sendable {
   /// also poll.
   func notify() {
     guard descriptor >= 0 else { return }
-    var byte: UInt8 = 1
-    _ = unsafe pwrite(descriptor, &byte, 1, 0)
+    _ = pwrite(descriptor, [1].span, at: 0)
   }
 }
 
@@ -73,7 +72,7 @@ final class ChangeWatcher: Sendable {
       _ path: String,
       _ onChange: @escaping @Sendable () -> Void
     ) -> (any DispatchSourceProtocol)? {
-      let descriptor = unsafe open(path, O_EVTONLY | O_CLOEXEC)
+      let descriptor = open(path, O_EVTONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       let source = DispatchSource.makeFileSystemObjectSource(
         fileDescriptor: descriptor,
@@ -92,7 +91,7 @@ final class ChangeWatcher: Sendable {
     ) -> (any DispatchSourceProtocol)? {
       let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
       guard descriptor >= 0 else { return nil }
-      guard unsafe inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) >= 0 else {
+      guard watchContents(descriptor, ofFile: path) >= 0 else {
         close(descriptor)
         return nil
       }
@@ -100,7 +99,7 @@ final class ChangeWatcher: Sendable {
       source.setEventHandler {
         // Discard the events; only their arrival matters.
         var events = [UInt8](repeating: 0, count: 4_096)
-        while unsafe read(descriptor, &events, events.count) > 0 {}
+        while read(descriptor, into: &events) > 0 {}
         onChange()
       }
       source.setCancelHandler { close(descriptor) }

@@ -8,7 +8,7 @@ package enum StoreFolder {
   /// Creates the folder if the access mode permits, and checks that it can hold a store.
   package static func prepare(_ path: String, access: StoreOptions.Access) throws {
     var status = stat()
-    if unsafe stat(path, &status) == 0 {
+    if statFollowingLinks(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
         throw StoreError(.cannotCreate, "\(path) is not a folder")
       }
@@ -18,18 +18,18 @@ package enum StoreFolder {
       throw failure(errno, path, access: access)
     }
     // A link is not followed: whatever it leads to, opening the file refuses it.
-    if access != .create, unsafe lstat(path + "/data.mdb", &status) != 0 {
+    if access != .create, lstat(path + "/data.mdb", &status) != 0 {
       throw failure(errno, path, access: access)
     }
   }
 
   private static func createFolder(_ path: String) throws {
-    if unsafe mkdir(path, mode) == 0 || errno == EEXIST { return }
+    if mkdir(path, mode) == 0 || errno == EEXIST { return }
     let parent = parent(of: path)
     guard errno == ENOENT, parent != path else { throw failure(errno, path, access: .create) }
     try createFolder(parent)
     try syncDirectoryEntries(in: Self.parent(of: parent))
-    guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else {
+    guard mkdir(path, mode) == 0 || errno == EEXIST else {
       throw failure(errno, path, access: .create)
     }
   }
@@ -101,7 +101,7 @@ package enum NewDataFile {
   package static func createIfMissing(in path: String, fill: (String) throws -> Void) throws -> Bool
   {
     var status = stat()
-    guard unsafe lstat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
+    guard lstat(path + "/data.mdb", &status) != 0, errno == ENOENT else {
       let leftovers = NewFileFolder.abandoned(in: path)
       guard !leftovers.isEmpty else { return false }
       do {
@@ -123,7 +123,7 @@ package enum NewDataFile {
     try fill(temporary.path)
     // From here on, a folder that a killed process leaves is a sign, which must stay.
     UnfinishedWork.end(temporary.path)
-    guard unsafe link(temporary.file, "\(path)/data.mdb") == 0 else {
+    guard link(temporary.file, "\(path)/data.mdb") == 0 else {
       switch errno {
       // Another process has created the file.
       case EEXIST: return false
@@ -158,6 +158,6 @@ extension Store {
   /// Whether a folder contains a store.
   package static func exists(at path: String) -> Bool {
     var status = stat()
-    return unsafe lstat(path + "/data.mdb", &status) == 0
+    return lstat(path + "/data.mdb", &status) == 0
   }
 }

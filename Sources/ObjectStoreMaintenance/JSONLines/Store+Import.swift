@@ -271,7 +271,7 @@ final class LineReader {
     self.path = path
     self.longestLine = longestLine
     ownsDescriptor = true
-    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreError(errno: errno, path) }
   }
 
@@ -315,9 +315,7 @@ final class LineReader {
 
   private func readMore() throws {
     var chunk = [UInt8](repeating: 0, count: Self.chunkSize)
-    let count = unsafe chunk.withUnsafeMutableBytes { bytes in
-      unsafe read(descriptor, bytes.baseAddress, bytes.count)
-    }
+    let count = read(descriptor, into: &chunk)
     guard count >= 0 else {
       guard errno == EINTR else { throw StoreError(errno: errno, path) }
       return

@@ -111,10 +111,10 @@ extension Store {
       throw refusal(error.reason)
     }
     var status = stat()
-    let isNewFolder = unsafe stat(path, &status) != 0
+    let isNewFolder = statFollowingLinks(path, &status) != 0
     do {
       try StoreFolder.prepare(path, access: .create)
-      if isNewFolder { UnfinishedWork.begin(path) { _ = unsafe rmdir(path) } }
+      if isNewFolder { UnfinishedWork.begin(path) { _ = rmdir(path) } }
       defer { UnfinishedWork.end(path) }
       var report: ImportReport?
       let isComplete = try NewDataFile.createIfMissing(in: path) { folder in
@@ -131,7 +131,7 @@ extension Store {
       }
       return report
     } catch {
-      if isNewFolder { _ = unsafe rmdir(path) }
+      if isNewFolder { _ = rmdir(path) }
       throw error
     }
   }

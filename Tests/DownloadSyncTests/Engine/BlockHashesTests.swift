@@ -68,7 +68,7 @@ import Testing
   @Test func `a piece has the same digest with and without known blocks`() throws {
     let path = folder.path("file")
     try Data(Self.bytes).write(to: URL(filePath: path))
-    let descriptor = unsafe open(path, O_RDONLY)
+    let descriptor = open(path, O_RDONLY)
     defer { close(descriptor) }
     let length = Int(Self.length)
     for writes in [[0..<Self.bytes.count], [3..<length * 3, length * 4..<length * 6], []] {
@@ -86,7 +86,7 @@ import Testing
   @Test func `a known block is not read`() throws {
     let path = folder.path("file")
     try Data(count: Self.bytes.count).write(to: URL(filePath: path))
-    let descriptor = unsafe open(path, O_RDONLY)
+    let descriptor = open(path, O_RDONLY)
     defer { close(descriptor) }
     var blocks = blocks([0..<Self.bytes.count])
     let digest = try digests.digest(

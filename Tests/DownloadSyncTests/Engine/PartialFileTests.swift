@@ -133,7 +133,7 @@ private final class DuringSync: FaultInjector {
   @Test func `a name that is gone or names another file is noticed`() throws {
     let file = try PartialFile(path: path, offset: 0)
     try file.write([UInt8](repeating: 1, count: 1_000).span)
-    #expect(unsafe rename(path, path + "-moved") == 0)
+    #expect(rename(path, path + "-moved") == 0)
     #expect(file.interference == .replaced)
     try folder.makeFile("a.dlstore-part", "theirs")
     #expect(file.interference == .replaced)

@@ -10,7 +10,7 @@ import Testing
 struct ImportWithoutModelsTests {
   /// Imports a file as a tool does.
   private func importFile(_ file: String, into store: String) throws -> ImportReport {
-    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
     return try Store.importJSONLines(from: descriptor, named: "in.jsonl", intoStoreAt: store)

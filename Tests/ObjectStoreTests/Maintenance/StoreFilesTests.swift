@@ -16,13 +16,13 @@ import Testing
 
   private func owner(_ name: String) -> uid_t? {
     var status = stat()
-    return unsafe lstat("\(damaged.path)/\(name)", &status) == 0 ? status.st_uid : nil
+    return lstat("\(damaged.path)/\(name)", &status) == 0 ? status.st_uid : nil
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can give files to another user"))
   func `a repair by root keeps the owner of the store's files`() throws {
     for name in ["", "/data.mdb"] { #expect(unsafe chown(damaged.path + name, 1_234, 1_234) == 0) }
-    for name in ["lock.mdb", "changes"] { _ = unsafe unlink("\(damaged.path)/\(name)") }
+    for name in ["lock.mdb", "changes"] { _ = unlink("\(damaged.path)/\(name)") }
     _ = try Store.repairInPlace(at: damaged.path)
     #expect(owner("data.mdb") == 1_234)
     do { _ = try Store(at: damaged.path, models: [Ticket.self]) }
@@ -32,7 +32,7 @@ import Testing
 
   @Test func `a link under the name of the file changes is not followed`() throws {
     let target = try damaged.folder.makeFile("target", "theirs")
-    _ = unsafe unlink(damaged.path + "/changes")
+    _ = unlink(damaged.path + "/changes")
     #expect(unsafe symlink(target, damaged.path + "/changes") == 0)
     let store = try Store(at: damaged.path, models: [Ticket.self])
     try store.write { tx in try tx.insert(Ticket(id: 1_000_000, seat: "new", row: 1)) }
@@ -42,11 +42,11 @@ import Testing
   @Test func `an immutable store is read-only and is not locked`() throws {
     let options = StoreOptions(immutable: true)
     let lock = damaged.path + "/lock.mdb"
-    _ = unsafe unlink(lock)
+    _ = unlink(lock)
     let store = try Store(at: damaged.path, models: [Ticket.self], options: options)
     #expect(store.isReadOnly)
     #expect(throws: StoreError.self) { try store.write { _ in } }
-    #expect(unsafe access(lock, F_OK) != 0)
+    #expect(access(lock, F_OK) != 0)
     #expect(try store.read { tx in try tx.count(Ticket.all) } > 0)
   }
 }

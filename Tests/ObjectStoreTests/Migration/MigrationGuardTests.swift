@@ -186,18 +186,18 @@ import Testing
     switch kind {
     case "file": try folder.makeFile("data.mdb.before-0", "theirs")
     case "link": #expect(unsafe symlink("/nowhere", name) == 0)
-    default: #expect(unsafe mkdir(name, 0o700) == 0)
+    default: #expect(mkdir(name, 0o700) == 0)
     }
     var before = stat()
-    #expect(unsafe lstat(name, &before) == 0)
+    #expect(lstat(name, &before) == 0)
     _ = try persons()
     let other = folder.path("data.mdb.before-0-2")
     #expect(try Store.migrationStatus(at: folder.path).previousFile == other)
     var after = stat()
-    #expect(unsafe lstat(name, &after) == 0 && after.st_ino == before.st_ino)
+    #expect(lstat(name, &after) == 0 && after.st_ino == before.st_ino)
     #expect(try Store.rollBackMigration(at: folder.path).version == 0)
     #expect(try folder.open(Author.self).read { try $0.count(Author.all) } > 0)
-    #expect(unsafe lstat(name, &after) == 0 && after.st_ino == before.st_ino)
+    #expect(lstat(name, &after) == 0 && after.st_ino == before.st_ino)
   }
 
   @Test func `the numbers of commits continue in a repaired file`() throws {

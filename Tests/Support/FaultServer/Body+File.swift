@@ -7,7 +7,7 @@ extension Body {
   ///
   /// The file is compared block by block, in constant memory.
   public func matches(file path: String) -> Bool {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
     var block = [UInt8](repeating: 0, count: Self.blockSize)
@@ -29,7 +29,7 @@ extension Body {
   ///
   /// - Throws: ``SocketError`` with the name of the call that failed.
   public func write(toFile path: String) throws {
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw SocketError(call: "open \(path)", code: errno) }
     defer { close(file) }
     var offset: Int64 = 0

@@ -18,7 +18,7 @@ enum FileCalls {
 
   static func identity(of path: String) -> Identity? {
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return nil }
+    guard lstat(path, &status) == 0 else { return nil }
     let modified = status.modificationTime
     return Identity(
       inode: UInt64(status.st_ino),
@@ -28,11 +28,11 @@ enum FileCalls {
   }
 
   static func read(_ path: String) throws -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw Failure(call: "open", path: path, code: errno) }
     defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else {
+    guard fstat(descriptor, &status) == 0 else {
       throw Failure(call: "fstat", path: path, code: errno)
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
@@ -45,7 +45,7 @@ enum FileCalls {
 
   /// Replaces the contents of a file without changing its identity, or creates the file.
   static func write(_ bytes: [UInt8], to path: String) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Failure(call: "open", path: path, code: errno) }
     defer { close(descriptor) }
     let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -71,6 +71,6 @@ enum FileCalls {
   }
 
   static func remove(_ path: String) {
-    _ = unsafe unlink(path)
+    _ = unlink(path)
   }
 }

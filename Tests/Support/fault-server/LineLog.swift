@@ -9,7 +9,7 @@ struct LineLog: Sendable {
   private let descriptor: CInt
 
   init(path: String) throws {
-    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw SocketError(call: "open \(path)", code: errno) }
   }
 

@@ -69,7 +69,7 @@ public struct RecordImportFuzzer: Fuzzer {
     }
     if choice & 1 != 0 { try Self.addSamples(to: RecordStore(at: path)) }
     try Data(input.dropFirst()).write(to: URL(filePath: file))
-    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FuzzViolation("the lines cannot be opened") }
     defer { close(descriptor) }
     let replaces = choice & 2 != 0

@@ -1,0 +1,175 @@
+/// The descriptors and attributes of a process to start.
+///
+/// The corresponding C function is `posix_spawn`.
+package struct ProcessStart {
+  /// What happens to a descriptor in the new process.
+  package enum File {
+    /// `target` is a copy of `source`, and open also if `source` is the same and closed on `exec`.
+    case copy(_ source: Int32, as: Int32)
+    case close(Int32)
+    case open(_ path: String, _ flags: Int32, as: Int32)
+  }
+
+  /// In this order.
+  package var files: [File] = []
+  /// Whether the process begins a group of its own.
+  package var beginsGroup = false
+  /// The signals that it blocks; `nil` for those that this thread blocks.
+  package var blockedSignals: sigset_t?
+  /// The signals for which it has the default action, whatever this process does.
+  package var defaultSignals: [Int32] = []
+
+  package init() {}
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - path: The program.
+  ///   - arguments: Its arguments, with its name; `nil` for those of this process, byte for byte.
+  ///   - environment: Its variables, as `NAME=value`.
+  /// - Returns: The id of the process, and 0 or an error number.
+  package func start(
+    _ path: String,
+    arguments: [String]?,
+    environment: [String]
+  ) -> (id: pid_t, code: Int32) {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for file in files {
+      switch file {
+      case .copy(let source, let target):
+        unsafe posix_spawn_file_actions_adddup2(&actions, source, target)
+      case .close(let descriptor):
+        unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+      case .open(let path, let flags, let target):
+        unsafe posix_spawn_file_actions_addopen(&actions, target, path, flags, 0)
+      }
+    }
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var flags: Int32 = 0
+    if beginsGroup {
+      unsafe posix_spawnattr_setpgroup(&attributes, 0)
+      flags |= Int32(POSIX_SPAWN_SETPGROUP)
+    }
+    if var blockedSignals {
+      unsafe posix_spawnattr_setsigmask(&attributes, &blockedSignals)
+      flags |= Int32(POSIX_SPAWN_SETSIGMASK)
+    }
+    if !defaultSignals.isEmpty {
+      var defaults = signalSet(defaultSignals)
+      unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+      flags |= Int32(POSIX_SPAWN_SETSIGDEF)
+    }
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    var argv: [UnsafeMutablePointer<CChar>?] =
+      unsafe (arguments ?? []).map { unsafe strdup($0) } + [nil]
+    var envp: [UnsafeMutablePointer<CChar>?] =
+      unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer {
+      while let text = unsafe argv.popLast() { unsafe free(text) }
+      while let text = unsafe envp.popLast() { unsafe free(text) }
+    }
+    var id: pid_t = 0
+    let code =
+      if arguments == nil {
+        unsafe posix_spawn(&id, path, &actions, &attributes, CommandLine.unsafeArgv, envp)
+      } else {
+        unsafe posix_spawn(&id, path, &actions, &attributes, argv, envp)
+      }
+    return (id, code)
+  }
+}
+
+/// Waits for a change of a child process.
+package func waitpid(_ id: pid_t, _ status: inout Int32, _ options: Int32) -> pid_t {
+  unsafe withUnsafeMutablePointer(to: &status) { unsafe waitpid(id, $0, options) }
+}
+
+/// Returns whether a child process has ended, or cannot be waited for; it stays a zombie.
+///
+/// The corresponding C function is `waitid` with `WEXITED` and `WNOWAIT`.
+///
+/// - Parameter options: `WNOHANG` not to wait for its end.
+package func hasChildEnded(_ id: pid_t, _ options: Int32 = 0) -> Bool {
+  var information = unsafe siginfo_t()
+  let code = unsafe waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT | options)
+  // Without a change, the structure keeps its zeros.
+  return unsafe code == 0 ? information.si_signo == SIGCHLD : errno != EINTR
+}
+
+/// Returns the arguments of this process with its name, as bytes.
+package func argumentBytes() -> [[UInt8]] {
+  var arguments: [[UInt8]] = []
+  for position in 0..<Int(CommandLine.argc) {
+    guard let start = unsafe CommandLine.unsafeArgv[position] else { break }
+    arguments.append(unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start))))
+  }
+  return arguments
+}
+
+/// Returns a variable of the environment; `nil` if it is not set.
+package func environmentVariable(_ name: String) -> String? {
+  unsafe getenv(name).map { unsafe String(cString: $0) }
+}
+
+#if os(Linux)
+  /// Asks the kernel to send this process a signal when its parent ends, and to give it a name.
+  ///
+  /// The corresponding C function is `prctl`.
+  package func setParentDeathSignal(_ number: Int32, processName name: String) {
+    // Swift does not import `prctl`, which is variadic. On x86-64 and arm64, Linux passes variadic
+    // integer arguments as it passes fixed ones.
+    typealias Function = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+    guard let symbol = unsafe dlsym(nil, "prctl") else { return }
+    let prctl = unsafe unsafeBitCast(symbol, to: Function.self)
+    let (setParentDeathSignal, setName): (Int32, Int32) = (1, 15)
+    _ = prctl(setParentDeathSignal, UInt(number), 0, 0, 0)
+    _ = unsafe name.withCString { prctl(setName, UInt(bitPattern: $0), 0, 0, 0) }
+  }
+#endif
+
+/// Returns whether a user is the only one of a group, whose name is that of the user; `nil` if one
+/// of them has no name, as in a container.
+///
+/// The corresponding C functions are `getgrgid_r` and `getpwuid_r`.
+package func isPrivateGroup(_ id: gid_t, of user: uid_t) -> Bool? {
+  var groupBuffer = [CChar](repeating: 0, count: 16_384)
+  var userBuffer = [CChar](repeating: 0, count: 16_384)
+  var groupEntry = unsafe group()
+  var userEntry = unsafe passwd()
+  var foundGroup: UnsafeMutablePointer<group>?
+  var foundUser: UnsafeMutablePointer<passwd>?
+  _ = unsafe getgrgid_r(id, &groupEntry, &groupBuffer, groupBuffer.count, &foundGroup)
+  _ = unsafe getpwuid_r(user, &userEntry, &userBuffer, userBuffer.count, &foundUser)
+  guard let foundGroup = unsafe foundGroup, let foundUser = unsafe foundUser else { return nil }
+  guard unsafe foundUser.pointee.pw_gid == id,
+    unsafe strcmp(foundGroup.pointee.gr_name, foundUser.pointee.pw_name) == 0
+  else { return false }
+  var member = unsafe foundGroup.pointee.gr_mem
+  while let name = unsafe member?.pointee {
+    if unsafe strcmp(name, foundUser.pointee.pw_name) != 0 { return false }
+    unsafe member = member.map { unsafe $0 + 1 }
+  }
+  return true
+}
+
+/// Returns the time of the system's clock; `nil` and `errno` if it cannot be read.
+///
+/// The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
+package func wallClockTime() -> timespec? {
+  var now = timespec()
+  return unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 ? now : nil
+}
+
+#if canImport(Darwin)
+  /// Reads a value of the kernel into an array, which keeps its size; returns whether it was read.
+  ///
+  /// The corresponding C function is `sysctlbyname`.
+  package func readSystemValue(_ name: String, into bytes: inout [UInt8]) -> Bool {
+    var size = bytes.count
+    return unsafe sysctlbyname(name, &bytes, &size, nil, 0) == 0
+  }
+#endif

@@ -1,0 +1,30 @@
+// Conversions between spans and types whose interfaces take pointers.
+
+extension [UInt8] {
+  /// Appends a copy of the bytes.
+  package mutating func append(copying bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}
+
+extension String {
+  /// Calls `body` with the UTF-8 of the string.
+  package func withUTF8Span<R>(_ body: (Span<UInt8>) throws -> R) rethrows -> R {
+    var text = self
+    return try text.withUTF8 { try body(unsafe $0.span) }
+  }
+
+  /// Whether both strings have the same UTF-8.
+  ///
+  /// Much faster than `elementsEqual`, which calls the iterators for each byte.
+  package func hasSameUTF8(as other: String) -> Bool {
+    let isEqual = unsafe utf8.withContiguousStorageIfAvailable { one in
+      unsafe other.utf8.withContiguousStorageIfAvailable { other in
+        guard one.count == other.count else { return false }
+        guard let first = one.baseAddress, let second = other.baseAddress else { return true }
+        return unsafe memcmp(first, second, one.count) == 0
+      }
+    }
+    return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+}
