@@ -8,36 +8,54 @@ extension ActiveTransfer {
     (task.map { [$0] } ?? []) + parts.sorted { $0.key < $1.key }.compactMap(\.value.task)
   }
 
-  /// The number of tasks that are running, or being prepared beside the first one.
-  var openCount: Int { (task == nil ? 0 : 1) + parts.count }
-
-  /// The number of connections that may be open: one more while it takes over the bytes of another.
-  var allowedCount: Int { ramp.target + (transfer.hasIdle ? 1 : 0) }
-
-  /// The number of connections that it has or is about to open to each other server than the first
-  /// one, by origin.
-  var mirrorConnections: [String: Int] {
-    parts.values.reduce(into: [:]) { counts, part in
-      if part.sink.origin != candidate.origin { counts[part.sink.origin, default: 0] += 1 }
-    }
+  /// Whether it may use more than one task, at a time or one after another.
+  var mayHaveParts: Bool {
+    guard connections.ramp.limit > 1 || transfer.isSplit else { return false }
+    // The first response decides whether the bytes on disk are kept.
+    guard preparation == nil, transfer.hasProgressed || task == nil else { return false }
+    return !isEnding && connections.outcome == nil && request != nil
   }
 
-  /// The number of connections that it has or is about to open.
-  ///
-  /// A transfer always has one to its first server, or the right to open one.
-  var connectionCount: Int { max(1, ownCount) + mirrorConnections.values.reduce(0, +) }
+  /// Whether its file has, or may have, bytes of different servers or versions.
+  var hasMixedServers: Bool { connections.hasUsedMirrors || transfer.isMixed }
 
-  /// The number of open connections to the first server.
-  var ownCount: Int {
-    (task == nil ? 0 : 1) + parts.values.count { $0.sink.origin == candidate.origin }
+  /// How far its connections are.
+  var connectionProgress: Connections.Progress {
+    Connections.Progress(
+      received: transfer.received,
+      isSplit: transfer.isSplit,
+      runningCount: (task != nil && transfer.hasProgressed ? 1 : 0)
+        + parts.values.count { $0.sink.hasProgressed },
+      positions: transfer.positions,
+      hasIdle: transfer.hasIdle
+    )
   }
 
-  /// The sources of the open connections, by index.
-  var usedSources: [Int] { (task == nil ? [] : [0]) + parts.values.map(\.sink.source) }
-
-  /// The number of running tasks that have received bytes.
-  var progressedCount: Int {
-    (task != nil && transfer.hasProgressed ? 1 : 0) + parts.values.count { $0.sink.hasProgressed }
+  /// What is known about its file.
+  func reading(
+    _ trust: ServerTrust.Level,
+    within limits: ConnectionLimits,
+    minimumLength: Int64,
+    deliversRanges: Bool
+  ) -> Connections.Reading {
+    let entity = transfer.entity
+    let ranges = openRanges
+    return Connections.Reading(
+      claims: ranges?.claims ?? [],
+      missing: ranges?.missing,
+      spare: transfer.spare,
+      rangeCount: transfer.file.written.ranges.count,
+      requestURL: request?.url,
+      head: transfer.head,
+      validator: entity.validator,
+      hasProgressed: transfer.hasProgressed,
+      hasRequiredDigest: transfer.hasRequiredDigest,
+      deliversRanges: deliversRanges,
+      hasRateLimit: record.bytesPerSecond != nil,
+      minimumLength: minimumLength,
+      trust: trust,
+      limits: limits
+    )
   }
 
   /// The ranges of the running tasks and the missing bytes; `nil` if the size is unknown.
@@ -62,9 +80,9 @@ extension ActiveTransfer {
       candidate: candidate,
       started: started,
       isEnding: isEnding,
-      connectionCount: connectionCount,
-      mirrorConnections: mirrorConnections,
-      endingConnectionCount: endingConnections.count,
+      connectionCount: connections.count,
+      mirrorConnections: connections.mirrorCounts,
+      endingConnectionCount: connections.endingCount,
       isSlow: slowness.isSlow && mayBeSuspended
     )
   }
@@ -81,10 +99,4 @@ extension ActiveTransfer {
 
   /// The number of bytes that a slow transfer may drop: 256 KiB.
   private static let bytesToRepeat: Int64 = 256 << 10
-}
-
-/// Where more connections are open than allowed.
-enum ConnectionExcess: Sendable, Hashable {
-  case total
-  case origin(String)
 }

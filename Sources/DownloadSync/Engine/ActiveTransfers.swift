@@ -25,28 +25,11 @@ struct ActiveTransfer {
   /// The request of the first task before the interceptors, from which those of the others are
   /// derived.
   fileprivate(set) var request: TaskRequest?
-  /// The servers that its connections use.
-  fileprivate(set) var sources: ConnectionSources
-  /// The number of received bytes when a connection was replaced because all had stalled.
-  fileprivate(set) var replacedAt: Int64?
-  /// Whether the response has been asked for further servers.
-  fileprivate(set) var hasReadLinks = false
   /// The header fields that the user gave; `nil` if there are none.
   let headers: RequestHeaders?
-  /// Whether a connection has used another server than the first one.
-  fileprivate(set) var hasUsedMirrors = false
   /// The running tasks other than the first one, by number.
   fileprivate(set) var parts: [Int: ActivePart] = [:]
-  /// The number of tasks that were started, except for the first one.
-  fileprivate(set) var partCount = 0
-  /// The result of the transfer, which is over once all tasks have ended.
-  fileprivate(set) var outcome: TransferResult?
-  fileprivate(set) var ramp: ConnectionRamp
-  /// The numbers of the running tasks that the engine has asked to end, although the transfer
-  /// continues.
-  fileprivate(set) var endingConnections: Set<Int> = []
-  /// The progress of the running tasks, by number; the first one has the number zero.
-  fileprivate(set) var paces: [Int: ConnectionPace] = [:]
+  fileprivate(set) var connections: Connections
   fileprivate(set) var slowness: Slowness
 
   init(
@@ -75,21 +58,17 @@ struct ActiveTransfer {
     self.usesResumeData = usesResumeData
     self.isEnding = isEnding
     self.headers = headers
-    sources = ConnectionSources(first: record.source, of: record)
     slowness = Slowness(at: startedAt)
-    ramp = ConnectionRamp(
-      maximum: split.maximumConnections(of: record),
+    connections = Connections(
+      of: record,
       gaps: transfer.missing?.ranges.count ?? 0,
-      measuringTime: split.measuringTime,
+      split,
       rateLimit: splitRateLimit
     )
+    if task != nil { connections.noteFirst() }
   }
 
-  /// Forgets what was noted about a task that has ended.
-  fileprivate mutating func forget(_ number: Int) {
-    paces[number] = nil
-    endingConnections.remove(number)
-  }
+  fileprivate mutating func step<R>(_ body: (inout Connections) -> R) -> R { body(&connections) }
 }
 
 /// A task of a transfer other than the first one.
@@ -192,72 +171,12 @@ struct ActiveTransfers {
 
   mutating func noteStart(of task: TaskID, for url: String) {
     transfers[url]?.task = task
-  }
-
-  /// Chooses the source of the next connection of a transfer.
-  ///
-  /// - Parameters:
-  ///   - url: The URL of the transfer.
-  ///   - mirrors: The mirrors whose ranges can be shown to belong to the same file.
-  ///   - limits: The limits, in total and per host.
-  /// - Returns: The index of the source, and the source; `nil` if there is no free connection.
-  func nextSource(
-    of url: String,
-    using mirrors: ConnectionSources.Mirrors,
-    _ limits: ConcurrencyLimits
-  ) -> (index: Int, source: ConnectionSources.Source)? {
-    guard let transfer = transfers[url] else { return nil }
-    let isFull = count(ofConnections: nil) >= limits.maximumRunning
-    let index = transfer.sources.next(
-      beside: transfer.usedSources,
-      using: mirrors
-    ) { origin in
-      // The connection to the first server counts even while it is not open.
-      if origin == transfer.candidate.origin, transfer.ownCount == 0 { return true }
-      return !isFull && count(ofConnections: origin) < limits.maximumPerHost
-    }
-    return index.map { ($0, transfer.sources.all[$0]) }
-  }
-
-  /// Whether more connections of a transfer are open than allowed, in total or to an origin.
-  ///
-  /// - Parameters:
-  ///   - url: The URL of the transfer.
-  ///   - limits: The limits.
-  /// - Returns: `total`, or an origin to which too many connections are open; `nil` if there is none.
-  func excess(of url: String, _ limits: ConcurrencyLimits) -> ConnectionExcess? {
-    guard let transfer = transfers[url] else { return nil }
-    if count(ofConnections: nil) > limits.maximumRunning { return .total }
-    let origins = [transfer.candidate.origin] + transfer.mirrorConnections.keys.sorted()
-    return origins.first { count(ofConnections: $0) > limits.maximumPerHost }
-      .map(ConnectionExcess.origin)
-  }
-
-  private func count(ofConnections origin: String?) -> Int {
-    transfers.values.reduce(0) { sum, transfer in
-      sum + (origin.map { transfer.running.connectionCount(to: $0) } ?? transfer.connectionCount)
-    }
-  }
-
-  /// Adds the servers that the first response lists to those of a transfer, once.
-  mutating func noteLinks(of url: String) {
-    guard let transfer = transfers[url], !transfer.hasReadLinks,
-      let head = transfer.transfer.head, let request = transfer.request
-    else { return }
-    transfers[url]?.hasReadLinks = true
-    transfers[url]?.sources.add(head.duplicates(of: request.url))
-  }
-
-  /// Returns the number of the next part of a transfer.
-  mutating func nextPart(of url: String) -> Int {
-    transfers[url]?.partCount += 1
-    return transfers[url]?.partCount ?? 0
+    transfers[url]?.connections.noteFirst()
   }
 
   /// Adds a part that is about to start.
   mutating func insert(_ part: TransferPart, of url: String) {
     transfers[url]?.parts[part.number] = ActivePart(sink: part)
-    if part.isOfMirror { transfers[url]?.hasUsedMirrors = true }
   }
 
   mutating func notePreparation(
@@ -273,87 +192,31 @@ struct ActiveTransfers {
     transfers[url]?.parts[number]?.preparation = nil
   }
 
-  /// Notes that the task of a part has ended.
+  /// Notes that a task of a transfer has ended, or that it is not started.
   ///
-  /// - Returns: The part; `nil` if its transfer is no longer active.
-  mutating func noteEnd(ofPart number: Int, of key: TransferKey) -> ActivePart? {
-    guard let transfer = self[key] else { return nil }
+  /// - Returns: The connection that is closed; `nil` if the transfer is no longer active, or has no
+  ///   such part.
+  mutating func close(_ number: Int, of key: TransferKey) -> Connections.Closed? {
+    guard let transfer = self[key], number == 0 || transfer.parts[number] != nil else { return nil }
+    if number == 0, let task = transfer.task { unacknowledged[task] = key }
     transfer.transfer.close(number)
-    transfers[key.url]?.forget(number)
-    return transfers[key.url]?.parts.removeValue(forKey: number)
+    if number == 0 { transfers[key.url]?.task = nil }
+    let part = transfers[key.url]?.parts.removeValue(forKey: number)
+    var closed = transfers[key.url]?.connections.close(number)
+    closed?.hasProgressed = part?.sink.hasProgressed ?? transfer.transfer.hasProgressed
+    return closed
   }
 
-  /// Whether the engine has asked a task of a transfer to end, although the transfer continues.
-  func isEnding(_ number: Int, of key: TransferKey) -> Bool {
-    self[key]?.endingConnections.contains(number) ?? false
-  }
-
-  /// Notes that the engine asks a task of a transfer to end.
+  /// Steps the connections of a transfer.
   ///
-  /// - Returns: Whether the caller is to cancel it: it exists, and is not ending already.
-  mutating func noteEnding(_ number: Int, of url: String) -> Bool {
-    guard let transfer = transfers[url],
-      number == 0 ? transfer.task != nil : transfer.parts[number] != nil
-    else { return false }
-    return transfers[url]?.endingConnections.insert(number).inserted ?? false
+  /// - Returns: What the step returns; `nil` if there is no transfer.
+  mutating func step<R>(_ url: String, _ body: (inout Connections) -> R) -> R? {
+    transfers[url]?.step(body)
   }
 
   /// Notes the result of a transfer whose tasks are to end; the first one counts.
   mutating func noteOutcome(_ outcome: TransferResult, of key: TransferKey) {
-    guard let transfer = self[key], transfer.outcome == nil else { return }
-    transfers[key.url]?.outcome = outcome
-  }
-
-  /// Notes that a server refused a connection of a transfer: a mirror gets none again, and the first
-  /// server not as many.
-  mutating func noteRefusal(ofSource source: Int, of key: TransferKey) {
-    guard let transfer = self[key] else { return }
-    if source > 0 {
-      transfers[key.url]?.sources.refuse(source)
-    } else {
-      transfers[key.url]?.ramp.noteRefusal(running: transfer.openCount)
-    }
-  }
-
-  /// Notes the progress of the tasks of a transfer.
-  ///
-  /// - Returns: The numbers of the tasks to replace: those that have stalled although another one makes
-  ///   progress. If all have, one of them, once until bytes arrive again.
-  mutating func notePace(
-    of url: String,
-    stallTime: Duration,
-    at now: ContinuousClock.Instant
-  ) -> [Int] {
-    guard let transfer = transfers[url] else { return [] }
-    transfers[url]?.ramp.note(
-      transfer.transfer.received,
-      running: transfer.progressedCount,
-      at: now
-    )
-    for (number, position) in transfer.transfer.positions
-    where number > 0 || transfer.task != nil {
-      transfers[url]?.paces[number, default: ConnectionPace(at: position, now)]
-        .note(position, at: now)
-    }
-    let paces = transfers[url]?.paces ?? [:]
-    let stalled = ConnectionPace.stalled(paces, after: stallTime, at: now)
-    guard !stalled.isEmpty, stalled.count == paces.count else { return stalled }
-    let received = transfer.transfer.received
-    guard transfer.transfer.isSplit, transfer.replacedAt != received else { return [] }
-    transfers[url]?.replacedAt = received
-    return Array(stalled.prefix(1))
-  }
-
-  /// Notes that the task of a transfer has ended.
-  ///
-  /// - Returns: Whether the transfer is still active.
-  mutating func noteEnd(_ key: TransferKey) -> Bool {
-    guard let transfer = self[key] else { return false }
-    if let task = transfer.task { unacknowledged[task] = key }
-    transfer.transfer.close(0)
-    transfers[key.url]?.task = nil
-    transfers[key.url]?.forget(0)
-    return true
+    if self[key] != nil { transfers[key.url]?.connections.noteOutcome(outcome) }
   }
 
   /// Removes and returns the ended tasks whose results are committed, in the order of their ids.
@@ -379,7 +242,7 @@ struct ActiveTransfers {
     guard self[TransferKey(record)] != nil else { return }
     transfers[record.url]?.record.bytesPerSecond = record.bytesPerSecond
     transfers[record.url]?.record.connections = record.connections
-    transfers[record.url]?.ramp.limit(to: split.maximumConnections(of: record))
+    transfers[record.url]?.connections.limit(to: split.maximumConnections(of: record))
   }
 
   /// Notes the committed byte count of a transfer, which clears a suspect of one crash.

@@ -77,7 +77,7 @@ extension DownloadEngine {
       transport.cancel(task.id)
       // A record that is not to run has no attempt that could fail: `reconcileAtLaunch` handles it.
       guard record.intent == .run else { return }
-      return try await commitFailure(record, error.asDownloadFailure, retryAfter: nil)
+      return try await commit(AttemptEnd(of: record, error.asDownloadFailure))
     }
     let order = queue.nextOrder()
     let download = ActiveTransfer(

@@ -198,29 +198,21 @@ extension DownloadEngine {
     let record = failed.record
     let download = active[TransferKey(record)]
     let head = failed.head ?? download?.transfer.head
-    if failed.blamesServers, let download {
-      stopMixingServers(of: download, arePiecesChecked: false)
+    if failed.blamesServers, download?.hasMixedServers == true {
+      trust.limit(record.id, to: .equalValidators)
     }
     var failure = failed.failure
     if case .discard(let changed) = failed.bytes, let transfer = download?.transfer {
       failure = try await discard(changed, of: transfer) ?? failure
     }
     if download != nil { active.remove(record.url) }
+    var end = AttemptEnd(of: record, failure, head: head)
     switch failed.bytes {
-    case .keep, .discard:
-      try await commitFailure(record, failure, retryAfter: nil, head: head)
-    case .drop:
-      try await commitFailure(record, failure, retryAfter: nil, head: head, dropsBytes: true)
-    case .restart(let lostBytes):
-      try await commitFailure(
-        record,
-        failure,
-        retryAfter: nil,
-        head: head,
-        dropsBytes: true,
-        restartsFrom: lostBytes ?? download?.committed ?? 0
-      )
+    case .keep, .discard: break
+    case .drop: end.bytes = .drop
+    case .restart(let lost): end.bytes = .restart(from: lost ?? download?.committed ?? 0)
     }
+    try await commit(end)
   }
 
   /// Discards the bytes of a file that have changed on disk, and commits the others.
@@ -309,7 +301,7 @@ extension Completion.File {
       expectedDigest: expectedDigest,
       comparesPieces: transfer.file.interference != nil
         || transfer.pieces?.table.digests.isRequired == true,
-      isMixed: download.hasUsedMirrors || transfer.isMixed || transfer.hasEarlierBytes
+      isMixed: download.hasMixedServers || transfer.hasEarlierBytes
     )
   }
 }

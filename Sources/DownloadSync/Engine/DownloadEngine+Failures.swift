@@ -3,187 +3,90 @@ internal import Foundation
 internal import Logging
 internal import ObjectStore
 
+// The commit and the effects of ``AttemptEnd``, which decides about them.
+
 extension DownloadEngine {
-  /// Commits a failed attempt, and either schedules the next one or fails the download permanently.
+  /// Commits the end of an attempt that has not completed its download, and does what follows from it.
   ///
-  /// - Parameters:
-  ///   - download: The record as it was when the attempt started.
-  ///   - failure: Why the attempt failed.
-  ///   - retryAfter: The wait that the server asked for.
-  ///   - head: The head of the last response, for interceptors.
-  ///   - resumeData: The change to the record's resume data.
-  ///   - dropsBytes: Whether the bytes on disk are useless.
-  ///   - committedBytes: The committed byte count of a transfer whose next attempt, if one is left,
-  ///     starts from the first byte without a wait; `nil` for other failures.
-  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
-  func commitFailure(
-    _ download: DownloadRecord,
-    _ failure: DownloadFailure,
-    retryAfter: Duration?,
-    head: ResponseHead? = nil,
-    resumeData: ResumeDataChange = .none,
-    dropsBytes: Bool = false,
-    restartsFrom committedBytes: Int64? = nil
-  ) async throws {
-    guard failure.code != .diskFull else {
-      let size = head.flatMap { $0.contentRange?.total ?? $0.contentLength }
-      return try await waitForDiskSpace(download, failure, resumeData, size: size)
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
+  func commit(_ end: AttemptEnd) async throws {
+    let download = end.download
+    var delay = Duration.zero
+    var random = 0.0
+    switch end.kind {
+    case .failed: random = environment.random()
+    case .lacksDiskSpace: try await blockVolume(of: download, size: end.size)
+    case .lacksResources:
+      delay = queue.noteShortage(at: environment.instant(), running: active.count)
     }
-    guard failure.code != .outOfResources else {
-      return try await waitForResources(download, failure, resumeData)
+    let settings = AttemptEnd.Settings(
+      retry: options.retry,
+      hooks: options.hooks,
+      random: random,
+      moment: now()
+    )
+    let committed = try await commit { tx -> AttemptEnd.Committed? in
+      guard var record = try tx.record(of: TransferKey(download)),
+        let committed = try end.apply(to: &record, settings)
+      else { return nil }
+      try tx.upsert(record)
+      return committed
     }
-    let moment = now()
-    let retry = options.retry
-    let hooks = options.hooks
-    let random = environment.random()
-    let committed = try await commitEnd(of: download, resumeData) { record in
-      let failure = failure.afterProgress(of: record)
-      let attempt = DownloadRecord.FailedAttempt(
-        failure,
-        from: download.source,
-        droppingBytes: dropsBytes,
-        marking: hooks
-      ) { record in
-        if committedBytes != nil, retry.allowsAttempt(afterFailures: record.failedAttempts) {
-          return .zero
-        }
-        return SourceRotation.wait(
-          after: failure,
-          of: record,
-          retry,
-          retryAfter: retryAfter,
-          random: random
-        )
-      }
-      return (failure, try record.apply(.attemptFailed(attempt), at: moment).wait)
+    guard let committed else {
+      let layout = locations.roots.possibleLayout(of: download)
+      return replaced.append(ReplacedTransfer(record: download, layout: layout))
     }
-    guard let (record, (failure, wait)) = committed else { return }
-    log("fail", record, ["code": failure.code.rawValue, "message": failure.message])
-    // A file of which no byte counts would only use disk space.
-    if dropsBytes { removePartial(try locations.layout(of: record)) }
-    if let committedBytes {
-      dispatcher.emit(.rolledBack(url: record.url, from: committedBytes), of: record.id)
+    log(
+      "\(end.kind.rawValue)",
+      committed.record,
+      ["code": committed.failure.code.rawValue, "message": committed.failure.message]
+    )
+    for effect in end.effects(after: committed) {
+      try carryOut(effect, after: committed, of: end, delay: delay)
     }
-    var response = DownloadResponse(record: record, head: head, failure: failure)
-    if record.state == .paused {
-      dispatcher.emitEnd(.released(url: record.url), response)
-    } else if let wait {
+  }
+
+  /// Performs an effect; `delay` is the time until downloads start again after a shortage.
+  private func carryOut(
+    _ effect: AttemptEnd.Effect,
+    after committed: AttemptEnd.Committed,
+    of end: AttemptEnd,
+    delay: Duration
+  ) throws {
+    let (record, failure) = (committed.record, committed.failure)
+    var response = DownloadResponse(record: record, head: end.head, failure: failure)
+    switch effect {
+    case .removePartial: removePartial(try locations.layout(of: record))
+    case .reportLoss(let count):
+      dispatcher.emit(.rolledBack(url: record.url, from: count), of: record.id)
+    case .release: dispatcher.emit(.released(url: record.url), of: record.id)
+    case .reportFullDisk: dispatcher.emit(.waitingForDiskSpace(record))
+    case .reportShortage: dispatcher.emit(.retrying(record, failure, wait: delay))
+    case .reportRetry(let wait):
       response.isRetried = true
-      if committedBytes == nil || wait > .zero {
-        dispatcher.emitRetry(.retrying(record, failure, wait: wait), response)
-      }
-      enqueue(record, after: wait)
-    } else {
+      dispatcher.emitRetry(.retrying(record, failure, wait: wait), response)
+    case .reportFailure:
       summary.failed += 1
       dispatcher.emitEnd(.failed(record, failure), response)
+    case .reportPause: dispatcher.emitEnd(.released(url: record.url), response)
+    case .enqueue(let wait, let size):
+      var waiting = record
+      waiting.expected = waiting.expected ?? size
+      enqueue(waiting, after: wait)
     }
-  }
-
-  /// Commits the end of an attempt that has not completed a download.
-  ///
-  /// - Returns: The changed record, and the result of `change`; `nil` if the record was cancelled,
-  ///   removed, restarted or completed: a late failure does not undo that, and the transfer ends.
-  private func commitEnd<Result: Sendable>(
-    of download: DownloadRecord,
-    _ resumeData: ResumeDataChange,
-    _ change: @escaping @Sendable (inout DownloadRecord) throws -> Result
-  ) async throws -> (record: DownloadRecord, result: Result)? {
-    let committed = try await commit { tx -> (record: DownloadRecord, result: Result)? in
-      guard var record = try tx.record(of: TransferKey(download)), record.awaitsAttempt else {
-        return nil
-      }
-      resumeData.apply(to: &record)
-      let result = try change(&record)
-      try tx.upsert(record)
-      return (record, result)
-    }
-    if committed == nil {
-      replaced.append(
-        ReplacedTransfer(record: download, layout: locations.roots.possibleLayout(of: download))
-      )
-    }
-    return committed
-  }
-
-  /// Returns a download to the queue, and prevents starts on its volume until it has free space.
-  ///
-  /// This is neither a user's pause nor a failed attempt. `size` is the size of the file as the server
-  /// has stated it; a record stores it with its first bytes only.
-  func waitForDiskSpace(
-    _ download: DownloadRecord,
-    _ failure: DownloadFailure,
-    _ resumeData: ResumeDataChange = .none,
-    size: Int64?
-  ) async throws {
-    try await blockVolume(of: download, size: size)
-    let moment = now()
-    let committed = try await commitEnd(of: download, resumeData) { record in
-      try record.apply(.attemptDeferred(noting: failure, from: download.source), at: moment)
-    }
-    guard var waiting = committed?.record else { return }
-    log("wait for disk space", waiting)
-    dispatcher.emit(.waitingForDiskSpace(waiting))
-    waiting.expected = waiting.expected ?? size
-    if waiting.mayStart { enqueue(waiting) }
-  }
-
-  /// Returns a download to the queue, and delays all starts, while this machine is short of
-  /// descriptors or memory.
-  ///
-  /// This is neither a user's pause nor a failed attempt.
-  private func waitForResources(
-    _ download: DownloadRecord,
-    _ failure: DownloadFailure,
-    _ resumeData: ResumeDataChange
-  ) async throws {
-    let delay = queue.noteShortage(at: environment.instant(), running: active.count)
-    let moment = now()
-    let committed = try await commitEnd(of: download, resumeData) { record in
-      try record.apply(.attemptDeferred(from: download.source), at: moment)
-    }
-    guard let waiting = committed?.record else { return }
-    log("wait for resources", waiting, ["message": failure.message])
-    guard waiting.mayStart else {
-      return dispatcher.emit(.released(url: waiting.url), of: waiting.id)
-    }
-    dispatcher.emit(.retrying(waiting, failure, wait: delay))
-    enqueue(waiting)
-  }
-
-  /// Attributes a failure to a shortage of descriptors if that is its likely cause.
-  ///
-  /// Transports cannot always tell: libcurl reports a socket that it cannot open as an unreachable
-  /// host. Transfers that fail during a shortage are attributed to it even if the end of another
-  /// transfer has freed some descriptors.
-  func attributed(_ failure: DownloadFailure) -> DownloadFailure {
-    guard failure.code.traits.contains(.maybeShortage),
-      queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
-    else { return failure }
-    return DownloadFailure(
-      .outOfResources,
-      "too many open files in this process or system: \(failure.message)"
-    )
   }
 
   /// Fails a download whose root is unknown, and keeps its bytes.
   func failUnplaced(_ record: DownloadRecord) async throws {
-    try await commitFailure(
-      record,
-      DownloadFailure(
-        .fileSystem,
-        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
-      ),
-      retryAfter: nil
-    )
+    let message =
+      "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
+    try await commit(AttemptEnd(of: record, DownloadFailure(.fileSystem, message)))
   }
 
   /// Fails the completion of a record whose folder cannot be synced.
-  func failCompletion(
-    _ record: DownloadRecord,
-    _ failure: PartialFile.Failure
-  ) async throws {
+  func failCompletion(_ record: DownloadRecord, _ failure: PartialFile.Failure) async throws {
     // A paused record is reconciled again when the user resumes it.
     guard record.state.isProceeding else { return }
-    try await commitFailure(record, failure.asDownloadFailure, retryAfter: nil)
+    try await commit(AttemptEnd(of: record, failure.asDownloadFailure))
   }
 }

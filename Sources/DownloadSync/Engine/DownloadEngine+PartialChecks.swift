@@ -60,7 +60,7 @@ extension DownloadEngine {
     checks.remove(entry.key.url)
     // The engine offers a record of another generation to the queue when it reads the change.
     guard let record = try await current(entry.key.url), entry.key.matches(record) else { return }
-    if let failure { return try await commitFailure(record, failure, retryAfter: nil) }
+    if let failure { return try await commit(AttemptEnd(of: record, failure)) }
     let found = Reconciliation(
       of: record,
       in: locations.roots,

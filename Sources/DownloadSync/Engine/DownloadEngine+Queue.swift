@@ -179,13 +179,14 @@ extension DownloadEngine {
   func blockVolume(of record: DownloadRecord, size: Int64?) async throws {
     guard let folder = try? locations.layout(of: record).folderPath else { return }
     let full = locations.volume(of: record)
-    if let size, let available = environment.availableBytes(folder),
-      available > DiskSpaceMonitor.reserve,
-      !DiskSpaceMonitor.fits(size, beside: [], available: available)
-    {
-      return queue.noteLimited(full, folder: folder, at: environment.instant())
-    }
-    queue.noteFull(full, folder: folder, at: environment.instant())
+    let isFull = queue.noteNoSpace(
+      for: size,
+      on: full,
+      folder: folder,
+      at: environment.instant(),
+      available: environment.availableBytes
+    )
+    guard isFull else { return }
     // A complete file whose digest is being computed needs no more space.
     let others = active.urls.filter {
       active[$0]?.candidate.volume == full && active[$0]?.tasks.isEmpty == false

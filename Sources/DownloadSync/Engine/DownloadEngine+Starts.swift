@@ -186,16 +186,13 @@ extension DownloadEngine {
         faultInjector: environment.faultInjector
       )
     } catch {
-      let failure = error.asDownloadFailure
-      guard failure.code == .diskFull else {
-        return try await commitFailure(record, failure, retryAfter: nil)
-      }
       // The record of a download that restarts has no size any more.
-      return try await waitForDiskSpace(record, failure, size: start.candidate.missingBytes)
+      let size = start.candidate.missingBytes
+      return try await commit(AttemptEnd(of: record, error.asDownloadFailure, size: size))
     }
     let proof = record.resumeProof(
       with: start.pieces,
-      trustsDigest: !unmixable.contains(record.id)
+      trustsDigest: trust[record.id] < .equalValidators
     )
     active.insert(
       ActiveTransfer(
@@ -259,8 +256,8 @@ extension DownloadEngine {
     _ prepared: Result<TaskRequest, DownloadFailure>,
     _ number: Int,
     for key: TransferKey
-  ) async -> TransferResult? {
-    guard number == 0 else { return await send(prepared, part: number, of: key) }
+  ) -> TransferResult? {
+    guard number == 0 else { return send(prepared, part: number, of: key) }
     guard let download = active[key] else { return nil }
     active.notePrepared(key.url)
     guard !download.isEnding else { return .cancelled }

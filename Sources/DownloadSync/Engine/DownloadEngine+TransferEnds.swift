@@ -11,7 +11,10 @@ extension DownloadEngine {
   func settle(_ ended: [(key: TransferKey, result: TransferResult)]) async throws {
     for ((key, outcome), record) in zip(ended, try records(of: ended.map(\.key))) {
       guard let download = active[key] else { continue }
-      let result = Self.result(outcome, of: download)
+      let result = outcome.concerning(
+        isEnding: download.isEnding,
+        hasFinding: download.transfer.hasFinding
+      )
       log("end", download.record, Self.endMetadata(result, download.transfer.head))
       guard let record else {
         release(download)
@@ -61,22 +64,6 @@ extension DownloadEngine {
     return metadata
   }
 
-  /// Returns the result of a transfer, which depends on whether the engine was ending it.
-  private static func result(
-    _ outcome: TransferResult,
-    of download: ActiveTransfer
-  ) -> TransferResult {
-    switch outcome {
-    // An error after the engine ended the transfer is not a failure.
-    case _ where download.isEnding: outcome.isFailure ? .cancelled : outcome
-    // The system ended the transfer, for example with its session. This counts as a failed attempt,
-    // so that the number of retries is limited.
-    case .cancelled where !download.transfer.hasFinding:
-      .failed(.endedBySystem, retryAfter: nil)
-    default: outcome
-    }
-  }
-
   /// Commits the received bytes of a transfer that is not complete, and then decides about its
   /// record.
   private func settle(
@@ -118,42 +105,19 @@ extension DownloadEngine {
 
   /// Handles a failed attempt.
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
-    switch result {
-    case .startOver(let failure):
-      active.remove(download.record.url)
-      try await commitFailure(
-        download.record,
-        failure,
-        retryAfter: nil,
-        head: download.transfer.head,
-        dropsBytes: true,
-        restartsFrom: download.committed
-      )
-    case .failed(let failure, let retryAfter):
-      if failure.code == .pieceMismatch {
-        stopMixingServers(of: download, arePiecesChecked: true)
+    guard var failure = result.failure else { return }
+    active.remove(download.record.url)
+    if !result.dropsBytes {
+      if failure.code == .pieceMismatch, download.hasMixedServers {
+        trust.limit(download.record.id, to: .oneServer)
       }
-      active.remove(download.record.url)
       // An empty partial file carries no state.
-      if download.transfer.file.fileIdentity?.size == 0 {
-        removePartial(download.layout)
-      }
-      let failure = attributed(failure)
-      try await commitFailure(
-        download.record,
-        failure,
-        retryAfter: retryAfter,
-        head: download.transfer.head,
-        resumeData: download.resumeDataChange(after: failure),
-        // No byte of a file of another size is of use.
-        dropsBytes: failure.code == .digestMismatch
+      if download.transfer.file.fileIdentity?.size == 0 { removePartial(download.layout) }
+      failure = failure.attributed(
+        toShortage: queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
       )
-    case .cancelled:
-      // The system ended the transfer, or the user did in the system's settings.
-      try await fail(download, .failed(.endedBySystem, retryAfter: nil))
-    case .complete:
-      break
     }
+    try await commit(AttemptEnd(of: download, result, failure))
   }
 
   /// Commits the bytes that arrived before the end, and returns whether there were any.
@@ -208,9 +172,30 @@ struct ReplacedTransfer: Sendable {
   var layout: FileLayout
 }
 
-extension DownloadFailure {
-  fileprivate static let endedBySystem = Self(
-    .connectionLost,
-    "the system has ended the transfer"
-  )
+extension AttemptEnd {
+  /// The end of a transfer that is not complete.
+  ///
+  /// - Parameters:
+  ///   - download: The transfer.
+  ///   - result: Its result.
+  ///   - failure: The failure that the result means for the download.
+  fileprivate init(
+    of download: ActiveTransfer,
+    _ result: TransferResult,
+    _ failure: DownloadFailure
+  ) {
+    self.init(
+      of: download.record,
+      failure,
+      retryAfter: result.retryAfter,
+      head: download.transfer.head
+    )
+    if result.dropsBytes {
+      bytes = .restart(from: download.committed)
+    } else {
+      resumeData = download.resumeDataChange(after: failure)
+      // No byte of a file of another size is of use.
+      bytes = failure.code == .digestMismatch ? .drop : .keep
+    }
+  }
 }

@@ -78,11 +78,11 @@ extension DownloadEngine {
       case .checkpointDue:
         turn.isCheckpointDue = true
       case .taskEnded(let key, let result):
-        if let end = await endTask(0, of: key, result) { turn.ended.append((key, end)) }
+        if let end = endTask(0, of: key, result) { turn.ended.append((key, end)) }
       case .partEnded(let key, let number, let result):
-        if let end = await endTask(number, of: key, result) { turn.ended.append((key, end)) }
+        if let end = endTask(number, of: key, result) { turn.ended.append((key, end)) }
       case .requestMade(let key, let number, let result):
-        if let end = await send(result, number, for: key) { turn.ended.append((key, end)) }
+        if let end = send(result, number, for: key) { turn.ended.append((key, end)) }
       case .endNotified:
         dispatcher.noteReturn()
       case .workFinished:
@@ -141,7 +141,7 @@ extension DownloadEngine {
         switch input {
         case .taskEnded(let key, let ended), .partEnded(let key, _, let ended):
           let number = if case .partEnded(_, let number, _) = input { number } else { 0 }
-          guard let result = await endTask(number, of: key, ended), let download = active[key]
+          guard let result = endTask(number, of: key, ended), let download = active[key]
           else { continue }
           // Stores the resume data of transfers that the engine was already ending. `requeueAll`
           // stores that of the others.

@@ -51,14 +51,10 @@ public actor DownloadEngine {
   var checks = PartialChecks()
   var checkpoints: CheckpointSchedule
   var summary = RunSummary()
-  /// The ids of records whose servers did not answer requests for ranges as expected; their files
-  /// are no longer split in this run.
-  var unsplittable: Set<String> = []
+  /// Which downloads may get ranges from several servers.
+  var trust = ServerTrust()
   /// How the previous process crashed; `none` once the records that it left are reconciled.
   var crash = CrashScope.none
-  /// The ids of records whose bytes of several servers or versions did not have the required digest;
-  /// only bytes with equal validators are put together in this run.
-  var unmixable: Set<String> = []
 
   // The state of the run.
   /// Held from the creation of the engine to the end of its run.

@@ -65,4 +65,33 @@ enum PartEnd: Sendable, Hashable {
       self = .endAll(result, isSplittable: failure.code.traits.contains(.rangesStay))
     }
   }
+
+  /// Decides about a closed connection.
+  init(_ end: Connections.End, others: Int, isComplete: Bool) {
+    self.init(
+      end.result,
+      hasProgressed: end.connection.hasProgressed,
+      isFirst: end.connection.number == 0,
+      others: others,
+      isComplete: isComplete,
+      isOfMirror: end.connection.source > 0,
+      isReplaced: end.connection.isReplaced
+    )
+  }
+
+  /// Whether the server may be trusted with ranges again.
+  var isSplittable: Bool {
+    switch self {
+    case .endAll(_, let isSplittable), .leaveRest(_, let isSplittable): isSplittable
+    case .startNext: true
+    }
+  }
+
+  /// Whether the server is not to get as many connections again, or the mirror none.
+  var isRefused: Bool {
+    switch self {
+    case .leaveRest(let isRefused, _), .startNext(let isRefused): isRefused
+    case .endAll: false
+    }
+  }
 }

@@ -142,6 +142,10 @@ extension Transfer {
     }
   }
 
+  /// Whether the last first task has ended because its request needs to be repeated without
+  /// `If-Range`.
+  var asksAgain: Bool { state.withLock { $0.asksAgain && $0.entity.entityTag != nil } }
+
   /// Makes the transfer ready for another first task with a request without `If-Range`.
   ///
   /// - Returns: Whether the last one has ended for that reason.

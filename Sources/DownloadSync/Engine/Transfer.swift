@@ -163,14 +163,6 @@ final class Transfer: TaskSink {
   var hasRequiredDigest: Bool {
     expectedDigest != nil || state.withLock { $0.pieces?.digests.requiresDigests ?? false }
   }
-  /// What shows that a range of another URL of the same server belongs to the file; `nil` if nothing
-  /// does.
-  var sameServerProof: RangeProof? {
-    guard let validator = entity.validator, validator.isStrong, let tag = validator.entityTag else {
-      return nil
-    }
-    return .stated(tag)
-  }
 
   /// The origin of the server that stated the validator of the bytes on disk.
   var validatorOrigin: String { entity.origin ?? urlOrigin }

@@ -24,6 +24,37 @@ enum TransferResult: Sendable, Hashable {
     if case .startOver = self { true } else { false }
   }
 
+  /// The failure of a transfer that has not completed its download.
+  ///
+  /// `nil` if it is complete.
+  var failure: DownloadFailure? {
+    switch self {
+    case .failed(let failure, _), .startOver(let failure): failure
+    // The system ended the transfer, or the user did in the system's settings.
+    case .cancelled: .endedBySystem
+    case .complete: nil
+    }
+  }
+
+  /// The wait that the server asked for.
+  var retryAfter: Duration? {
+    if case .failed(_, let retryAfter) = self { retryAfter } else { nil }
+  }
+
+  /// The result as it concerns the download.
+  ///
+  /// - Parameters:
+  ///   - isEnding: Whether the engine was ending the transfer.
+  ///   - hasFinding: Whether the sink or the engine had determined the result.
+  /// - Returns: The result.
+  func concerning(isEnding: Bool, hasFinding: Bool) -> Self {
+    // An error after the engine ended the transfer is not a failure.
+    if isEnding { return isFailure ? .cancelled : self }
+    // The system ended the transfer, for example with its session. This counts as a failed attempt,
+    // so that the number of retries is limited.
+    return self == .cancelled && !hasFinding ? .failed(.endedBySystem, retryAfter: nil) : self
+  }
+
   /// Combines the outcome of a task with the conclusion of its sink.
   ///
   /// - Parameters:
@@ -60,6 +91,18 @@ enum TransferResult: Sendable, Hashable {
 }
 
 extension DownloadFailure {
+  static let endedBySystem = Self(.connectionLost, "the system has ended the transfer")
+
+  /// Attributes the failure to a shortage of descriptors if that is its likely cause.
+  ///
+  /// Transports cannot always tell: libcurl reports a socket that it cannot open as an unreachable
+  /// host. Transfers that fail during a shortage are attributed to it even if the end of another
+  /// transfer has freed some descriptors.
+  func attributed(toShortage isShort: @autoclosure () -> Bool) -> Self {
+    guard code.traits.contains(.maybeShortage), isShort() else { return self }
+    return Self(.outOfResources, "too many open files in this process or system: \(message)")
+  }
+
   /// The failure as the engine accepts it from a transport.
   ///
   /// The other codes follow from what the engine knows: the status, the file and the record.

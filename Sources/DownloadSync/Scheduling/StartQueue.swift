@@ -9,29 +9,6 @@ internal import Foundation
 ///
 /// Pure: clocks, free space and volumes are passed in.
 struct StartQueue {
-  /// The downloads that start now, and those that are ended in their favor.
-  struct Starts {
-    var starting: [Scheduler.Candidate] = []
-    /// The URLs of the transfers that are preempted.
-    var preempted: [String] = []
-    /// The URLs of the transfers that are ended and continue later: slow ones, and those beside a
-    /// crash suspect that has to run alone.
-    var suspended: [String] = []
-    /// The URLs of the transfers that give a connection away, and its server; `nil` for any.
-    var narrowed: [(url: String, origin: String?)] = []
-    /// The downloads to read from the store before others start; `nil` if none are needed.
-    var need: Backlog.Need?
-  }
-
-  /// A record of the store that may start, with what the engine knows about it.
-  struct Stored {
-    var record: DownloadRecord
-    /// The volume of its file.
-    var volume: UInt64
-    /// The time before which it does not start; `nil` if it may start now.
-    var deadline: RetryDeadline?
-  }
-
   /// The limits that the user set; they may change during the run.
   var limits: ConcurrencyLimits
   private let bounds: QueueBounds
@@ -340,6 +317,32 @@ struct StartQueue {
   /// Compares starts on a volume with its free space, after a download was found not to fit.
   mutating func noteLimited(_ volume: UInt64, folder: String, at now: ContinuousClock.Instant) {
     diskSpace.noteLimited(volume, folder: folder, at: now)
+  }
+
+  /// Notes that a file did not get the space that it needs.
+  ///
+  /// - Parameters:
+  ///   - size: The size of the file, in bytes; `nil` if unknown.
+  ///   - volume: Its volume.
+  ///   - folder: Its folder.
+  ///   - now: The current time.
+  ///   - available: Returns the free space on the volume of a folder, in bytes; `nil` if unknown.
+  /// - Returns: Whether no download to the volume can continue, or only this file does not fit.
+  mutating func noteNoSpace(
+    for size: Int64?,
+    on volume: UInt64,
+    folder: String,
+    at now: ContinuousClock.Instant,
+    available: (_ folder: String) -> Int64?
+  ) -> Bool {
+    if let size, let available = available(folder), available > DiskSpaceMonitor.reserve,
+      !DiskSpaceMonitor.fits(size, beside: [], available: available)
+    {
+      noteLimited(volume, folder: folder, at: now)
+      return false
+    }
+    noteFull(volume, folder: folder, at: now)
+    return true
   }
 
   /// Checks the free space of monitored volumes, each at most once per interval.

@@ -42,15 +42,14 @@ import Testing
   @Test func `an ended task is acknowledged when its transfer is gone, and once`() throws {
     var active = try transfers(2, 1)
     let key = TransferKey(.sample(url: url))
-    let wasActive = active.noteEnd(key)
-    #expect(wasActive)
+    let closed = active.close(0, of: key)
+    #expect(closed == Connections.Closed(number: 0, hasProgressed: false))
     #expect(active[url]?.task == nil && active.hasTasks)
     #expect(active.takeCommittedEnds() == [])
     active.remove(url)
     #expect(active.takeCommittedEnds() == [TaskID(rawValue: 2)])
     #expect(active.takeCommittedEnds() == [])
-    let isActive = active.noteEnd(key)
-    #expect(!isActive)
+    #expect(active.close(0, of: key) == nil)
   }
 
   @Test func `a removed transfer releases the lock of its file`() throws {
@@ -151,7 +150,7 @@ import Testing
     _ = transfer.receive(Array(bytes.prefix(149)).span)
     #expect(isSlow(at: 150, rateLimit: 10) == true)
     // The end of the task.
-    _ = active.noteEnd(TransferKey(.sample(url: url)))
+    _ = active.close(0, of: TransferKey(.sample(url: url)))
     #expect(isSlow(at: 180) == false)
   }
 
@@ -168,26 +167,6 @@ import Testing
     }
     active.noteStart(of: TaskID(rawValue: 1), for: url)
     #expect(active[url]?.running.isSlow == false)
-  }
-
-  @Test func `if all connections have stalled, one is replaced until bytes arrive`() throws {
-    let start = ContinuousClock.now
-    var active = try transfers(1)
-    let transfer = try #require(active[url]?.transfer)
-    transfer.noteSplit()
-    func stalled(at second: Int) -> [Int] {
-      active.notePace(
-        of: url,
-        stallTime: .seconds(5),
-        at: start.advanced(by: .seconds(second))
-      )
-    }
-    #expect(stalled(at: 0) == [])
-    #expect(stalled(at: 5) == [0])
-    #expect(stalled(at: 10) == [])
-    _ = transfer.receive(([1] as [UInt8]).span)
-    #expect(stalled(at: 11) == [])
-    #expect(stalled(at: 16) == [0])
   }
 
   @Test func `bytes that are being written belong to their task or are not missing`() async throws {
@@ -253,10 +232,9 @@ import Testing
     #expect(active[url]?.record.bytesPerSecond == 5)
     #expect(active.noteCommitted(7, of: TransferKey(record)) == nil)
     #expect(active[url]?.committed == 0)
-    let part = active.noteEnd(ofPart: 1, of: TransferKey(record))
-    #expect(part == nil)
+    #expect(active.close(1, of: TransferKey(record)) == nil)
     active.noteOutcome(.complete, of: TransferKey(record))
-    #expect(active[url]?.outcome == nil)
+    #expect(active[url]?.connections.outcome == nil)
   }
 
   @Test func `the part of a restarted download does not end that of the earlier one`() throws {
@@ -274,31 +252,9 @@ import Testing
     active.insert(part, of: url)
     var restarted = record
     restarted.generation += 1
-    let ignored = active.noteEnd(ofPart: 1, of: TransferKey(restarted))
+    let ignored = active.close(1, of: TransferKey(restarted))
     #expect(ignored == nil && active[url]?.parts.count == 1)
-    let ended = active.noteEnd(ofPart: 1, of: TransferKey(record))
-    #expect(ended?.sink === part && active[url]?.parts.isEmpty == true)
-  }
-
-  @Test func `the first result of a transfer counts`() throws {
-    var active = try transfers(1)
-    let key = TransferKey(.sample(url: url))
-    active.noteOutcome(.startOver(DownloadFailure(.entityChanged, "")), of: key)
-    active.noteOutcome(.complete, of: key)
-    #expect(active[url]?.outcome == .startOver(DownloadFailure(.entityChanged, "")))
-  }
-
-  @Test func `a transfer has the right to one connection, and to more below both limits`() throws {
-    func next(task: UInt64?, _ running: Int, _ perHost: Int) throws -> Int? {
-      try transfers(task).nextSource(
-        of: url,
-        using: .none,
-        ConcurrencyLimits(maximumRunning: running, maximumPerHost: perHost)
-      )?.index
-    }
-    #expect(try next(task: nil, 1, 1) == 0)
-    #expect(try next(task: 1, 2, 2) == 0)
-    #expect(try next(task: 1, 1, 2) == nil)
-    #expect(try next(task: 1, 2, 1) == nil)
+    let ended = active.close(1, of: TransferKey(record))
+    #expect(ended?.number == 1 && active[url]?.parts.isEmpty == true)
   }
 }

@@ -74,4 +74,30 @@ import Testing
       )
     }
   }
+
+  @Test func `a transfer that the engine ends has not failed, one that the system ends has`() {
+    let failed = TransferResult.failed(DownloadFailure(.timedOut, ""), retryAfter: nil)
+    let restart = TransferResult.startOver(DownloadFailure(.entityChanged, ""))
+    for hasFinding in [false, true] {
+      for result in [.complete, .cancelled, failed, restart] as [TransferResult] {
+        let ended = result.concerning(isEnding: true, hasFinding: hasFinding)
+        #expect(ended == (result.isFailure ? .cancelled : result))
+        let other = result.concerning(isEnding: false, hasFinding: hasFinding)
+        let endedBySystem = TransferResult.failed(.endedBySystem, retryAfter: nil)
+        #expect(other == (result == .cancelled && !hasFinding ? endedBySystem : result))
+      }
+    }
+    #expect(TransferResult.cancelled.failure == .endedBySystem)
+    #expect(TransferResult.complete.failure == nil)
+  }
+
+  @Test(arguments: DownloadFailure.Code.allCases)
+  func `a shortage explains only what it may have caused`(code: DownloadFailure.Code) {
+    let failure = DownloadFailure(code, "no")
+    let maybe: Set<DownloadFailure.Code> = [.cannotConnect, .cannotFindHost, .unknown]
+    #expect(failure.attributed(toShortage: false) == failure)
+    let attributed = failure.attributed(toShortage: true)
+    #expect(attributed.code == (maybe.contains(code) ? .outOfResources : code))
+    #expect(attributed.message.hasSuffix("no"))
+  }
 }

@@ -89,8 +89,17 @@ import Testing
     )
     active.insert(wide)
     let url = wide.record.url
+    let reading = Connections.Reading(
+      claims: [],
+      missing: ByteRanges(upTo: 20),
+      spare: 10..<20,
+      requestURL: url,
+      minimumLength: 1,
+      limits: ConnectionLimits(ConcurrencyLimits(), beside: [])
+    )
+    let opening = try #require(active.step(url) { $0.next(reading) } ?? nil)
     let part = TransferPart(
-      active.nextPart(of: url),
+      opening.number,
       of: wide.transfer,
       range: 10..<20,
       origin: wide.candidate.origin,
@@ -101,11 +110,13 @@ import Testing
     active.insert(part, of: url)
     func taken() -> StartQueue.Starts { queue.takeStarts(beside: active, at: now) { _ in nil } }
     #expect(taken().narrowed.map(\.url) == [url])
-    let endings = [active.noteEnding(1, of: url), active.noteEnding(1, of: url)]
+    let endings = [
+      active.step(url) { $0.noteEnding(1) }, active.step(url) { $0.noteEnding(1) },
+    ]
     #expect(endings == [true, false])
     let waiting = taken()
     #expect(waiting.narrowed.isEmpty && waiting.starting.isEmpty && waiting.need == nil)
-    _ = active.noteEnd(ofPart: 1, of: wide.transfer.key)
+    _ = active.close(1, of: wide.transfer.key)
     #expect(taken().starting.map(\.url) == ["https://example.com/n"])
   }
 

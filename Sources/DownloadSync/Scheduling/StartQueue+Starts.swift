@@ -1,0 +1,28 @@
+internal import DownloadStore
+
+// What ``StartQueue`` is told about the store, and what it returns.
+
+extension StartQueue {
+  /// The downloads that start now, and those that are ended in their favor.
+  struct Starts {
+    var starting: [Scheduler.Candidate] = []
+    /// The URLs of the transfers that are preempted.
+    var preempted: [String] = []
+    /// The URLs of the transfers that are ended and continue later: slow ones, and those beside a
+    /// crash suspect that has to run alone.
+    var suspended: [String] = []
+    /// The URLs of the transfers that give a connection away, and its server; `nil` for any.
+    var narrowed: [(url: String, origin: String?)] = []
+    /// The downloads to read from the store before others start; `nil` if none are needed.
+    var need: Backlog.Need?
+  }
+
+  /// A record of the store that may start, with what the engine knows about it.
+  struct Stored {
+    var record: DownloadRecord
+    /// The volume of its file.
+    var volume: UInt64
+    /// The time before which it does not start; `nil` if it may start now.
+    var deadline: RetryDeadline?
+  }
+}
