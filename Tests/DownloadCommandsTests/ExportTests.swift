@@ -112,7 +112,7 @@ struct ExportTests: StoreSuite {
 
   @Test(arguments: [
     (["--state", "paused"], ["4"]), (["--tag", "t1", "--tag", "all"], ["2", "4", "6"]),
-    (["--match", "*/[12].bin*"], ["1", "2"]), (["--type", "bin", "--state", "failed"], ["5"]),
+    (["--match", "*/[12].bin*"], ["1", "2"]), (["--type", "bin", "--state", "retrying"], ["5"]),
     (["--type", "none"], []),
   ])
   func `filters select records, and their header fields and roots`(

@@ -66,7 +66,7 @@ struct ListOrderTests: StoreSuite {
     case .filename: compare { $0.record.filename }
     case .folder: compare { $0.record.folder }
     case .type: compare { $0.record.type }
-    case .state: compare { DownloadState.words.firstIndex(of: $0.record.state.word) }
+    case .state: compare { DownloadState.words.firstIndex(of: $0.state) }
     case .intent: compare { $0.record.intent.rawValue }
     case .received: compare { $0.record.received }
     case .expected: compare { $0.record.expected }

@@ -188,7 +188,7 @@ struct ListTableTests {
 
   @Test func `each state has its color`() {
     let words = DownloadState.words.map { TerminalColor.ofState($0) }
-    #expect(words == [nil, .cyan, .yellow, .red, .magenta, .green, .dim])
+    #expect(words == [nil, .cyan, .yellow, .yellow, .red, .magenta, .green, .dim])
   }
 }
 

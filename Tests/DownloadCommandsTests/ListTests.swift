@@ -30,13 +30,14 @@ struct ListTests: StoreSuite {
       "attempts", "checksum", "completedAt", "connections", "createdAt", "displayURL", "fileStatus",
       "filename",
       "folder", "heldByHand", "id", "intent", "lastError", "limitRate", "localPath",
-      "mirrors", "notBefore", "priority", "progress", "resume", "state", "tags", "type",
+      "mirrors", "nextRetryAt", "notBefore", "priority", "progress", "resume", "state", "tags",
+      "type",
       "updatedAt", "url",
     ]
     #expect(record.keys.sorted() == keys)
     let places = keys.map { line.range(of: "\"\($0)\":")?.lowerBound }
     #expect(places == places.sorted { ($0 ?? line.endIndex) < ($1 ?? line.endIndex) })
-    for key in ["checksum", "completedAt", "lastError", "localPath", "resume"] {
+    for key in ["checksum", "completedAt", "lastError", "localPath", "nextRetryAt", "resume"] {
       #expect(record[key] is NSNull)
     }
     let progress = try #require(record["progress"] as? [String: Any])

@@ -4,18 +4,32 @@ import Testing
 
 @Suite struct DownloadStateTests {
   @Test func `every displayed word names its states, and every displayed state has one word`() {
-    #expect(DownloadState.states(named: "failed") == [.failedRetryable, .failedPermanent])
-    #expect(DownloadState.states(named: "removed") == [])
-    #expect(DownloadState.states(named: "failedPermanent") == [])
-    #expect(DownloadState.states(named: "") == [])
-    for word in DownloadState.words {
-      let states = DownloadState.states(named: word)
-      #expect(!states.isEmpty)
-      #expect(states.allSatisfy { $0.word == word })
+    for engineRuns in [true, false] {
+      func states(_ word: String) -> [DownloadState] {
+        DownloadState.states(named: word, engineRuns: engineRuns)
+      }
+      #expect(states("failed") == [.failedPermanent] && states("retrying") == [.failedRetryable])
+      for word in ["removed", "failedPermanent", ""] { #expect(states(word) == []) }
+      for word in DownloadState.words {
+        #expect(states(word).isEmpty == (word == "running" && !engineRuns))
+        #expect(states(word).allSatisfy { $0.word(engineRuns: engineRuns) == word })
+      }
+      let shown = DownloadState.words.flatMap(states)
+      #expect(Set(shown) == Set(DownloadState.allCases).subtracting([.removed]))
+      #expect(shown.count == DownloadState.allCases.count - 1)
     }
-    let shown = DownloadState.words.flatMap(DownloadState.states(named:))
-    #expect(Set(shown) == Set(DownloadState.allCases).subtracting([.removed]))
-    #expect(shown.count == DownloadState.allCases.count - 1)
+  }
+
+  @Test func `without an engine, a download that was running waits for the next one`() {
+    #expect(DownloadState.states(named: "waiting", engineRuns: false) == [.waiting, .running])
+    #expect(DownloadState.running.text(engineRuns: false) == "waiting (its engine has ended)")
+    for state in DownloadState.allCases where state != .running {
+      #expect(state.word(engineRuns: false) == state.word(engineRuns: true))
+      #expect(state.text(engineRuns: false) == state.word(engineRuns: false))
+    }
+    for state in DownloadState.allCases {
+      #expect(state.text(engineRuns: true) == state.word(engineRuns: true))
+    }
   }
 
   @Test(.requirements("ZY7", "FK11", "SC2"))

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 /// The format of an exported file.
@@ -68,7 +69,11 @@ struct ExportCommand: AsyncParsableCommand {
       return
     }
     try store.requireDownloads("the filters select downloads")
-    var objects = ExportedObjects(filter, pattern)
+    var objects = ExportedObjects(
+      filter,
+      pattern,
+      engineRuns: EngineLock.holder(storePath: location.resolved()) != nil
+    )
     _ = try store.exportJSONLines(where: { objects.includes($0) }, sink.write)
   }
 
@@ -80,7 +85,7 @@ struct ExportCommand: AsyncParsableCommand {
     var omitted: [String: Int] = [:]
     var sharedSecrets = 0
     try store.objects.read { tx in
-      try tx.forEach(Query(aria2Condition)) { record in
+      try tx.forEach(Query(aria2Condition(engineRuns: store.hasEngine))) { record in
         let headers = record.hasHeaders ? try tx.find(RequestHeaders.self, key: record.id) : nil
         let entry = Aria2Entry(
           record,
@@ -104,8 +109,8 @@ struct ExportCommand: AsyncParsableCommand {
     }
   }
 
-  private var aria2Condition: Filter<DownloadRecord> {
-    let condition = filter.condition && pattern.condition
+  private func aria2Condition(engineRuns: Bool) -> Filter<DownloadRecord> {
+    let condition = filter.condition(engineRuns: engineRuns) && pattern.condition
     guard filter.states.isEmpty else { return condition }
     let state = DownloadRecord.columns.state
     return condition && state != .completed && state != .cancelled

@@ -38,7 +38,7 @@ struct InspectCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try location.openedForReading(reading)
     let record = try store.record(matching: name)
-    let entry = DownloadEntry(record, try store.roots())
+    let entry = DownloadEntry(record, try store.roots(), engineRuns: store.hasEngine)
     let headers = try store.headers(of: record)
     if json {
       let value = RecordJSON.inspection(

@@ -66,7 +66,7 @@ struct ListCommand: AsyncParsableCommand {
 
   /// Writes the list as it is read.
   func show(_ store: RecordStore) throws {
-    try listing.read(store) { entries in try show(entries) }
+    try listing(engineRuns: store.hasEngine).read(store) { entries in try show(entries) }
   }
 
   /// Writes downloads.
@@ -75,8 +75,16 @@ struct ListCommand: AsyncParsableCommand {
     try display.output.render(entries, style: style, to: Output.current.write)
   }
 
-  /// The downloads to list.
-  var listing: RecordListing {
-    RecordListing(condition: filter.condition && pattern.condition, order: order, limit: limit)
+  /// Returns the downloads to list.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Returns: The list.
+  func listing(engineRuns: Bool) -> RecordListing {
+    RecordListing(
+      condition: filter.condition(engineRuns: engineRuns) && pattern.condition,
+      order: order,
+      limit: limit,
+      engineRuns: engineRuns
+    )
   }
 }

@@ -100,13 +100,15 @@ struct PurgeCommand: AsyncParsableCommand {
     func isOldEnough(_ record: DownloadRecord) -> Bool {
       latest.map { (record.completedAt ?? record.updatedAt) < $0 } ?? true
     }
+    let engineRuns = store.hasEngine
     let list = try store.purgeList(
-      namesRecords ? Query(filter.condition) : Query(.none),
+      namesRecords ? Query(filter.condition(engineRuns: engineRuns)) : Query(.none),
       where: isOldEnough,
       withFiles: withFiles
     ) { plan in
       for record in plan.records {
-        try lines.append("record  \(record.id)  \(record.state.word)  \(Redaction.url(record.url))")
+        let word = record.state.word(engineRuns: engineRuns)
+        try lines.append("record  \(record.id)  \(word)  \(Redaction.url(record.url))")
       }
       for file in plan.files { try lines.append(Self.line(file)) }
       for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }

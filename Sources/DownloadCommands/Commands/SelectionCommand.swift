@@ -21,7 +21,7 @@ extension SelectionCommand {
     let outcomes = try store.apply(command, to: targets.selection)
     try reportKeptFiles(outcomes, in: store)
     try await carryOut(outcomes, in: store)
-    let report = CommandReport(verb: verb, outcomes: outcomes)
+    let report = CommandReport(verb: verb, outcomes: outcomes, engineRuns: store.hasEngine)
     try Output.current.report(report.text)
     for problem in report.problems { Output.current.say(problem) }
     if outcomes.isEmpty {

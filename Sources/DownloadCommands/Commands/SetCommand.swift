@@ -128,7 +128,12 @@ struct SetCommand: AsyncParsableCommand {
     if let filename { FileNameNotice.say(filename, "--filename") }
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     if filename != nil, let record = outcome.record { try sayKeptFile(of: record, in: store) }
-    try Output.current.report(CommandReport(verb: "changed", outcomes: [outcome]).text)
+    let report = CommandReport(
+      verb: "changed",
+      outcomes: [outcome],
+      engineRuns: store.hasEngine
+    )
+    try Output.current.report(report.text)
   }
 
   /// Reports that the file of a completed download was not renamed with its record.

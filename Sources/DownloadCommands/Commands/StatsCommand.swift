@@ -51,8 +51,11 @@ struct StatsReport {
     // First, so that the list of readers contains none of ours.
     store = try StoreStatsReport(of: opened, path: path)
     let hasDownloads = try opened.hasDownloads()
-    totals = hasDownloads ? try location.openedForReading(reading).totals() : nil
-    engine = hasDownloads ? EngineLock.holder(storePath: path) : nil
+    let engine = hasDownloads ? EngineLock.holder(storePath: path) : nil
+    totals =
+      hasDownloads
+      ? try location.openedForReading(reading).totals(engineRuns: engine != nil) : nil
+    self.engine = engine
   }
 
   private var sum: StateTotals {

@@ -48,9 +48,12 @@ struct ListOrder: Sendable, Equatable {
   func sorted(
     _ query: Query<DownloadRecord>,
     in tx: inout Snapshot,
-    _ roots: Roots
+    _ roots: Roots,
+    engineRuns: Bool
   ) throws -> SortedObjects<DownloadRecord> {
-    try tx.sorted(query, isDescending ? .descending : .ascending) { try key(of: &$0, roots) }
+    try tx.sorted(query, isDescending ? .descending : .ascending) {
+      try key(of: &$0, roots, engineRuns: engineRuns)
+    }
   }
 
   /// Returns the query in this order if an index serves it, so that a limit ends the search.
@@ -65,7 +68,8 @@ struct ListOrder: Sendable, Equatable {
 
   private func key(
     of view: inout ObjectView<DownloadRecord>,
-    _ roots: Roots
+    _ roots: Roots,
+    engineRuns: Bool
   ) throws -> SortKey? {
     switch field {
     case .id: return SortKey(try view.id)
@@ -76,7 +80,8 @@ struct ListOrder: Sendable, Equatable {
     case .type: return SortKey(try view.type)
     case .state:
       // In the order in which a download passes through the states.
-      return SortKey(DownloadState.words.firstIndex(of: try view.state.word) ?? .max)
+      let word = try view.state.word(engineRuns: engineRuns)
+      return SortKey(DownloadState.words.firstIndex(of: word) ?? .max)
     case .intent: return SortKey(try view.intent.rawValue)
     case .received: return SortKey(try view.received)
     case .expected: return try view.expected.map { SortKey($0) }

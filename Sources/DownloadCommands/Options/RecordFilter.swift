@@ -9,13 +9,16 @@ struct RecordFilter: ParsableArguments {
     name: .customLong("state"),
     parsing: .singleValue,
     help: ArgumentHelp(
-      "Select downloads in one of the states: \(DownloadState.words.joined(separator: " ")).",
+      """
+      Select downloads in one of the states: \(DownloadState.words.joined(separator: " ")). Without \
+      an engine, none is running.
+      """,
       valueName: "state[,state]"
     ),
     completion: StoreCompletion.states,
     transform: { text in
       try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
-        guard !DownloadState.states(named: String(word)).isEmpty else {
+        guard DownloadState.words.contains(String(word)) else {
           let words = DownloadState.words.joined(separator: " ")
           let suggestion = Suggestion.text(for: String(word), among: DownloadState.words)
           throw ValidationError("'\(word)' is not a state. The states are: \(words).\(suggestion)")
@@ -39,12 +42,26 @@ struct RecordFilter: ParsableArguments {
   /// Whether no option was given.
   var isEmpty: Bool { states.isEmpty && tags.isEmpty }
 
-  /// The condition of the query; states and tags use an index.
-  var condition: Filter<DownloadRecord> {
+  /// Returns the stored states that are selected; `nil` for all that are shown.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Returns: The states.
+  func storedStates(engineRuns: Bool) -> [DownloadState]? {
+    guard !states.isEmpty else { return nil }
+    return states.flatMap { $0 }.flatMap { DownloadState.states(named: $0, engineRuns: engineRuns) }
+  }
+
+  /// Returns the condition of the query; states and tags use an index.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Returns: The condition.
+  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
     let columns = DownloadRecord.columns
-    let wanted = states.flatMap { $0 }.flatMap(DownloadState.states(named:))
     // Records that are about to be deleted are not shown.
-    var condition = wanted.isEmpty ? columns.state != .removed : columns.state.isIn(wanted)
+    var condition = columns.state != .removed
+    if let wanted = storedStates(engineRuns: engineRuns) {
+      condition = wanted.isEmpty ? .none : columns.state.isIn(wanted)
+    }
     for tag in tags { condition = columns.tags.contains(tag) && condition }
     return condition
   }

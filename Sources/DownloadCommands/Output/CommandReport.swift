@@ -6,13 +6,16 @@ struct CommandReport {
   /// The word for a download that was changed, such as `paused`.
   var verb: String
   var outcomes: [CommandOutcome]
+  /// Whether an engine runs on the store.
+  var engineRuns: Bool
 
   /// One line per download: its id, the outcome, and its file name.
   var text: String {
     outcomes.compactMap { outcome in
       switch outcome.effect {
       case .done(let record): line(record, verb)
-      case .unchanged(let record): line(record, "unchanged (\(record.state.word))")
+      case .unchanged(let record):
+        line(record, "unchanged (\(record.state.word(engineRuns: engineRuns)))")
       case .unknown: nil
       }
     }

@@ -19,11 +19,23 @@ struct DownloadEntry: Sendable {
 
   let record: DownloadRecord
   private let roots: Roots
+  private let engineRuns: Bool
 
-  init(_ record: DownloadRecord, _ roots: Roots) {
+  /// Creates an entry; `engineRuns` says whether an engine runs on the store.
+  init(_ record: DownloadRecord, _ roots: Roots, engineRuns: Bool = true) {
     self.record = record
     self.roots = roots
+    self.engineRuns = engineRuns
   }
+
+  /// The word for the state, as filters accept it.
+  var state: String { record.state.word(engineRuns: engineRuns) }
+
+  /// The state for people.
+  var stateText: String { record.state.text(engineRuns: engineRuns) }
+
+  /// The time of the next attempt; `nil` unless the download is retried.
+  var nextRetryAt: Date? { record.state == .failedRetryable ? record.nextRetryAt : nil }
 
   /// The paths of the files; `nil` if the store has no root of the record's name.
   var layout: FileLayout? { try? roots.layout(of: record) }

@@ -7,16 +7,17 @@ internal import ObjectStore
 /// Records must precede the other objects, as they do in an export.
 struct ExportedObjects {
   private let filter: RecordFilter
-  private let states: Set<String>
+  /// The stored words of the selected states; `nil` for all but `removed`.
+  private let states: Set<String>?
   private let glob: GlobPattern?
   private let type: String?
   /// The ids of exported records with header fields, as numbers.
   private var idsWithHeaders: Set<UInt64> = []
   private var roots: Set<String> = []
 
-  init(_ filter: RecordFilter, _ pattern: RecordPatternFilter) {
+  init(_ filter: RecordFilter, _ pattern: RecordPatternFilter, engineRuns: Bool) {
     self.filter = filter
-    states = Set(filter.states.flatMap { $0 }.flatMap(DownloadState.states(named:)).map(\.rawValue))
+    states = filter.storedStates(engineRuns: engineRuns).map { Set($0.map(\.rawValue)) }
     glob = pattern.pattern.map(GlobPattern.init)
     type = pattern.type
   }
@@ -40,9 +41,7 @@ struct ExportedObjects {
 
   private func matches(_ record: StoredObject) -> Bool {
     let state = record.text("state")
-    guard states.isEmpty ? state != DownloadState.removed.rawValue : states.contains(state) else {
-      return false
-    }
+    guard states?.contains(state) ?? (state != DownloadState.removed.rawValue) else { return false }
     guard type.map({ $0 == record.text("type") }) ?? true else { return false }
     if let glob, !glob.matches(record.text("url")), !glob.matches(record.text("filename")) {
       return false

@@ -15,7 +15,7 @@ enum InspectionText {
     let url = { (url: String) in revealsSecrets ? url : Redaction.url(url) }
     var rows: [(String, String)] = [
       ("url", url(record.url)), ("id", record.id),
-      ("state", "\(record.state.word), to \(record.intent.rawValue)"),
+      ("state", "\(entry.stateText), to \(record.intent.rawValue)"),
       ("progress", progress(of: entry)), ("file status", entry.fileStatus.rawValue),
       ("filename", record.filename), ("folder", record.folder), ("root", record.root),
       ("type", record.type), ("tags", record.tags.sorted().joined(separator: ", ")),
@@ -38,7 +38,7 @@ enum InspectionText {
     rows += [
       ("created", Timestamp.text(record.createdAt)), ("updated", Timestamp.text(record.updatedAt)),
       ("completed", record.completedAt.map(Timestamp.text) ?? ""),
-      ("retry after", record.nextRetryAt.map(Timestamp.text) ?? ""),
+      ("retry after", entry.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
     rows += files(of: entry)
     if record.ranges != nil { rows.append(("ranges", record.committed.description)) }

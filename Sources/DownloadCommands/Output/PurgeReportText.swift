@@ -62,9 +62,13 @@ struct PurgeReportText {
     guard let current = skipped.current else {
       return "\(skipped.id) was removed by another process"
     }
+    // Another process has just changed it.
+    let words = (
+      skipped.state.word(engineRuns: true), current.state.word(engineRuns: true)
+    )
     let change =
       current.state == skipped.state
-      ? "it has changed" : "it was \(skipped.state.word) and is now \(current.state.word)"
+      ? "it has changed" : "it was \(words.0) and is now \(words.1)"
     return "kept \(skipped.id): \(change); run purge again to remove it"
   }
 

@@ -7,11 +7,13 @@ enum RecordColumn: String, CaseIterable, Sendable {
   case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
   case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
   case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus, limitRate, notBefore
-  case connections
+  case connections, nextRetryAt
 
   /// The value of a cell.
   enum Value: Equatable {
     case text(String)
+    /// A word for programs and filters, and a text for people.
+    case word(String, text: String)
     case number(Int64)
     case byteCount(Int64)
     case fraction(Double)
@@ -49,7 +51,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
     case .filename: return .text(record.filename)
     case .folder: return .text(record.folder)
     case .type: return .text(record.type)
-    case .state: return .text(record.state.word)
+    case .state: return .word(entry.state, text: entry.stateText)
     case .intent: return .text(record.intent.rawValue)
     case .received: return .byteCount(record.received)
     case .expected: return record.expected.map(Value.byteCount) ?? .missing
@@ -75,6 +77,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
     case .limitRate: return record.bytesPerSecond.map(Value.byteCount) ?? .missing
     case .notBefore: return Value(record.notBefore.map(Timestamp.text))
     case .connections: return record.connections.map { .number(Int64($0)) } ?? .missing
+    case .nextRetryAt: return Value(entry.nextRetryAt.map(Timestamp.text))
     }
   }
 
@@ -137,7 +140,7 @@ extension RecordColumn.Value {
   /// The exact value, for programs; empty if it is unknown.
   var exactText: String {
     switch self {
-    case .text(let text): text
+    case .text(let text), .word(let text, _): text
     case .number(let number), .byteCount(let number): String(number)
     case .fraction(let fraction): String(fraction)
     case .missing: ""
@@ -147,7 +150,7 @@ extension RecordColumn.Value {
   /// The value for people; a dash if it is unknown.
   func tableText(showsBytes: Bool) -> String {
     switch self {
-    case .text(let text): text
+    case .text(let text), .word(_, let text): text
     case .number(let number): String(number)
     case .byteCount(let count): showsBytes ? String(count) : ByteAmount.text(count)
     case .fraction(let fraction): "\(Int(fraction * 100))%"

@@ -35,10 +35,6 @@ enum RecordJSON {
       ),
       JSONValue.Member(name: "next", value: next(of: entry)),
       JSONValue.Member(
-        name: "nextRetryAt",
-        value: JSONValue(record.nextRetryAt.map(Timestamp.text))
-      ),
-      JSONValue.Member(
         name: "pendingHooks",
         value: .array(record.pendingHooks.map(\.rawValue).sorted().map(JSONValue.string))
       ),
@@ -84,6 +80,7 @@ enum RecordJSON {
           "limitRate": JSONValue(record.bytesPerSecond),
           "localPath": JSONValue(entry.localPath),
           "mirrors": .array(mirrors.map(JSONValue.string)),
+          "nextRetryAt": JSONValue(entry.nextRetryAt.map(Timestamp.text)),
           "notBefore": JSONValue(record.notBefore.map(Timestamp.text)),
           "priority": .integer(Int64(record.priority)),
           "progress": [
@@ -98,7 +95,7 @@ enum RecordJSON {
               "validator": JSONValue($0.validator),
             ]
           } ?? .null,
-          "state": .string(record.state.word),
+          "state": .string(entry.state),
           "tags": .array(record.tags.sorted().map(JSONValue.string)),
           "type": .string(record.type),
           "updatedAt": .string(Timestamp.text(record.updatedAt)),

@@ -7,6 +7,8 @@ struct RecordListing: Sendable {
   /// The order; `nil` for the order in which the downloads were added.
   var order: ListOrder?
   var limit: Int?
+  /// Whether an engine runs on the store, on which the shown states depend.
+  var engineRuns = true
 
   private var query: Query<DownloadRecord> {
     var query = Query(condition)
@@ -33,10 +35,10 @@ struct RecordListing: Sendable {
     _ body: (EntryStream) throws -> R
   ) throws -> R {
     if let order, limit == nil || order.indexed(query) == nil {
-      let objects = try order.sorted(query, in: &tx, roots)
+      let objects = try order.sorted(query, in: &tx, roots, engineRuns: engineRuns)
       return try body { visit in
         try tx.forEach(objects) { record in
-          try visit(DownloadEntry(record, roots))
+          try visit(DownloadEntry(record, roots, engineRuns: engineRuns))
           return true
         }
       }
@@ -44,7 +46,7 @@ struct RecordListing: Sendable {
     let query = order?.indexed(query) ?? query
     return try body { visit in
       try tx.forEach(query) { record in
-        try visit(DownloadEntry(record, roots))
+        try visit(DownloadEntry(record, roots, engineRuns: engineRuns))
         return true
       }
     }

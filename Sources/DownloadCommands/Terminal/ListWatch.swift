@@ -35,10 +35,15 @@ struct ListWatch {
   private func printEachTime(until stop: StopLatch) async throws {
     var shown: UInt64?
     var pace = WatchPace()
-    var first = WatchedList(list.listing)
+    var engineRuns = store.hasEngine
+    var first = WatchedList(list.listing(engineRuns: engineRuns))
     while !stop.isStopped, !Terminal.output.hasLostReader {
       let number = try store.objects.commitNumber()
-      if number != shown, pace.allowsRead() {
+      // An engine that was killed has committed nothing.
+      let hasEngine = store.hasEngine
+      if number != shown || hasEngine != engineRuns, pace.allowsRead() {
+        if hasEngine != engineRuns { first = WatchedList(list.listing(engineRuns: hasEngine)) }
+        engineRuns = hasEngine
         try pace.measure { try print(&first) }
         shown = number
       }
@@ -64,6 +69,8 @@ final class WatchScreen: Sendable {
   private struct State {
     var screen = FullScreen()
     var commit: UInt64?
+    /// Whether an engine ran when the content was read.
+    var engineRuns = false
     var content: WatchContent
     var pace = WatchPace()
     var speeds = ListSpeeds()
@@ -81,7 +88,7 @@ final class WatchScreen: Sendable {
   init(list: ListCommand, terminal: Terminal) {
     self.list = list
     self.terminal = terminal
-    state = Mutex(State(content: WatchContent(of: list.listing)))
+    state = Mutex(State(content: WatchContent(of: list.listing(engineRuns: false))))
   }
 
   /// Draws what has changed since the last call.
@@ -92,14 +99,20 @@ final class WatchScreen: Sendable {
       guard !state.isSuspended, !state.isClosed, terminal.isInForeground else { return }
       let number = try store.objects.commitNumber()
       let size = terminal.size
-      let isShown = number == state.commit && state.screen.shows(size)
+      // An engine that was killed has committed nothing.
+      let engineRuns = store.hasEngine
+      let isCurrent = number == state.commit && engineRuns == state.engineRuns
+      let isShown = isCurrent && state.screen.shows(size)
       // The speeds of running downloads change without a commit.
       guard !isShown || state.speeds.hasRunning else { return }
-      if number != state.commit, state.pace.allowsRead() {
-        var content = state.content
+      if !isCurrent, state.pace.allowsRead() {
+        var content =
+          engineRuns == state.engineRuns
+          ? state.content : WatchContent(of: list.listing(engineRuns: engineRuns))
         try state.pace.measure { try content.update(from: store) }
         state.content = content
         state.commit = number
+        state.engineRuns = engineRuns
       }
       state.speeds.note(state.content.running, at: .now)
       state.last = frame(state.content, state.speeds, size)

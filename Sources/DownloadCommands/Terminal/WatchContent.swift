@@ -46,7 +46,7 @@ struct WatchContent: Sendable {
   private mutating func update(in tx: inout Snapshot, _ roots: Roots) throws {
     try list.update(in: &tx, roots)
     guard list.isCut else {
-      running = entries.filter { $0.record.state == .running }
+      running = listing.engineRuns ? entries.filter { $0.record.state == .running } : []
       count = entries.count
       totals = nil
       return
@@ -63,6 +63,8 @@ struct WatchContent: Sendable {
     var active = RecordListing(condition: isRunning && listing.condition)
     active.limit = WatchedList.maximumCount
     running = []
+    // Without an engine there is no transfer.
+    guard listing.engineRuns else { return }
     try active.read(in: &tx, roots) { entries in try entries { running.append($0) } }
   }
 }

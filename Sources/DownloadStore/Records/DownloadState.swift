@@ -26,22 +26,37 @@ public enum DownloadState: String, Sendable, Hashable, CaseIterable, FieldValue 
   /// Removed by the user; the record is deleted once its files are.
   case removed
 
-  /// The state's name in output and filters; both kinds of failure are `failed`.
-  package var word: String {
+  /// The words for the states in output and filters, in the order in which a download passes through
+  /// them.
+  ///
+  /// They are derived from the stored state and never stored.
+  package static let words = [
+    "waiting", "running", "retrying", "paused", "failed", "finalizing", "completed", "cancelled",
+  ]
+
+  /// Returns the word for the state in output and filters.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store. Without one there is no transfer: a
+  ///   download whose engine has ended without a last commit waits for the next engine.
+  /// - Returns: One of ``words``, or the stored word of a removed download.
+  package func word(engineRuns: Bool) -> String {
     switch self {
-    case .failedRetryable, .failedPermanent: "failed"
+    case .running where !engineRuns: Self.waiting.rawValue
+    case .failedRetryable: "retrying"
+    case .failedPermanent: "failed"
     default: rawValue
     }
   }
 
-  /// The names of all visible states, in the order in which a download passes through them.
-  package static let words = [
-    "waiting", "running", "paused", "failed", "finalizing", "completed", "cancelled",
-  ]
+  /// Returns the word with the reason for which it is not the stored one, for people.
+  package func text(engineRuns: Bool) -> String {
+    let word = word(engineRuns: engineRuns)
+    return self == .running && !engineRuns ? "\(word) (its engine has ended)" : word
+  }
 
-  /// The states with a name; empty for an unknown name.
-  package static func states(named word: String) -> [DownloadState] {
-    allCases.filter { $0.word == word && $0 != .removed }
+  /// Returns the states with a word; empty for an unknown one.
+  package static func states(named word: String, engineRuns: Bool) -> [DownloadState] {
+    allCases.filter { $0.word(engineRuns: engineRuns) == word && $0 != .removed }
   }
 }
 

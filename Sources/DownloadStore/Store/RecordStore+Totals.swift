@@ -21,14 +21,17 @@ extension RecordStore {
   /// Returns the totals of each visible state, in the order in which a download passes through
   /// them.
   ///
+  /// - Parameter engineRuns: Whether an engine runs on the store; see
+  ///   ``DownloadState/word(engineRuns:)``.
+  /// - Returns: The totals.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(n) in the records, of which it reads only the index on the state and the hot
   ///   parts.
-  package func totals() throws -> [StateTotals] {
+  package func totals(engineRuns: Bool) throws -> [StateTotals] {
     try objects.read { tx in
       try DownloadState.words.map { word in
         var totals = StateTotals(word: word, recordCount: 0, byteCount: 0)
-        for state in DownloadState.states(named: word) {
+        for state in DownloadState.states(named: word, engineRuns: engineRuns) {
           let records = DownloadRecord.where { $0.state == state }
           let count = try tx.count(records)
           totals.recordCount += count
