@@ -128,6 +128,13 @@ public struct MigratedObject: Sendable {
   /// The names of the fields that the object has, in no particular order.
   public var fieldNames: [String] { fields.map(\.name) }
 
+  /// Whether the object has a field that is not `nil`.
+  func hasValue(_ name: String) -> Bool {
+    guard let field = field(name) else { return false }
+    if case .null = field.content { return false }
+    return true
+  }
+
   /// The value of a field; `nil` if the object has no such field.
   ///
   /// For values whose types are not known. ``value(_:as:)`` is faster.

@@ -83,7 +83,14 @@ struct MigrationPlan: Sendable {
       case .renameModel(let name, let newName): if new.model == name { new.model = newName }
       case .removeModel(let name): if new.model == name { new.remove() }
       case .renameField(let name, let model, let newName):
-        if new.model == model { new.renameField(name, to: newName) }
+        guard new.model == model, name != newName else { continue }
+        guard !new.fieldNames.contains(name) || !new.hasValue(newName) else {
+          throw StoreError(
+            .migrationFailed,
+            "\(model).\(newName) has a value, which would be lost: remove that field first"
+          )
+        }
+        new.renameField(name, to: newName)
       case .removeField(let name, let model): if new.model == model { new.removeField(name) }
       case .change(let model, let fields, let body):
         guard new.model == model else { continue }

@@ -95,6 +95,9 @@ public struct MigrationOperation: Sendable {
   let kind: Kind
 
   /// Gives a model another name.
+  ///
+  /// A store that has a model with that name is refused: a change that sets the model of each object
+  /// merges two models.
   public static func renameModel(_ name: String, to newName: String) -> Self {
     Self(kind: .renameModel(name, to: newName))
   }
@@ -104,7 +107,8 @@ public struct MigrationOperation: Sendable {
 
   /// Gives a field another name.
   ///
-  /// Not needed for a property with `@Field(renamedFrom:)`.
+  /// Not needed for a property with `@Field(renamedFrom:)`. A store that has a field with that name is
+  /// refused, because its values would be lost: remove that field in an operation before this one.
   public static func renameField(_ name: String, of model: String, to newName: String) -> Self {
     Self(kind: .renameField(name, model: model, to: newName))
   }
@@ -225,6 +229,8 @@ public struct Migration: Sendable {
   /// The models of the migrated store that the program does not declare, as the first line of an
   /// export; `nil` for those that the steps result in.
   package var resultHeader: [UInt8]?
+  /// Whether each operation must name a model and a field that the store has.
+  package var requiresNames = false
 
   /// Creates a migration.
   ///

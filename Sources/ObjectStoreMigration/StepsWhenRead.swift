@@ -103,6 +103,8 @@ extension StepsWhenRead {
     for name in try metadata.modelNames(in: transaction) where own.models.contains(name) {
       let model = try StepsWhenRead.Stored(name, metadata, in: transaction)
       let schema = models.first { $0.schema.name == name }?.schema
+      var check = MigrationCheck([MigrationCheck.Model(model)], requiresNames: false)
+      try check.run(steps, declared: Set(schema.map { [$0.name] } ?? []))
       if let obstacle = own.obstacle(model, schema) { return obstacle }
     }
     return nil

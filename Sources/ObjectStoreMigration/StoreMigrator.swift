@@ -57,6 +57,7 @@ struct StoreMigrator {
     // Another program may have migrated the store in between.
     let steps = Self.pendingSteps(version, options)
     guard !steps.isEmpty else { return }
+    try check(steps, source)
     try files.requireSpace(for: source)
     let previous =
       options.migration?.keepsPrevious == true ? files.previousName(version: version) : ""
@@ -122,6 +123,7 @@ struct StoreMigrator {
       }
       return rehearsal
     }
+    try check(steps, source)
     let files = MigrationFiles(path: path)
     try files.requireSpace(for: source)
     let folder = try NewDataFile.makeTemporaryFolder(in: path)

@@ -108,10 +108,11 @@ package struct MigrationReport {
   /// Prints the steps that the store needs.
   ///
   /// - Throws: ``CommandFailure`` with `failed` if it needs any, or `damaged` if its version is later;
-  ///   ``StoreError``.
+  ///   ``StoreError``, with `invalidInput` if a step does not fit the store.
   package func printCheck(_ target: Target) throws {
     let status = try Store.migrationStatus(at: path)
     let own = target.options.schemaVersion
+    try Store.checkMigration(at: path, models: target.models, options: target.options)
     let pending = (target.options.migration?.steps ?? []).filter {
       $0.version > status.version && $0.version <= own
     }

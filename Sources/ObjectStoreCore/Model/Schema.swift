@@ -38,10 +38,9 @@ public struct ModelSchema: Sendable, Hashable {
     indexes: [IndexSchema] = [],
     layout: StorageLayout = .sequential
   ) {
-    precondition(!name.isEmpty && name.utf8.count <= 100, "a model's name must have 1 to 100 bytes")
     precondition(
-      !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0) && name != "store",
-      "a model must not be named 'store' or have '/' or a zero byte in its name"
+      Self.isName(name),
+      "a model's name must have 1 to 100 bytes without '/' and zero bytes, and not be 'store'"
     )
     precondition(
       fields.count { $0.isPrimaryKey && !$0.isOptional && !$0.isHot } == 1
@@ -313,7 +312,7 @@ public struct FieldSchema: Sendable, Hashable {
     isColumnar: Bool,
     onDelete: DeleteRule?
   ) {
-    precondition(!name.isEmpty && name.utf8.count <= 100, "a field's name must have 1 to 100 bytes")
+    precondition(Self.isName(name), "a field's name must have 1 to 100 bytes")
     reference = ReferenceSchema.describe(
       type,
       field: name,
@@ -474,4 +473,17 @@ extension IndexDescription {
     }
     self.id = id
   }
+}
+
+extension ModelSchema {
+  /// Whether a store can have a model with a name.
+  package static func isName(_ name: String) -> Bool {
+    (1...100).contains(name.utf8.count) && !name.utf8.contains(UInt8(ascii: "/"))
+      && !name.utf8.contains(0) && name != "store"
+  }
+}
+
+extension FieldSchema {
+  /// Whether a store can have a field with a name.
+  package static func isName(_ name: String) -> Bool { (1...100).contains(name.utf8.count) }
 }
