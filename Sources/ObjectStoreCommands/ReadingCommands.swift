@@ -19,17 +19,10 @@ struct ModelsCommand: AsyncParsableCommand {
 
   @OptionGroup var store: StoreArgument
   @OptionGroup var reading: ImmutableOption
-
-  @Argument(help: ArgumentHelp("The model whose fields to list.", valueName: "model"))
-  var name: String?
-
-  @Flag(help: "Print one JSON array with the fields and indexes of each model.")
-  var json = false
+  @OptionGroup var models: StoredModelsOptions
 
   func run() async throws {
-    let store = try store.openedForReading(reading)
-    let models = try name.map { [try store.storedModel(named: $0)] } ?? store.storedModels()
-    try StoredModelOutput.print(models, fields: name != nil, json: json)
+    try models.run(in: store.openedForReading(reading))
   }
 }
 
@@ -54,14 +47,10 @@ struct QueryCommand: AsyncParsableCommand {
 
   @OptionGroup var store: StoreArgument
   @OptionGroup var reading: ImmutableOption
-
-  @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
-  var name: String
-
   @OptionGroup var query: StoredQueryOptions
 
   func run() async throws {
-    try query.run(of: name, in: store.openedForReading(reading)) { model, fields in
+    try query.run(in: store.openedForReading(reading)) { model, fields in
       try StoredObjectOutput(model, fields: fields)
     }
   }
@@ -85,24 +74,10 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup var store: StoreArgument
   @OptionGroup var reading: ImmutableOption
-
-  @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
-  var name: String
-
-  @Argument(help: ArgumentHelp("The primary key.", valueName: "key"))
-  var key: String
-
-  @Flag(help: "Print one JSON object.")
-  var json = false
+  @OptionGroup var object: StoredObjectOptions
 
   func run() async throws {
-    let store = try store.openedForReading(reading)
-    let (model, object) = try store.storedObject(of: name, keyText: key)
-    let output = try StoredObjectOutput(model)
-    let text =
-      json
-      ? output.json(of: object).prettyText : output.lines(of: object).joined(separator: "\n")
-    try Output.current.line(text)
+    try object.run(in: store.openedForReading(reading)) { try StoredObjectOutput($0) }
   }
 }
 

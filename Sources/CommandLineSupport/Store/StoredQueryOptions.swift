@@ -1,8 +1,11 @@
 package import ArgumentParser
 package import ObjectStore
 
-/// The options of a query of a model without its Swift type.
+/// The arguments of a command that queries a model without its Swift type.
 package struct StoredQueryOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
+  package var name: String
+
   @Option(
     name: .customLong("where"),
     parsing: .singleValue,
@@ -61,12 +64,10 @@ package struct StoredQueryOptions: ParsableArguments {
   /// Prints the objects of a model.
   ///
   /// - Parameters:
-  ///   - name: The name of the model.
   ///   - store: The store.
   ///   - makeOutput: Makes the output of objects of the model with these fields.
   /// - Throws: ``CommandFailure``; ``StoreError``.
   package func run(
-    of name: String,
     in store: Store,
     output makeOutput: (StoredModel, [String]) throws -> StoredObjectOutput
   ) throws {

@@ -21,22 +21,9 @@ struct BackupCommand: AsyncParsableCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var reading: ImmutableOption
-
-  @Argument(help: ArgumentHelp("The folder to create.", valueName: "dest"), completion: .directory)
-  var destination: String
-
-  @Flag(help: "Omit free pages, so that the copy is as small as possible.")
-  var compact = false
-
-  func validate() throws {
-    guard !destination.isEmpty else { throw ValidationError("DEST must not be empty.") }
-  }
+  @OptionGroup var backup: BackupOptions
 
   func run() async throws {
-    try StoreCopy.backUp(
-      try location.openedWithoutModels(reading),
-      to: Folder.absolutePath(destination),
-      compacting: compact
-    )
+    try backup.run(location.openedWithoutModels(reading))
   }
 }

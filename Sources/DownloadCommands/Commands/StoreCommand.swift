@@ -37,17 +37,10 @@ struct StoreModelsCommand: AsyncParsableCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var reading: ImmutableOption
-
-  @Argument(help: ArgumentHelp("The model whose fields to list.", valueName: "model"))
-  var name: String?
-
-  @Flag(help: "Print one JSON array with the fields and indexes of each model.")
-  var json = false
+  @OptionGroup var models: StoredModelsOptions
 
   func run() async throws {
-    let store = try location.openedWithoutModels(reading)
-    let models = try name.map { [try store.storedModel(named: $0)] } ?? store.storedModels()
-    try StoredModelOutput.print(models, fields: name != nil, json: json)
+    try models.run(in: location.openedWithoutModels(reading))
   }
 }
 
@@ -67,28 +60,16 @@ struct StoreGetCommand: AsyncParsableCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var reading: ImmutableOption
-
-  @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
-  var name: String
-
-  @Argument(help: ArgumentHelp("The primary key.", valueName: "key"))
-  var key: String
-
-  @Flag(help: "Print one JSON object.")
-  var json = false
+  @OptionGroup var object: StoredObjectOptions
 
   @Flag(help: "Show the secrets of downloads unredacted.")
   var revealSecrets = false
 
   func run() async throws {
-    let store = try location.openedWithoutModels(reading)
-    let (model, object) = try store.storedObject(of: name, keyText: key) {
-      Redaction.argument($0)
-    }
-    let output = try StoredObjectOutput(model, revealsSecrets: revealSecrets)
-    let text =
-      json
-      ? output.json(of: object).prettyText : output.lines(of: object).joined(separator: "\n")
-    try Output.current.line(text)
+    try object.run(
+      in: location.openedWithoutModels(reading),
+      shown: { Redaction.argument($0) },
+      output: { try StoredObjectOutput($0, revealsSecrets: revealSecrets) }
+    )
   }
 }

@@ -23,16 +23,13 @@ struct StoreQueryCommand: AsyncParsableCommand {
   @OptionGroup var location: StoreLocation
   @OptionGroup var reading: ImmutableOption
 
-  @Argument(help: ArgumentHelp("The name of the model.", valueName: "model"))
-  var name: String
-
   @OptionGroup var query: StoredQueryOptions
 
   @Flag(help: "Show the secrets of downloads unredacted.")
   var revealSecrets = false
 
   func run() async throws {
-    try query.run(of: name, in: location.openedWithoutModels(reading)) { model, fields in
+    try query.run(in: location.openedWithoutModels(reading)) { model, fields in
       try StoredObjectOutput(model, fields: fields, revealsSecrets: revealSecrets)
     }
   }
