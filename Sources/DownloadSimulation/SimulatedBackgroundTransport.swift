@@ -32,32 +32,6 @@ internal import SystemInterface
 /// transport.adopt(task, sink: nextSink)     // the next process
 /// ```
 public final class SimulatedBackgroundTransport: BackgroundTransport {
-  /// The end of a task as reported to a process.
-  private struct End: Sendable {
-    var snapshot: TaskSnapshot
-    var outcome: TaskOutcome
-    var resumeData: Data?
-    var delivery: DeliveryInbox.Delivery?
-  }
-
-  private struct State: Sendable {
-    var tasks: [TaskID: SessionTask] = [:]
-    var lastID: UInt64 = 0
-    var leavesResumeData = true
-    var requests: [TaskRequest] = []
-    // The following belongs to the process; a crash loses it.
-    /// Whether the process has created the session, which then reports ends to it.
-    var isConnected = true
-    /// The ends that were not passed to a sink yet.
-    var ends: [TaskID: End] = [:]
-    /// The tasks that were cancelled without a sink.
-    var unwanted: Set<TaskID> = []
-    /// The bodies passed to sinks and not acknowledged yet.
-    var told: [TaskID: DeliveryInbox.Delivery] = [:]
-    /// The number of the last delivery left by an earlier process.
-    var lastLeftover = UInt64.max
-  }
-
   /// The network: its resources and failures.
   ///
   /// Its tasks belong to the session, not to the application.

@@ -20,20 +20,20 @@ struct RowImportTests {
     }
   }
 
-  private func notes() throws -> [SampleNote] {
+  func notes() throws -> [SampleNote] {
     try Store(at: store, models: [SampleNote.self, SampleVisit.self]).read { tx in
       try tx.fetch(Query<SampleNote>())
     }
   }
 
-  private func visit(_ key: String) throws -> SampleVisit? {
+  func visit(_ key: String) throws -> SampleVisit? {
     try Store(at: store, models: [SampleNote.self, SampleVisit.self]).read { tx in
       try tx.find(SampleVisit.self, key: key)
     }
   }
 
   /// Imports a file with the text.
-  private func load(
+  func load(
     _ text: String,
     _ format: ImportCommand.Format = .csv,
     into model: String = "Note",
@@ -46,7 +46,7 @@ struct RowImportTests {
   }
 
   /// Checks that an import fails and leaves the store as it was.
-  private func expectFailure(
+  func expectFailure(
     _ status: CommandLineSupport.ExitStatus,
     _ message: String,
     _ import: () async throws -> CommandResult,
@@ -205,125 +205,6 @@ struct RowImportTests {
     #expect(try visit("a")?.at == Date(timeIntervalSinceReferenceDate: 1_769_846_400))
   }
 
-  // MARK: Columns
-
-  @Test func `fields are mapped to columns of other names`() async throws {
-    let options = ["--map", "id=nr", "--map", "text=label"]
-    // A mapped column does not also supply the field of its name.
-    try await expectFailure(.damaged, "no column supplies the field 'text'") {
-      try await load("id,text\n2,7\n", .csv, into: "Note", "--map", "rank=text")
-    }
-    let file = try folder.makeFile("mapped.csv", "nr,label\n2,two\n")
-    let arguments = [store, "import", "--format", "csv", "--model", "Note"]
-    #expect(await objectstore(arguments + options + [file]).status == .done)
-    #expect(try notes().last == SampleNote(id: 2, text: "two"))
-    let json = try await load(
-      "{\"nr\":3,\"a=b\":\"x\",\"more\":[]}",
-      .json,
-      into: "Note",
-      "--map",
-      "id=nr",
-      "--map",
-      "text=a=b",
-      "--ignore-columns"
-    )
-    #expect(json.status == .done, "\(json)")
-    #expect(try notes().last == SampleNote(id: 3, text: "x"))
-  }
-
-  @Test func `a column that no field takes is an error, unless columns are ignored`() async throws {
-    let text = "id,text,color\n2,two,red\n"
-    try await expectFailure(.damaged, "line 1, column 'color': Note has no such field") {
-      try await load(text)
-    }
-    #expect(try await load(text, .csv, into: "Note", "--ignore-columns").status == .done)
-    #expect(try notes().last == SampleNote(id: 2, text: "two"))
-  }
-
-  @Test func `a required field without a column is an error`() async throws {
-    try await expectFailure(.damaged, "pass --map text=COLUMN") { try await load("id\n2\n") }
-    try await expectFailure(.damaged, "every Note must have") { try await load("text\na\n") }
-  }
-
-  @Test func `a field that older objects lack needs no column`() async throws {
-    // The model of the program has since got a field with a default value.
-    let old = folder.path("old")
-    try await Store(at: old, models: [OldNote.self]).write { tx in try tx.insert(OldNote(id: 1)) }
-    try await Store(at: old, models: [NewNote.self]).write { tx in try tx.insert(NewNote(id: 2)) }
-    let file = try folder.makeFile("rows", "id\n3\n")
-    let result = await objectstore(
-      old,
-      "import",
-      "--format",
-      "csv",
-      "--model",
-      "Aged",
-      file
-    )
-    #expect(result.status == .done, "\(result)")
-    let levels = try await Store(at: old, models: [NewNote.self]).read { tx in
-      try tx.fetch(Query<NewNote>()).map(\.level)
-    }
-    #expect(levels == [5, 5, 5])
-  }
-
-  @Test func `options that do not fit the store or the file are usage errors`() async throws {
-    func fails(_ message: String, _ options: String...) async throws {
-      try await expectFailure(.usage, message) {
-        let file = try folder.makeFile("rows", "id,text\n2,two\n")
-        return await objectstore([store, "import"] + options + [file])
-      }
-    }
-    try await fails("requires --model", "--format", "csv")
-    try await fails("require --format json or csv", "--model", "Note")
-    try await fails("require --format json or csv", "--dry-run")
-    let csv = ["--format", "csv", "--model", "Note"]
-    func failsToMap(_ message: String, _ maps: String...) async throws {
-      try await expectFailure(.usage, message) {
-        let file = try folder.makeFile("rows", "id,text\n2,two\n")
-        let options = maps.flatMap { ["--map", $0] }
-        return await objectstore([store, "import"] + csv + options + [file])
-      }
-    }
-    try await failsToMap("Did you mean 'text'?", "txt=text")
-    try await failsToMap("write FIELD=COLUMN", "text")
-    try await failsToMap("write FIELD=COLUMN", "=text")
-    try await failsToMap("twice", "text=text", "text=id")
-    try await failsToMap("has no column 'txt', which --map names. Did you mean 'text'?", "rank=txt")
-    try await expectFailure(.usage, "has no column 'nothing'") {
-      try await load("{\"id\":2,\"text\":\"\"}", .json, into: "Note", "--map", "rank=nothing")
-    }
-  }
-
-  @Test func `an unknown model or a missing store is an error`() async throws {
-    try await expectFailure(.failed, "Did you mean 'Note'? The models are: Note Visit") {
-      try await load("id\n", .csv, into: "Notes")
-    }
-    let missing = folder.path("missing")
-    let file = try folder.makeFile("rows", "id,text\n2,two\n")
-    let result = await objectstore(
-      missing,
-      "import",
-      "--format",
-      "csv",
-      "--model",
-      "Note",
-      file
-    )
-    #expect(result.status == .notFound)
-    #expect(!FileManager.default.fileExists(atPath: missing))
-    let noFile = await objectstore(
-      store,
-      "import",
-      "--format",
-      "csv",
-      "--model",
-      "Note",
-      folder.path("none")
-    )
-    #expect(noFile.status == .notFound)
-  }
-
   // MARK: Known objects
 
   @Test func `known objects are kept, replaced or refused`() async throws {
@@ -426,181 +307,5 @@ struct RowImportTests {
   private func fileSize() throws -> Int64 {
     let attributes = try FileManager.default.attributesOfItem(atPath: store + "/data.mdb")
     return try #require(attributes[.size] as? Int64)
-  }
-
-  // MARK: The built tool
-
-  @Test func `rows are read from standard input`() async throws {
-    let command = "objectstore '\(store)' import --model Note --format"
-    let csv = try await BuiltProcess.run(
-      shell: "printf 'id,text\\n2,two\\n' | \(command) csv -"
-    )
-    #expect(csv.status == 0 && csv.output == "objects: 1 added\n", "\(csv)")
-    let json = try await BuiltProcess.run(
-      shell: "printf '[{\"id\":3,\"text\":\"three\"}]' | \(command) json -"
-    )
-    #expect(json.status == 0 && json.output == "objects: 1 added\n", "\(json)")
-    let empty = try await BuiltProcess.run(shell: "\(command) json - </dev/null")
-    #expect(empty.status == 0 && empty.output == "objects: 0 added\n", "\(empty)")
-    let wrong = try await BuiltProcess.run(
-      shell: "printf 'id,text\\n4,four\\nfive,5' | \(command) csv -"
-    )
-    #expect(wrong.status == 65 && wrong.messages.contains("standard input: line 3"), "\(wrong)")
-    #expect(try notes().map(\.id) == [1, 2, 3])
-  }
-
-  // MARK: PostgreSQL
-
-  /// What PostgreSQL 15 writes for a table with `bigint`, `text`, `timestamptz`, `double precision`,
-  /// `boolean` and `bytea`: with `\copy … CSV HEADER`, and with `json_agg(row)` in `psql -At`.
-  private static let postgresFiles = [
-    #"""
-    key,number,at,length,isDone,photo,remark
-    a,1,2026-01-31 08:00:00.25+00,Infinity,t,\xcafe,"say ""hi"", é
-    x"
-    b,2,,,f,,""
-    c,3,,1e+300,,\x,c
-
-    """#,
-    #"""
-    [{"key":"a","number":1,"at":"2026-01-31T08:00:00.25+00:00","length":"Infinity",\#
-    "isDone":true,"photo":"\\xcafe","remark":"say \"hi\", é\nx"},
-     {"key":"b","number":2,"at":null,"length":null,"isDone":false,"photo":null,"remark":""},
-     {"key":"c","number":3,"at":null,"length":1e+300,"isDone":null,"photo":"\\x","remark":"c"}]
-
-    """#,
-  ]
-
-  @Test(arguments: [(ImportCommand.Format.csv, 0), (.json, 1)])
-  func `a table that PostgreSQL writes is imported`(
-    format: ImportCommand.Format,
-    file: Int
-  ) async throws {
-    let result = try await load(Self.postgresFiles[file], format, into: "Visit")
-    #expect(result.output == "objects: 3 added\n", "\(result)")
-    var first = SampleVisit("a", 1)
-    first.at = Date(timeIntervalSince1970: 1_769_846_400.25)
-    first.length = .infinity
-    first.isDone = true
-    first.photo = Data([0xCA, 0xFE])
-    first.remark = "say \"hi\", é\nx"
-    var second = SampleVisit("b", 2)
-    second.isDone = false
-    second.remark = ""
-    var third = SampleVisit("c", 3)
-    third.length = 1e300
-    third.photo = Data()
-    third.remark = "c"
-    #expect(try ["a", "b", "c"].map(visit) == [first, second, third])
-  }
-
-  // MARK: SQLite
-
-  private static let sqlite = "/usr/bin/sqlite3"
-  private static var hasSQLite: Bool { FileManager.default.isExecutableFile(atPath: sqlite) }
-
-  private static let table = """
-    CREATE TABLE v(name TEXT, nr INT, at TEXT, unix INT, len REAL, done BOOL, photo BLOB, rem TEXT);
-    INSERT INTO v VALUES
-      ('a', 1, '2026-01-31 08:00:00', 1769846400, 1.5, 1, x'00ff10', 'say "hi", \\ é' || char(10)),
-      ('b', 2, NULL, NULL, NULL, NULL, NULL, NULL), ('c', -3, NULL, NULL, 1e300, 0, x'', '');
-    """
-
-  /// The visits of the table.
-  private var tableVisits: [SampleVisit] {
-    var first = SampleVisit("a", 1)
-    first.at = Date(timeIntervalSince1970: 1_769_846_400)
-    first.length = 1.5
-    first.isDone = true
-    first.photo = Data([0x00, 0xFF, 0x10])
-    first.remark = "say \"hi\", \\ é\n"
-    var third = SampleVisit("c", -3)
-    third.length = 1e300
-    third.isDone = false
-    third.photo = Data()
-    third.remark = ""
-    return [first, SampleVisit("b", 2), third]
-  }
-
-  @Test(
-    .enabled(if: hasSQLite, "needs sqlite3: make test-deps"),
-    arguments: [
-      ("-json", "json", "at", "nullif(quote(photo), 'NULL')"),
-      ("-csv -header", "csv", "at", "nullif(quote(photo), 'NULL')"),
-      ("-json", "json", "unix", "iif(photo IS NULL, NULL, '\\x' || hex(photo))"),
-    ]
-  )
-  func `a table that sqlite3 writes is imported`(
-    option: String,
-    format: String,
-    dates: String,
-    photo: String
-  ) async throws {
-    let script = try folder.makeFile("table.sql", Self.table)
-    let query = "SELECT name, nr, \(dates) AS at, len, done, \(photo) AS photo, rem FROM v"
-    let result = try await BuiltProcess.run(
-      in: folder.path,
-      shell: """
-        sqlite3 v.db <'\(script)' && sqlite3 \(option) v.db "\(query)" |
-        objectstore '\(store)' import --format \(format) --model Visit --numeric-dates unix --map key=name \
-        --map number=nr --map length=len --map isDone=done --map remark=rem -
-        """
-    )
-    #expect(result.output == "objects: 3 added\n", "\(result)")
-    #expect(try tableVisits.map(\.key).map(visit) == tableVisits)
-  }
-}
-
-/// A model before a field was added.
-private struct OldNote: Model {
-  static let schema = ModelSchema(
-    name: "Aged",
-    fields: [FieldSchema("id", Int.self, id: 1, isPrimaryKey: true)]
-  )
-  struct Columns: Sendable {}
-  static let columns = Columns()
-  var id: Int
-  var primaryKey: Int { id }
-
-  init(id: Int) {
-    self.id = id
-  }
-
-  init(from record: borrowing RecordView) throws(RecordError) {
-    id = try record.value(at: 0)
-  }
-
-  func encode(to record: inout RecordEncoder) {
-    record.encode(id)
-  }
-}
-
-/// The same model with a field that has a default value.
-private struct NewNote: Model {
-  static let schema = ModelSchema(
-    name: "Aged",
-    fields: [
-      FieldSchema("id", Int.self, id: 1, isPrimaryKey: true),
-      FieldSchema("level", Int.self, id: 2, default: 5),
-    ]
-  )
-  struct Columns: Sendable {}
-  static let columns = Columns()
-  var id: Int
-  var level = 5
-  var primaryKey: Int { id }
-
-  init(id: Int) {
-    self.id = id
-  }
-
-  init(from record: borrowing RecordView) throws(RecordError) {
-    id = try record.value(at: 0)
-    level = try record.value(at: 1)
-  }
-
-  func encode(to record: inout RecordEncoder) {
-    record.encode(id)
-    record.encode(level)
   }
 }

@@ -9,15 +9,15 @@ import Testing
 ///
 /// The commands have a suite of their own.
 @Suite struct RecordTransitionTests {
-  private static let moment = Date(timeIntervalSince1970: 1_800_000_000)
-  private static let failure = DownloadFailure(.timedOut, "no answer")
+  static let moment = Date(timeIntervalSince1970: 1_800_000_000)
+  static let failure = DownloadFailure(.timedOut, "no answer")
 
   /// A record in every state with every intent, including combinations that do not occur.
-  private static let records: [DownloadRecord] = DownloadState.allCases.flatMap { state in
+  static let records: [DownloadRecord] = DownloadState.allCases.flatMap { state in
     DownloadIntent.allCases.map { record(state, $0) }
   }
 
-  private static func record(_ state: DownloadState, _ intent: DownloadIntent) -> DownloadRecord {
+  static func record(_ state: DownloadState, _ intent: DownloadIntent) -> DownloadRecord {
     var record = DownloadRecord.sample(state, intent)
     record.isHeld = true
     record.startsImmediately = true
@@ -30,13 +30,13 @@ import Testing
   }
 
   /// The records that accept an event.
-  private static func records(for event: DownloadRecord.Event) -> [DownloadRecord] {
+  static func records(for event: DownloadRecord.Event) -> [DownloadRecord] {
     records.filter { $0.accepts(event) }
   }
 
-  private static let failing = attempt(retryingAfter: .seconds(5))
+  static let failing = attempt(retryingAfter: .seconds(5))
 
-  private static func attempt(
+  static func attempt(
     droppingBytes: Bool = false,
     marking hooks: Set<DownloadHook> = [],
     retryingAfter wait: Duration?
@@ -46,7 +46,7 @@ import Testing
     )
   }
 
-  private static func unattended(
+  static func unattended(
     after crash: CrashScope,
     maximumCrashes: Int32 = 3,
     isDue: Bool = true,
@@ -349,54 +349,6 @@ import Testing
       #expect(requeued(record, .alone, count: .min).state == state)
       #expect(requeued(record, .alone, count: .max).unresolvedStarts == .max)
     }
-  }
-
-  @Test func `an end marks its own hook, and only if the engine has that hook`() {
-    let all = Set(DownloadHook.allCases)
-    for record in Self.records(for: .completed()) {
-      var completed = record
-      completed.take(.completed(marking: all), at: Self.moment)
-      #expect(completed.pendingHooks == [.completion])
-      for hooks in [[], [DownloadHook.failure]] {
-        completed.take(.completed(marking: Set(hooks)), at: Self.moment)
-        #expect(completed.pendingHooks.isEmpty)
-      }
-    }
-    for record in Self.records(for: Self.failing) {
-      var failed = record
-      failed.take(Self.attempt(marking: all, retryingAfter: nil), at: Self.moment)
-      #expect(failed.pendingHooks == [.failure])
-      var retried = record
-      retried.take(Self.attempt(marking: all, retryingAfter: .zero), at: Self.moment)
-      #expect(retried.pendingHooks.isEmpty)
-    }
-    let crashed = Self.unattended(after: .several, maximumCrashes: 0, marking: all)
-    for var record in Self.records(for: crashed) {
-      record.take(crashed, at: Self.moment)
-      #expect(record.pendingHooks == [.failure])
-    }
-  }
-
-  @Test func `a mark goes with its end: a hook that succeeds, and every new attempt, clear it`() {
-    var failed = Self.record(.running, .run)
-    failed.take(Self.attempt(marking: [.failure], retryingAfter: nil), at: Self.moment)
-    var completed = Self.record(.finalizing, .run)
-    completed.take(.completed(marking: [.completion]), at: Self.moment)
-    let commands: [DownloadCommand] = [
-      .resume(immediately: false), .cancel, .restart, .remove(withFile: false), .pause,
-    ]
-    #expect(
-      commands.map { failed.applying($0).pendingHooks } == [[], [], [], [], [.failure]]
-    )
-    #expect(
-      commands.map { completed.applying($0).pendingHooks }
-        == [[.completion], [.completion], [], [], [.completion]]
-    )
-    failed.finishHook(.completion)
-    #expect(failed.pendingHooks == [.failure])
-    failed.finishHook(.failure)
-    #expect(failed.pendingHooks.isEmpty)
-    #expect(failed.state == .failedPermanent && failed.generation == 7)
   }
 
   @Test func `only a command to start immediately overrides the earliest start`() {

@@ -17,7 +17,7 @@ import Testing
 
   /// A row in the terms of the table: a case as `stored task final partial resumeData`, whose last parts
   /// can be omitted, and its decision.
-  private static func row(
+  static func row(
     _ words: String,
     _ rules: String,
     _ actions: String,
@@ -50,12 +50,12 @@ import Testing
   }
 
   private static let noSlot = ReconcileCase.Conditions(hasFreeSlot: false)
-  private static let noResumeData = ReconcileCase.Conditions(takesResumeData: false)
+  static let noResumeData = ReconcileCase.Conditions(takesResumeData: false)
   private static let withFile = ReconcileCase.Conditions(removesFile: true)
-  private static let unvouched = ReconcileCase.Conditions(canContinue: false)
-  private static let withPieces = ReconcileCase.Conditions(hasPieceDigests: true)
-  private static let changed = ReconcileCase.Conditions(isPartialChanged: true)
-  private static let changedPieces = ReconcileCase.Conditions(
+  static let unvouched = ReconcileCase.Conditions(canContinue: false)
+  static let withPieces = ReconcileCase.Conditions(hasPieceDigests: true)
+  static let changed = ReconcileCase.Conditions(isPartialChanged: true)
+  static let changedPieces = ReconcileCase.Conditions(
     hasPieceDigests: true,
     isPartialChanged: true
   )
@@ -282,119 +282,6 @@ import Testing
     row("failedR none missing equal", "Z3", "plan", "waiting", "P7 range", conditions: noSlot),
     row("failedR none missing equal", "Z3", "", "failedR", conditions: early),
     row("paused none missing complete stale", "Z4", "", "paused"),
-  ]
-
-  private static let plans = [
-    row(
-      "waiting none missing complete stale",
-      "Z2",
-      "plan",
-      "waiting",
-      "P1 finalise",
-      conditions: unvouched
-    ),
-    row("waiting none missing equal valid", "Z2", "plan", "waiting", "P2 resumeData"),
-    row(
-      "waiting none missing equal valid",
-      "Z2",
-      "plan",
-      "waiting",
-      "P7 range",
-      conditions: noResumeData
-    ),
-    row(
-      "waiting none missing over corrupt",
-      "Z2",
-      "plan",
-      "waiting",
-      "P3+P10 drop resume data, truncate to the committed bytes, range"
-    ),
-    row(
-      "waiting none missing equal stale",
-      "Z2",
-      "plan",
-      "waiting",
-      "P4 drop resume data, delete partial, zero"
-    ),
-    row("waiting none missing missing stale", "Z2", "plan", "waiting", "P4 drop resume data, zero"),
-    row(
-      "waiting none missing shorter corrupt",
-      "Z2",
-      "plan",
-      "waiting",
-      "P3+P9 drop resume data, delete partial, zero"
-    ),
-    row(
-      "waiting none missing shorter",
-      "Z2",
-      "plan",
-      "waiting",
-      "P11 check pieces, range",
-      conditions: withPieces
-    ),
-    row(
-      "waiting none missing equal",
-      "Z2",
-      "plan",
-      "waiting",
-      "P12 check pieces, range",
-      conditions: changedPieces
-    ),
-    row(
-      "finalizing none missing complete",
-      "F1",
-      "redo the rename",
-      "finalizing → completed",
-      conditions: changedPieces
-    ),
-    row(
-      "waiting none missing complete",
-      "Z2",
-      "plan",
-      "waiting",
-      "P12 check pieces, range",
-      conditions: changedPieces
-    ),
-    row(
-      "running none missing longer",
-      "Z1",
-      "plan",
-      "waiting at the head of its priority",
-      "P13 delete partial, zero",
-      conditions: changed
-    ),
-    row(
-      "waiting none missing equal valid",
-      "Z2",
-      "plan",
-      "waiting",
-      "P2 resumeData",
-      conditions: changed
-    ),
-    row(
-      "waiting none missing shorter",
-      "Z2",
-      "plan",
-      "waiting",
-      "P11 check pieces, range",
-      conditions: changedPieces
-    ),
-    row(
-      "waiting none missing equal none",
-      "Z2",
-      "plan",
-      "waiting",
-      "P7 zero",
-      conditions: unvouched
-    ),
-    row(
-      "waiting none missing longer corrupt",
-      "Z2",
-      "plan",
-      "waiting",
-      "P3+P8 drop resume data, zero",
-      conditions: unvouched
-    ),
   ]
 
   @Test(arguments: rows) func `a row of the table`(row: Row) {
