@@ -46,7 +46,7 @@ final class TinyProxy: Sendable {
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       try process.start()
-      let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+      let deadline = ContinuousClock.now.advanced(by: hangLimit)
       while process.isRunning, ContinuousClock.now < deadline {
         let log = try? String(contentsOfFile: folder.path("log"), encoding: .utf8)
         if log?.contains("Accepting connections.") == true {

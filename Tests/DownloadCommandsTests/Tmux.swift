@@ -112,7 +112,7 @@
     /// Waits until the screen fulfils a condition, and returns its lines.
     @discardableResult
     func wait(until condition: ([String]) throws -> Bool) async throws -> [String] {
-      let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+      let deadline = ContinuousClock.now.advanced(by: hangLimit)
       while true {
         let lines = try lines
         if try condition(lines) { return lines }

@@ -111,7 +111,7 @@ struct ChecksumTests {
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
     while await engine.currentProgress().first.map({ $0.received < 500_000 }) ?? true {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     engine.stop()
     _ = try await run.value
@@ -133,7 +133,7 @@ struct ChecksumTests {
     let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
     while await engine.currentProgress().first.map({ $0.received < 1_000_000 }) ?? true {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     engine.stop()
     _ = try await run.value
@@ -152,7 +152,7 @@ struct ChecksumTests {
     let engine = try fixture.engine { $0.pieceLength = 1 << 30 }
     let run = Task { try await engine.run(until: .stopped) }
     while await engine.currentProgress().first.map({ $0.received < 2_000_000 }) ?? true {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     engine.stop()
     _ = try await run.value
@@ -185,13 +185,13 @@ struct ChecksumTests {
     let path = try fixture.store.roots().layout(of: record).partialPath
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let run = Task { try await engine.run(until: .idle) }
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     transport.started[0].receive(bytes, of: 1000)
     try Data(repeating: 8, count: 1000).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.modificationDate: Date() + 60], ofItemAtPath: path)
     transport.started[0].sink.finish(.completed)
     // Nothing tells which bytes to keep.
-    while transport.started.count < 2 { await Task.yield() }
+    while transport.started.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
     #expect(transport.started[1].request.offset == 0)
     transport.started[1].receive(bytes, of: 1000)
     transport.started[1].sink.finish(.completed)
@@ -207,7 +207,7 @@ struct ChecksumTests {
     try fixture.store.addNow([request])
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let run = Task { try await engine.run(until: .idle) }
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     transport.started[0].receive(Array("abc".utf8), of: 3)
     request.digest = try Digest("md5:900150983cd24fb0d6963f7d28e17f72")
     try fixture.store.addNow([request])

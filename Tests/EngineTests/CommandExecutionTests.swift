@@ -43,7 +43,7 @@ struct CommandExecutionTests {
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
     let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     let task = transport.started[0]
     task.receive([UInt8](repeating: 7, count: 40), of: 100)
     try await act(task, engine)
@@ -52,8 +52,8 @@ struct CommandExecutionTests {
     return await events.reduce(into: []) { $0.append($1) }
   }
 
-  private func cancelled() async {
-    while transport.cancelled.isEmpty { await Task.yield() }
+  private func cancelled() async throws {
+    while transport.cancelled.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
   }
 
   @Test(
@@ -71,9 +71,9 @@ struct CommandExecutionTests {
         $0.state = state
         $0.intent = intent
       }
-      await cancelled()
+      try await cancelled()
       task.sink.finish(.cancelled)
-      while await !engine.currentProgress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .paused)
@@ -90,11 +90,13 @@ struct CommandExecutionTests {
         $0.state = .paused
         $0.intent = .pause
       }
-      await cancelled()
+      try await cancelled()
       // The last bytes were in flight when the task was cancelled.
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
-      while try store.record(matching: url).state != .completed { await Task.yield() }
+      while try store.record(matching: url).state != .completed {
+        try await Task.sleep(for: .milliseconds(1))
+      }
     }
     let file = try layout().finalPath
     #expect(
@@ -111,10 +113,10 @@ struct CommandExecutionTests {
         $0.state = .cancelled
         $0.intent = .cancel
       }
-      await cancelled()
+      try await cancelled()
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
-      while await !engine.currentProgress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .cancelled)
@@ -132,10 +134,12 @@ struct CommandExecutionTests {
         $0.state = .removed
         $0.intent = .remove
       }
-      await cancelled()
+      try await cancelled()
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(outcome)
-      while (try? store.record(matching: url)) != nil { await Task.yield() }
+      while (try? store.record(matching: url)) != nil {
+        try await Task.sleep(for: .milliseconds(1))
+      }
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
   }
@@ -143,9 +147,9 @@ struct CommandExecutionTests {
   @Test func `a failure after a pause is no failed attempt`() async throws {
     let events = try await during { task, engine in
       try write { $0.intent = .pause }
-      await cancelled()
+      try await cancelled()
       task.sink.finish(.failed(DownloadFailure(.connectionLost, "gone")))
-      while await !engine.currentProgress().isEmpty { await Task.yield() }
+      while await !engine.currentProgress().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     }
     let record = try store.record(matching: url)
     #expect(record.state == .paused)
@@ -164,11 +168,15 @@ struct CommandExecutionTests {
   @Test func `a record set to waiting again keeps its running transfer`() async throws {
     _ = try await during { task, _ in
       try write { $0.state = .waiting }
-      while try store.record(matching: url).state != .running { await Task.yield() }
+      while try store.record(matching: url).state != .running {
+        try await Task.sleep(for: .milliseconds(1))
+      }
       #expect(transport.cancelled.isEmpty)
       _ = task.sink.receive([UInt8](repeating: 8, count: 60).span)
       task.sink.finish(.completed)
-      while try store.record(matching: url).state != .completed { await Task.yield() }
+      while try store.record(matching: url).state != .completed {
+        try await Task.sleep(for: .milliseconds(1))
+      }
     }
     #expect(transport.started.count == 1)
   }
@@ -182,23 +190,25 @@ struct CommandExecutionTests {
     options.limits = ConcurrencyLimits(maximumRunning: 1)
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
     let run = Task { try await engine.run(until: .stopped) }
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     let idle = transport.started[0].request.url == url ? "https://example.com/b" : url
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, key: idle) { $0.intent = .pause }
     }
-    while try store.record(matching: idle).state != .paused { await Task.yield() }
+    while try store.record(matching: idle).state != .paused {
+      try await Task.sleep(for: .milliseconds(1))
+    }
     try store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, key: idle) {
         $0.state = .removed
         $0.intent = .remove
       }
     }
-    while (try? store.record(matching: idle)) != nil { await Task.yield() }
+    while (try? store.record(matching: idle)) != nil { try await Task.sleep(for: .milliseconds(1)) }
     #expect(transport.started.count == 1)
     // Stop the engine first: it restarts a transfer that ends by itself.
     engine.stop()
-    while transport.cancelled.isEmpty { await Task.yield() }
+    while transport.cancelled.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     transport.started[0].sink.finish(.cancelled)
     _ = try await run.value
     #expect(transport.started.count == 1)

@@ -89,7 +89,7 @@ struct EventTests {
     let engine = try DownloadEngine(store: fixture.store, transport: transport)
     let events = engine.events()
     let run = Task { try await engine.run(until: .idle) }
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     let task = transport.started[0]
     task.receive([1, 2, 3], of: 3)
     task.sink.finish(.completed)
@@ -117,7 +117,7 @@ struct EventTests {
     )
     let events = engine.events()
     let run = Task { try await engine.run(until: .stopped) }
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     let idle = transport.started[0].request.url == urls[0] ? urls[1] : urls[0]
     try fixture.store.objects.writeNow { tx in
       _ = try tx.update(DownloadRecord.self, key: idle) { $0.intent = intent }

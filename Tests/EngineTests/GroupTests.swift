@@ -73,7 +73,7 @@ struct GroupTests {
     request.tags = ["models"]
     try await engine.download(request)
     var progress = try await changes.next()
-    while transport.started.isEmpty { await Task.yield() }
+    while transport.started.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     transport.started[0].receive([1, 2, 3], of: 10)
     while let next = progress, next.received != 3 { progress = try await changes.next() }
     #expect(progress?.members == 1)

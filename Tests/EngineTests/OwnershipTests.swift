@@ -148,7 +148,7 @@ struct OwnershipTests {
     let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
     let run = Task { try await engine.run(until: .stopped) }
     while await engine.currentProgress().first.map({ $0.received < 500_000 }) ?? true {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     engine.stop()
     _ = try await run.value

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built `dlstore`, run as a separate process in its own process group.
 final class ToolProcess {
@@ -92,7 +93,7 @@ final class ToolProcess {
   /// The end of a process killed for this reason has no exit code.
   ///
   /// - Throws: `CancellationError` if the test was cancelled, for example by its time limit.
-  func wait(atMost limit: Duration = .seconds(300)) async throws -> End {
+  func wait(atMost limit: Duration = hangLimit) async throws -> End {
     let deadline = ContinuousClock.now.advanced(by: limit)
     while ContinuousClock.now < deadline {
       if let end = reap(WNOHANG) { return end }

@@ -73,7 +73,7 @@ struct BackPressureTests {
     let transport = TransportUnderTest.make(bytesPerSecond: 1_000)
     let sink = RecordingSink(expecting: body, onHead: { _ in .proceed })
     _ = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
-    while server.requests.isEmpty { await Task.yield() }
+    while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     transport.bytesPerSecond = nil
     #expect(await sink.outcome() == .completed)
     #expect(sink.record.isIntact && sink.record.byteCount == 5_000_000)
@@ -85,7 +85,7 @@ struct BackPressureTests {
     let transport = TransportUnderTest.make(bytesPerSecond: 10)
     let sink = RecordingSink(onHead: { _ in .proceed })
     let id = transport.start(TaskRequest(url: server.url("/file"), recordID: "r"), sink: sink)
-    while server.requests.isEmpty { await Task.yield() }
+    while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     transport.cancel(id)
     #expect(await sink.outcome() == .cancelled)
   }

@@ -2,6 +2,7 @@ import DownloadSync
 import EngineTestSupport
 import FaultServer
 import SystemInterface
+import TestSupport
 import TestTraits
 import Testing
 
@@ -149,7 +150,7 @@ struct CancelTests {
     #expect(server.openConnectionCount == 1)
     transport = nil
     // A session that still exists keeps its idle connection.
-    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+    let deadline = ContinuousClock.now.advanced(by: hangLimit)
     while server.openConnectionCount > 0, ContinuousClock.now < deadline {
       try await Task.sleep(for: .milliseconds(5))
     }

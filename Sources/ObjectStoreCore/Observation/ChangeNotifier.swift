@@ -41,7 +41,10 @@ final class ChangeNotifier: Sendable {
 /// notified.
 final class ChangeWatcher: Sendable {
   private static let queue = DispatchQueue(label: "ObjectStore.watch")
-  private static let interval = 1.0
+  /// The time between two polls in seconds.
+  ///
+  /// A test that proves that a watcher needs no poll sets another one in a process of its own.
+  static let pollInterval = Mutex(1.0)
 
   // Safe: the sources are only cancelled after `init`, which any thread may do.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
@@ -53,9 +56,10 @@ final class ChangeWatcher: Sendable {
   init(_ path: String, onChange: @escaping @Sendable () -> Void) {
     unsafe fileSource = Self.source(path, onChange)
     unsafe timer = DispatchSource.makeTimerSource(queue: Self.queue)
+    let interval = Self.pollInterval.withLock { $0 }
     unsafe timer.schedule(
-      deadline: .now() + Self.interval,
-      repeating: Self.interval,
+      deadline: .now() + interval,
+      repeating: interval,
       leeway: .milliseconds(100)
     )
     unsafe timer.setEventHandler(handler: onChange)

@@ -220,7 +220,7 @@ import Testing
       models: [Gadget<Added.Indexed>.self],
       options: options
     )
-    while try !store.indexBuilds().isEmpty { await Task.yield() }
+    while try !store.indexBuilds().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     let plan = try await store.read {
       try $0.explain(Gadget<Added.Indexed>.where { $0.level == 3 })
     }

@@ -138,13 +138,13 @@ import Testing
     let store = try open(Ticket.self)
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       for id in 0..<5 {
         group.addTask {
           try await store.write { tx in try tx.insert(Ticket(id: id, seat: "\(id)", row: 0)) }
         }
       }
-      await blocker.release(store, waiting: 5)
+      try await blocker.release(store, waiting: 5)
       try await group.waitForAll()
     }
     // The blocking write was committed on its own.

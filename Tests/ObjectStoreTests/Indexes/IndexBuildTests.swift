@@ -103,7 +103,7 @@ struct PlainKeyedPage: PageModel {
   @Test func `an index of a large model is built in the background`() async throws {
     try makeStore(PlainPage.self, count: 20_000)
     let store = try Store(at: folder.path, models: [SequentialPage.self], options: options())
-    while try !store.indexBuilds().isEmpty { await Task.yield() }
+    while try !store.indexBuilds().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     try expectIndexed(SequentialPage.self, store)
   }
 

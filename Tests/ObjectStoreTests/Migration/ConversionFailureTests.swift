@@ -47,7 +47,7 @@ import Testing
     var options = StepsWhenReadTests.options(2, [Self.rejecting], inBackground: true)
     options.indexBuilding = .inBackground(above: 100)
     let store = try Store(at: folder.path, models: [IndexedTrack.self], options: options)
-    while try !store.indexBuilds().isEmpty { await Task.yield() }
+    while try !store.indexBuilds().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     try expectIndexed(IndexedTrack.where { $0.plays == 1_005 }, count: 1, store)
     // Its objects are not all converted, so the indexes of changed fields are not begun.
     #expect(try store.conversions().map(\.model) == ["Track"])
@@ -70,7 +70,7 @@ import Testing
     let store = try Store(at: folder.path, models: models, options: options)
     expectFailure(of: store)
     // The authors are converted.
-    while try !store.indexBuilds().isEmpty { await Task.yield() }
+    while try !store.indexBuilds().isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     #expect(try store.conversions().map(\.model) == ["Track"])
     try expectIndexed(Author.where { $0.year == "1984" }, count: 200, store)
   }

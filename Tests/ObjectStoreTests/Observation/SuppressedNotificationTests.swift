@@ -181,7 +181,7 @@ import Testing
     let store = store
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       for number in 0..<60 {
         let observers: Set<ObserverID> = number.isMultiple(of: 2) ? [sequence.observer] : []
         group.addTask {
@@ -190,7 +190,7 @@ import Testing
           }
         }
       }
-      await blocker.release(store, waiting: 60)
+      try await blocker.release(store, waiting: 60)
       try await group.waitForAll()
     }
     let change = try #require(try await changes.next())

@@ -33,7 +33,7 @@ import Testing
     let before = try store.commitNumber()
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       for id in Int64(0)..<100 {
         group.addTask {
           do {
@@ -49,7 +49,7 @@ import Testing
           }
         }
       }
-      await blocker.release(store, waiting: 100)
+      try await blocker.release(store, waiting: 100)
       try await group.waitForAll()
     }
     #expect(try store.commitNumber() == before + 1)
@@ -63,11 +63,11 @@ import Testing
     let count = WriteQueue.maximumBatchSize + 10
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       for id in 0..<count {
         group.addTask { try await store.write { try $0.insert(Everything(id: Int64(id))) } }
       }
-      await blocker.release(store, waiting: count)
+      try await blocker.release(store, waiting: count)
       try await group.waitForAll()
     }
     #expect(try store.commitNumber() == before + 2)
@@ -77,14 +77,14 @@ import Testing
   @Test func `a write that is cancelled while queued does not run`() async throws {
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       let cancelled = Task { try await store.write { try $0.insert(Everything(id: 1)) } }
       group.addTask { try await store.write { try $0.insert(Everything(id: 2)) } }
-      while store.writes.count < 2 { await Task.yield() }
+      while store.writes.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
       cancelled.cancel()
       // The cancelled task ends although the blocking write is still running.
       await #expect(throws: CancellationError.self) { try await cancelled.value }
-      await blocker.release(store, waiting: 1)
+      try await blocker.release(store, waiting: 1)
       try await group.waitForAll()
     }
     #expect(try keys() == [2])
@@ -109,7 +109,7 @@ import Testing
     let blocker = WriteBlocker()
     let errors = Errors()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       for id in Int64(0)..<6 {
         group.addTask {
           do {
@@ -123,9 +123,9 @@ import Testing
           }
         }
         // Queues the writes in the order of their ids.
-        while store.writes.count <= id { await Task.yield() }
+        while store.writes.count <= id { try await Task.sleep(for: .milliseconds(1)) }
       }
-      await blocker.release(store, waiting: 6)
+      try await blocker.release(store, waiting: 6)
       try await group.waitForAll()
     }
     #expect(await errors.byID == [2: .mapFull])
@@ -147,7 +147,7 @@ import Testing
       limit.rlim_cur = rlim_t(try FileSize.of(path + "/data.mdb"))
       let (blocker, errors) = (WriteBlocker(), Errors())
       try await withThrowingTaskGroup { group in
-        await blocker.hold(store, in: &group)
+        try await blocker.hold(store, in: &group)
         for id in Int64(0)..<5 {
           group.addTask {
             do {
@@ -160,7 +160,7 @@ import Testing
           }
         }
         unsafe setrlimit(resource, &limit)
-        await blocker.release(store, waiting: 5)
+        try await blocker.release(store, waiting: 5)
         try await group.waitForAll()
       }
       #expect(await errors.byID.keys.sorted() == [0, 1, 2, 3, 4])
@@ -227,7 +227,7 @@ import Testing
     )
     let blocker = WriteBlocker()
     try await withThrowingTaskGroup { group in
-      await blocker.hold(store, in: &group)
+      try await blocker.hold(store, in: &group)
       for (id, durability) in requested.enumerated() {
         group.addTask {
           try await store.write(durability: durability) {
@@ -235,7 +235,7 @@ import Testing
           }
         }
       }
-      await blocker.release(store, waiting: requested.count)
+      try await blocker.release(store, waiting: requested.count)
       try await group.waitForAll()
     }
     #expect(log.entries("writes shared a commit").map { $0.metadata["durability"] } == [expected])

@@ -9,19 +9,19 @@ final class WriteBlocker: Sendable {
   private let released = DispatchSemaphore(value: 0)
 
   /// Starts the write, and returns when it is running.
-  func hold(_ store: Store, in group: inout ThrowingTaskGroup<Void, any Error>) async {
+  func hold(_ store: Store, in group: inout ThrowingTaskGroup<Void, any Error>) async throws {
     group.addTask {
       try await store.write { _ in
         self.isRunning.store(true, ordering: .releasing)
         self.released.wait()
       }
     }
-    while !isRunning.load(ordering: .acquiring) { await Task.yield() }
+    while !isRunning.load(ordering: .acquiring) { try await Task.sleep(for: .milliseconds(1)) }
   }
 
   /// Waits until `count` writes are queued, and then ends the blocking write.
-  func release(_ store: Store, waiting count: Int) async {
-    while store.writes.count < count { await Task.yield() }
+  func release(_ store: Store, waiting count: Int) async throws {
+    while store.writes.count < count { try await Task.sleep(for: .milliseconds(1)) }
     released.signal()
   }
 }

@@ -101,7 +101,7 @@ package final class BuiltProcess: Sendable {
   /// - Parameter limit: The time after which the process is killed, because it hangs.
   /// - Returns: The exit code, or 128 plus the signal that ended the process.
   /// - Throws: ``TimedOut`` after the limit.
-  package func status(within limit: Duration = .seconds(300)) async throws -> Int32 {
+  package func status(within limit: Duration = hangLimit) async throws -> Int32 {
     try await wait(within: limit) { !process.isRunning }
     return process.terminationReason == .exit
       ? process.terminationStatus : 128 + process.terminationStatus
@@ -114,7 +114,7 @@ package final class BuiltProcess: Sendable {
 
   /// Waits until a condition holds.
   package func wait(
-    within limit: Duration = .seconds(300),
+    within limit: Duration = hangLimit,
     until condition: () -> Bool
   ) async throws {
     let deadline = ContinuousClock.now.advanced(by: limit)

@@ -60,6 +60,8 @@ import Testing
     defer { session.invalidateAndCancel() }
     let (task, sessionTask) = try bound(in: session)
     SessionTaskQueue(table: table).end(task, .cancelled)
-    while table[sessionTask] != nil || task.sessionTask != nil { await Task.yield() }
+    while table[sessionTask] != nil || task.sessionTask != nil {
+      try await Task.sleep(for: .milliseconds(1))
+    }
   }
 }
