@@ -133,6 +133,15 @@ struct RecordImportTests: StoreSuite {
     #expect(imported.destination == "default/a (2).bin")
   }
 
+  @Test func `a number that another download of the store has is not given again`() async throws {
+    var numbered = DownloadRequest(url: "http://other/2")
+    numbered.filename = "a (2).bin"
+    try await RecordStore(at: store).add([DownloadRequest(url: "http://other/a.bin"), numbered])
+    let result = await importing(try await export())
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try record(url).filename == "a (3).bin")
+  }
+
   @Test func `many records of a file with one name get successive numbers`() async throws {
     let requests = (1...20).map { DownloadRequest(url: "http://h/\($0)/a.bin") }
     let file = try await export(requests) { model, fields in

@@ -85,7 +85,13 @@ extension DownloadEngine {
       layout: found.layout,
       // It is not known whether the task started from resume data. Assume so, because a status of
       // 412 or 416 then restarts the download.
-      transfer: transfer(of: record, into: file, from: task.offset, usesResumeData: true),
+      transfer: transfer(
+        of: record,
+        into: file,
+        from: task.offset,
+        usesResumeData: true,
+        isAdopted: true
+      ),
       task: task.id,
       candidate: Scheduler.Candidate(record, order: order, volume: locations.volume(of: record)),
       started: order,

@@ -279,7 +279,8 @@ extension DownloadEngine {
     to end: Int64? = nil,
     pieces: PieceDigests? = nil,
     proof: RangeProof? = nil,
-    usesResumeData: Bool
+    usesResumeData: Bool,
+    isAdopted: Bool = false
   ) -> Transfer {
     Transfer(
       record: record,
@@ -288,6 +289,7 @@ extension DownloadEngine {
       pieces: pieces,
       proof: proof,
       usesResumeData: usesResumeData,
+      isAdopted: isAdopted,
       file: file,
       checkpointBytes: options.checkpointBytes,
       preallocation: options.preallocation,

@@ -81,6 +81,18 @@ final class PartialFile: Sendable, ProcessLock {
     state.withLock { $0.watch.beginChange(of: file.fileIdentity, truncatingTo: size) }
   }
 
+  /// Notes that this process is about to change the file, and may extend it.
+  ///
+  /// A file that another program has truncated is not extended again: that would hide from the next
+  /// process that bytes are missing.
+  private func beginExtension(_ operation: @autoclosure () -> String) throws(Failure) {
+    beginChange()
+    if let interference = state.withLock({ $0.watch.interference }), interference > .changed {
+      endChange { $0 }
+      throw Failure(code: EBUSY, operation: operation(), interference: interference)
+    }
+  }
+
   /// Notes that this process has changed the file.
   ///
   /// - Parameter size: Returns the size of the file after the change, given the previous one.
@@ -203,12 +215,15 @@ final class PartialFile: Sendable, ProcessLock {
   /// Prepares the disk for a file of a size, which must not be below that of the written bytes.
   ///
   /// Blocks until the disk has finished. Reserves nothing on a file system that cannot.
+  ///
+  /// - Throws: The error of the file system; if another program has truncated or replaced the file,
+  ///   that it has.
   func reserve(_ size: Int64, _ preallocation: Preallocation) throws(Failure) {
     let current = fileIdentity?.size ?? 0
     guard preallocation != .none, size > current else { return }
     let effect = Effect.reserve(path: path, size: size)
     try Self.pass(faultInjector, effect, "reserving \(size) bytes for \(path)")
-    beginChange()
+    try beginExtension("reserving \(size) bytes for \(path)")
     var code = preallocation == .full ? Self.allocate(descriptor, current..<size) : 0
     if [EOPNOTSUPP, ENOTSUP, ENOSYS, EINVAL, ENODEV].contains(code) { code = 0 }
     if code == 0, ftruncate(descriptor, off_t(size)) != 0 { code = errno }
@@ -243,12 +258,7 @@ final class PartialFile: Sendable, ProcessLock {
     try checkSyncs()
     let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
     try Self.pass(faultInjector, effect, "writing \(path)")
-    beginChange()
-    // The write could extend the file again, and hide from the next process that bytes are missing.
-    if let interference = state.withLock({ $0.watch.interference }), interference > .changed {
-      endChange { $0 }
-      throw Failure(code: EBUSY, operation: "writing \(path)", interference: interference)
-    }
+    try beginExtension("writing \(path)")
     var written = 0
     var code: Int32 = 0
     while written < bytes.count, code == 0 {

@@ -86,7 +86,7 @@ extension Transfer {
   private func contradiction(of head: ResponseHead) -> DownloadFailure? {
     guard offset == 0, let byteCount = head.deliveredByteCount else { return nil }
     let (held, total) = state.withLock { ($0.held, $0.entity.total) }
-    return EarlierResponse(ofTaskOf: record, held: held, total: total)?
+    return EarlierResponse(ofTaskOf: record, held: held, total: total, isAdopted: isAdopted)?
       .contradiction(of: head, byteCount: byteCount)
   }
 

@@ -82,6 +82,8 @@ final class Transfer: TaskSink {
   private let limiter: RateLimiter
   let offset: Int64
   let usesResumeData: Bool
+  /// Whether an earlier process has started the task.
+  let isAdopted: Bool
   /// The record when the transfer began, which says what the task of a session continues.
   let record: DownloadRecord
   /// The URL and the file name of the record.
@@ -108,6 +110,7 @@ final class Transfer: TaskSink {
     pieces: PieceDigests? = nil,
     proof: RangeProof? = nil,
     usesResumeData: Bool,
+    isAdopted: Bool = false,
     file: PartialFile,
     checkpointBytes: Int64,
     preallocation: Preallocation = .none,
@@ -125,6 +128,7 @@ final class Transfer: TaskSink {
     expectedDigest = record.expectedDigest.flatMap { try? Digest($0) }
     self.offset = offset
     self.usesResumeData = usesResumeData
+    self.isAdopted = isAdopted
     self.record = record
     names = [record.url, record.filename]
     urlOrigin = RecordIdentity.origin(of: record.url)

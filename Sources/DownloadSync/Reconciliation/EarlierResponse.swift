@@ -16,20 +16,25 @@ struct EarlierResponse: Sendable, Hashable {
   /// Combines what a record says about the file that its task continues with what this process has
   /// been told; `nil` if the task may not have received any byte before.
   ///
+  /// The task of an earlier process may have received bytes of which no process that lives has heard,
+  /// and may have resumed by itself. So it counts as one that has received a byte, and an empty file is
+  /// requested again.
+  ///
   /// - Parameters:
   ///   - record: The record, as it was when the task was started or adopted.
   ///   - held: The number of bytes that the session has reported.
   ///   - total: The size of the file, if it is known.
-  init?(ofTaskOf record: DownloadRecord, held: Int64, total: Int64?) {
+  ///   - isAdopted: Whether an earlier process has started the task.
+  init?(ofTaskOf record: DownloadRecord, held: Int64, total: Int64?, isAdopted: Bool = false) {
     self.total = total
-    byteCount = held
+    byteCount = isAdopted ? max(held, 1) : held
     validator = Validator(of: record)
     if let resumeData = record.resumeData.flatMap({ try? URLSessionResumeData(Array($0)) }) {
       validator = Validator(resumeData)
-      byteCount = max(held, resumeData.received ?? 1)
+      byteCount = max(byteCount, resumeData.received ?? 1)
     } else if record.received == 0, validator != nil {
       // An earlier process has adopted the task, which had used up its resume data.
-      byteCount = max(held, 1)
+      byteCount = max(byteCount, 1)
     }
     guard byteCount > 0 else { return nil }
   }
@@ -49,10 +54,10 @@ struct EarlierResponse: Sendable, Hashable {
     let isSame = validator?.isStrong == true && head["ETag"] == validator?.entityTag
     let isShort = byteCount < self.byteCount || (total ?? 0) > byteCount
     guard byteCount == 0 || isSame && isShort else { return nil }
+    let received = "\(byteCount) bytes of a file of which it had received \(self.byteCount)"
     return DownloadFailure(
       .badResponse,
-      "the session delivered \(byteCount) bytes of a file of which it had received "
-        + "\(self.byteCount)"
+      "the session delivered \(byteCount == 0 ? "an empty body" : received)"
     )
   }
 }

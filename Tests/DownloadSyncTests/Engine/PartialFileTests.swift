@@ -120,6 +120,7 @@ private final class DuringSync: FaultInjector {
       #expect(throws: PartialFile.Failure.self) {
         try file.write([UInt8](repeating: 1, count: 1_000).span)
       }
+      #expect(throws: PartialFile.Failure.self) { try file.reserve(2_000, .sparse) }
     }
     #expect(file.fileIdentity?.size == 500)
     #expect(file.interference == .truncated)

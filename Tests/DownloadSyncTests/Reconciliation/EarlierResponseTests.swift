@@ -38,6 +38,22 @@ struct EarlierResponseTests {
     #expect(EarlierResponse(ofTaskOf: record, held: 0, total: nil) == nil)
   }
 
+  @Test(
+    arguments: [(0, 200, false), (0, 206, false), (1, 200, true), (0, 404, true)]
+      as [(Int64, Int, Bool)]
+  )
+  func `an empty body that an adopted task has delivered is not believed`(
+    byteCount: Int64,
+    status: Int,
+    isBelieved: Bool
+  ) throws {
+    let earlier = try #require(
+      EarlierResponse(ofTaskOf: Self.record(), held: 0, total: nil, isAdopted: true)
+    )
+    let head = ResponseHead(status: status, fields: [])
+    #expect((earlier.contradiction(of: head, byteCount: byteCount) == nil) == isBelieved)
+  }
+
   @Test func `resume data states the bytes and the validator`() throws {
     let data = try Self.resumeData(received: 40)
     let record = Self.record { $0.resumeData = data }

@@ -51,6 +51,8 @@ struct Profile: Sendable {
   var falseRanges = 0.0
   /// The probability that another program changes a partial file during a step of a process.
   var interference = 0.0
+  /// The probability that all records are exported and imported again between two processes.
+  var imports = 0.0
 
   /// Draws a profile.
   ///

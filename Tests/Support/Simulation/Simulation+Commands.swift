@@ -120,6 +120,36 @@ extension Simulation {
     for _ in 0..<chance.number(in: 0...20) { network.calmStep() }
   }
 
+  /// Replaces each record by its own export, as `dlstore import --if-known replace` does when no
+  /// engine runs.
+  func importExport() throws {
+    guard importChance.happens(profile.imports) else { return }
+    let file = "\(scratch)/export"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    _ = try store.objects.exportJSONLines(to: file)
+    let lines = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+    var options = ImportOptions()
+    options.conflict = .replace
+    do {
+      let report = try Store.importJSONLines(
+        from: lines.fileDescriptor,
+        named: file,
+        intoStoreAt: "\(scratch)/store",
+        options: options,
+        review: DownloadImport(
+          intoStoreAt: "\(scratch)/store",
+          known: .replace,
+          acceptsHiddenFolders: false
+        )
+      )
+      trace.note("import", "\(report.updated)")
+    } catch let error as StoreError where profile.tampering > 0 {
+      // A map of ranges that contradicts its record.
+      trace.note("import refused", "\(error.code)")
+    }
+    try checkRecords()
+  }
+
   private func purge(_ record: DownloadRecord) throws {
     purged.insert(record.id)
     unwantedFiles = [:]

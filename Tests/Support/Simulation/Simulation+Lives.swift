@@ -88,12 +88,14 @@ extension Simulation {
       try checkRecords()
       if chance.happens(profile.tampering) { try tamper() }
       try overwrite()
+      try importExport()
       let exit: EngineOptions.PreviousExit = chance.happens(0.3) ? .crashed : .clean
       return try begin(previousExit: exit)
     }
     try checkOutcome()
     network.endProcess()
     try overwrite()
+    try importExport()
     try begin()
   }
 

@@ -37,6 +37,8 @@ public final class Simulation {
   let rangeChance: Chance
   /// Decides about the interference of other programs only.
   let interferenceChance: Chance
+  /// Decides about imports only.
+  let importChance: Chance
   /// The number of overwritten files.
   var overwriteCount = 0
   let profile: Profile
@@ -49,7 +51,7 @@ public final class Simulation {
   let store: RecordStore
   /// Another store with the same downloads, whose files are in the same folder.
   let otherStore: RecordStore
-  private let scratch: String
+  let scratch: String
 
   var website: Website
   var life: Life
@@ -100,6 +102,7 @@ public final class Simulation {
     overwriteChance = Chance(seed: seed ^ 6)
     rangeChance = Chance(seed: seed ^ 7)
     interferenceChance = Chance(seed: seed ^ 8)
+    importChance = Chance(seed: seed ^ 9)
     var profile = Profile(
       chance,
       later: Chance(seed: seed ^ 0x5EED),
@@ -111,6 +114,7 @@ public final class Simulation {
     if overwriteChance.happens(0.4) { profile.overwrites = 0.5 }
     if rangeChance.happens(0.4) { profile.falseRanges = 0.7 }
     if interferenceChance.happens(0.3) { profile.interference = 0.01 }
+    if importChance.happens(0.3) { profile.imports = 0.5 }
     self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
