@@ -191,6 +191,7 @@ struct EnvironmentOpening {
 
   /// Opens an environment only so that LMDB initializes the lock file.
   static func openForLockFile(_ handle: OpaquePointer, _ path: String) throws(LMDBError) {
+    try DataFileReader.checkMetaPages(in: path)
     unsafe try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0o600)
   }
 }

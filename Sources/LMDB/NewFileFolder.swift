@@ -84,7 +84,7 @@ package struct NewFileFolder: Sendable {
   /// Removes the folder with the environment in it, and keeps the lock.
   func removeFiles() {
     // Relative to the open folder, which cannot be replaced by a link.
-    for name in ["data.mdb", "lock.mdb"] { _ = unsafe unlinkat(descriptor, name, 0) }
+    for name in ["data.mdb", "lock.mdb"] { unlinkat(descriptor, name, 0) }
     _ = rmdir(path)
   }
 

@@ -18,7 +18,10 @@ struct MigrationFiles {
   /// The name under which the file of a version is kept; with a number if another file has it.
   ///
   /// That file may be of an earlier migration, of a backup or of another program, and is kept.
-  func previousName(version: UInt32) -> String { unusedName("data.mdb.before-\(version)") }
+  func previousName(version: UInt32) -> String {
+    unusedName("\(Self.previousNamePrefix)\(version)")
+  }
+  static let previousNamePrefix = "data.mdb.before-"
   /// The name under which a migrated file is kept after a rollback; those of later rollbacks have a
   /// number.
   private static let rolledBackName = "data.mdb.rolled-back"
@@ -27,9 +30,13 @@ struct MigrationFiles {
   ///
   /// The numbers of its commits continue after `last`, the last commit of the store.
   func openTarget(fingerprint: UInt64, after last: UInt64) throws -> Environment {
-    if Store.exists(at: folder), try !continues(fingerprint) { NewFolder.remove(folder) }
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       throw StoreError(errno: errno, folder)
+    }
+    try NewFolder.requireOwn(folder)
+    if Store.exists(at: folder), try !continues(fingerprint) {
+      NewFolder.remove(folder)
+      guard mkdir(folder, 0o700) == 0 else { throw StoreError(errno: errno, folder) }
     }
     return try Environment.open(folder, continuingAfter: last)
   }

@@ -87,6 +87,11 @@ struct MigrationRecord: Equatable {
     to = try reader.read()
     commit = try reader.read()
     previousFile = try reader.readSized(String.self)
+    // The rollback renames the file, which must be one of the store's own.
+    let isOwn = previousFile.hasPrefix(MigrationFiles.previousNamePrefix)
+    guard previousFile.isEmpty || isOwn && !previousFile.contains("/") else {
+      throw RecordError(.invalidValue)
+    }
   }
 }
 

@@ -46,6 +46,12 @@ package func unlink(_ path: String) -> Int32 {
   unsafe path.withCString { unsafe unlink($0) }
 }
 
+/// Deletes a file of an open folder.
+@discardableResult
+package func unlinkat(_ folder: Int32, _ name: String, _ flags: Int32) -> Int32 {
+  unsafe name.withCString { unsafe unlinkat(folder, $0, flags) }
+}
+
 @discardableResult
 package func rename(_ old: String, _ new: String) -> Int32 {
   unsafe old.withCString { old in unsafe new.withCString { unsafe rename(old, $0) } }

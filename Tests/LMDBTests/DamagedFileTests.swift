@@ -222,6 +222,7 @@ import Testing
         }
         #expect(error?.isCorruption == true)
       }
+      #expect(throws: LMDBError.self) { try Environment.compact(folder.path) }
     }
   }
 }

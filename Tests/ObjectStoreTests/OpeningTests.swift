@@ -118,6 +118,21 @@ import Testing
     #expect(code(folder.path) == .damaged)
   }
 
+  @Test func `changes of the schema have numbers after the greatest possible one`() throws {
+    #expect(code(folder.path) == nil)
+    do {
+      let environment = try Environment.open(folder.path)
+      var transaction = try environment.beginWrite()
+      let database = try transaction.createDatabase("store")
+      let greatest = [UInt8](repeating: 0xFF, count: 8)
+      try transaction.put(greatest.span, for: Array("epoch".utf8).span, in: database)
+      try transaction.commit()
+    }
+    let options = StoreOptions(schemaVersion: 2)
+    let store = try Store(at: folder.path, models: [Everything.self], options: options)
+    #expect(try store.read { try $0.count(Everything.all) } == 0)
+  }
+
   @Test func `reading a damaged record throws damaged with its id, and others can be read`() throws
   {
     let store = try Store(at: folder.path, models: [Everything.self])

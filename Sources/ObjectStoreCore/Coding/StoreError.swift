@@ -144,13 +144,13 @@ extension StoreError {
     case .accessDenied:
       self.init(.permissionDenied, "\(what): permission denied", cause: error)
     case .noSpace:
-      self.init(.diskFull, "\(what): the disk is full; nothing was written", cause: error)
+      self.init(.diskFull, "\(what): the disk is full; the transaction was not written", cause: error)
     case .inputOutput:
       self.init(.inputOutput, "\(what): input/output error", cause: error)
     case .mapFull:
       self.init(
         .mapFull,
-        "\(what): the map is full; nothing was written; write again",
+        "\(what): the map is full; the transaction was not written; write again",
         cause: error
       )
     case .busy:

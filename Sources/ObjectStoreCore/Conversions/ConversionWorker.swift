@@ -181,8 +181,7 @@ struct ConversionWorker {
     var outdated = try metadata.outdatedLayouts(of: name, in: transaction)
     if isLast, pass.failure == nil {
       outdated.complete()
-      let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction) ?? 0
-      try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+      try metadata.advanceEpoch(in: &transaction)
     } else if pass.failure == nil, pass.next > outdated.next {
       outdated.next = pass.next
       outdated.objectCount = pass.objectCount

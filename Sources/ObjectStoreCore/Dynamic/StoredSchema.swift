@@ -228,14 +228,14 @@ package struct StoredSchemaWriter {
       var transaction = try environment.beginWrite()
       let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
       guard
-        let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction),
+        try metadata.integer(MetadataKey.epoch, as: UInt64.self, in: transaction) != nil,
         let seed: UInt64 = try metadata.integer(MetadataKey.seed, in: transaction)
       else { throw StoreError(.damaged, "the store's description is incomplete") }
       try metadata.requireVersion(upTo: schemaVersion, in: transaction)
       for addition in additions {
         try add(addition, metadata, seed: seed, in: &transaction)
       }
-      try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+      try metadata.advanceEpoch(in: &transaction)
       try transaction.commit()
     }
   }

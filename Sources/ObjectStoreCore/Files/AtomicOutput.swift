@@ -146,8 +146,25 @@ package enum NewFolder {
   }
 
   /// Deletes the folder and the store files in it, ignoring errors.
+  ///
+  /// A symbolic link is not followed.
   package static func remove(_ path: String) {
-    for name in ["data.mdb", "lock.mdb"] { _ = unlink("\(path)/\(name)") }
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = open(path, flags)
+    guard descriptor >= 0 else { return }
+    for name in ["data.mdb", "lock.mdb"] { unlinkat(descriptor, name, 0) }
+    close(descriptor)
     _ = rmdir(path)
+  }
+
+  /// Throws unless the path names a folder of the effective user, rather than a link to one.
+  ///
+  /// - Throws: ``StoreError`` with `permissionDenied`.
+  package static func requireOwn(_ path: String) throws {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw StoreError(errno: errno, path) }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+      throw StoreError(.permissionDenied, "\(path) is not a folder of this user: remove it")
+    }
   }
 }

@@ -53,7 +53,7 @@ struct UnfinishedOutput: Sendable {
       return
     }
     // Relative to the open folder, which cannot be replaced by a link.
-    for name in ["data.mdb", "lock.mdb"] { _ = unsafe unlinkat(descriptor, name, 0) }
+    for name in ["data.mdb", "lock.mdb"] { unlinkat(descriptor, name, 0) }
     _ = rmdir(path)
   }
 

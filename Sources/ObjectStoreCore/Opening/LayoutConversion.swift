@@ -307,8 +307,7 @@ private struct ConversionBatch {
       database: try transaction.createDatabase(TableName.history, keys: .integers)
     )
     try history.restart(in: &transaction)
-    let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction) ?? 0
-    try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+    try metadata.advanceEpoch(in: &transaction)
   }
 }
 

@@ -46,12 +46,12 @@ struct SchemaWriter {
     for model in models {
       built += try prepare(model, metadata, seed: seed, dropsIndexes: isNewer, in: &transaction)
     }
-    try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+    let newEpoch = try metadata.advanceEpoch(in: &transaction)
     try transaction.commit()
     for index in built {
       log?.didBuildIndex(of: index.model, fields: index.fields, duration: index.duration)
     }
-    log?.didChangeSchema(version: options.schemaVersion, epoch: epoch + 1)
+    log?.didChangeSchema(version: options.schemaVersion, epoch: newEpoch)
     return true
   }
 

@@ -70,8 +70,7 @@ package struct IndexBuild: Sendable, Hashable {
       for: MetadataKey.index(model, index.id),
       in: &transaction
     )
-    let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction) ?? 0
-    try metadata.set(epoch + 1, for: MetadataKey.epoch, in: &transaction)
+    try metadata.advanceEpoch(in: &transaction)
   }
 }
 

@@ -51,6 +51,17 @@ package struct Metadata: Sendable {
     try set(writer.bytes, for: key, in: &transaction)
   }
 
+  /// Notes that the stored schema has changed, and returns its new epoch.
+  ///
+  /// Epochs are only compared for equality, and 0 is that of a new store.
+  @discardableResult
+  package func advanceEpoch(in transaction: inout WriteTransaction) throws -> UInt64 {
+    let epoch = try integer(MetadataKey.epoch, as: UInt64.self, in: transaction) ?? 0
+    let next = epoch == .max ? 1 : epoch + 1
+    try set(next, for: MetadataKey.epoch, in: &transaction)
+    return next
+  }
+
   /// Throws if a program with a later schema version has migrated the store.
   ///
   /// - Throws: ``StoreError`` with `tooNew`.

@@ -15,6 +15,17 @@ import Testing
     }
   }
 
+  @Test func `a repair does not follow a link in the place of its folder`() throws {
+    let damaged = try DamagedStore()
+    let other = try DamagedStore()
+    try FileManager.default.createSymbolicLink(
+      atPath: damaged.path + "/data.mdb.repair",
+      withDestinationPath: other.path
+    )
+    #expect(throws: StoreError.self) { try Store.repairInPlace(at: damaged.path) }
+    #expect(try Store.verify(at: other.path).isValid)
+  }
+
   @Test func `the repaired file replaces the damaged one, which is kept`() throws {
     let damaged = try DamagedStore()
     try damage(damaged)

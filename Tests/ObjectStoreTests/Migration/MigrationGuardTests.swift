@@ -51,6 +51,49 @@ import Testing
     return try store.read { try $0.fetch(Person.all) }
   }
 
+  // MARK: Folders and names that others have planted
+
+  /// Creates another store, and returns its folder and its data file.
+  private func makeOther(in parent: TemporaryFolder) throws -> (path: String, data: Data) {
+    let path = parent.path("other")
+    _ = try Store(at: path, models: [Author.self])
+    return (path, try Data(contentsOf: URL(filePath: "\(path)/data.mdb")))
+  }
+
+  @Test func `a migration does not follow a link in the place of its folder`() throws {
+    let parent = try TemporaryFolder()
+    let other = try makeOther(in: parent)
+    try makeAuthors()
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path("data.mdb.migration"),
+      withDestinationPath: other.path
+    )
+    let error = #expect(throws: StoreError.self) { try persons() }
+    #expect(error?.code == .permissionDenied)
+    #expect(try Data(contentsOf: URL(filePath: "\(other.path)/data.mdb")) == other.data)
+  }
+
+  @Test(arguments: ["../other/data.mdb", "data.mdb.before-1/../../other/data.mdb", "data.mdb"])
+  func `a rollback does not move a file whose name the store cannot have given`(
+    name: String
+  ) throws {
+    let parent = try TemporaryFolder()
+    let other = try makeOther(in: parent)
+    let path = parent.path("store")
+    _ = try Store(at: path, models: [Author.self])
+    do {
+      let environment = try Environment.open(path)
+      var transaction = try environment.beginWrite()
+      let metadata = Metadata(database: try transaction.createDatabase(TableName.store))
+      let record = MigrationRecord(from: 0, to: 1, commit: 1, previousFile: name)
+      try metadata.set(record.encoded, for: MigrationRecord.key, in: &transaction)
+      try transaction.commit()
+    }
+    let error = #expect(throws: StoreError.self) { try Store.rollBackMigration(at: path) }
+    #expect(error?.code == .damaged)
+    #expect(try Data(contentsOf: URL(filePath: "\(other.path)/data.mdb")) == other.data)
+  }
+
   // MARK: What a begun migration depends on
 
   @Test func `objects that were migrated before the older program changed them are migrated again`()
