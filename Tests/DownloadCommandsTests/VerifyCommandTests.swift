@@ -168,6 +168,27 @@ struct VerifyCommandTests: StoreSuite {
     #expect(text.contains("49 bytes; 50 are committed"))
   }
 
+  @Test(arguments: [[], ["--repair"]])
+  func `a record with a word that dlstore does not know is named, with what corrects it`(
+    options: [String]
+  ) async throws {
+    try await RecordStore(at: store).add([DownloadRequest(url: "http://h/a")])
+    let exported = await dlstore("--store", store, "export").output
+    let changed = exported.replacing(#""state":"waiting""#, with: #""state":"unheard""#)
+    #expect(changed != exported)
+    let file = try folder.makeFile("changed.jsonl", changed)
+    let lines = try FileHandle(forReadingFrom: URL(filePath: file))
+    _ = try Store.importJSONLines(
+      from: lines.fileDescriptor,
+      named: file,
+      intoStoreAt: store,
+      options: ImportOptions(conflict: .replace)
+    )
+    let result = await dlstore(["--store", store, "verify"] + options)
+    #expect(result.status == .damaged)
+    #expect(result.messages.contains("(state)") && result.messages.contains("objectstore"))
+  }
+
   @Test func `verify shows no secret of a URL`() async throws {
     let layout = try await completed("http://me:hush@a/1?token=hush")
     try FileManager.default.removeItem(atPath: layout.finalPath)

@@ -82,6 +82,15 @@ struct StoreExamination {
     }
     guard store.models[name] != nil else { return }
     let records = try RecordStore(at: path, access: .readOnly, immutable: immutable)
-    files = try records.verifyFiles { status.show("comparing files: \($0) records") }
+    do {
+      files = try records.verifyFiles { status.show("comparing files: \($0) records") }
+    } catch let error as StoreError where error.code == .damaged {
+      // The file is intact, so a repair of it would keep the object.
+      throw CommandFailure(
+        .damaged,
+        "\(error): another program has written this object; 'objectstore \(path) get \(name)' shows "
+          + "it, and 'objectstore \(path) import --if-known replace' corrects it"
+      )
+    }
   }
 }
