@@ -71,6 +71,33 @@ struct VerifyFileCommandTests: StoreSuite {
     #expect(await verify().status == .done)
   }
 
+  @Test(arguments: [false, true])
+  func `a repair never mixes the file with another version of the same entity tag`(
+    hasChecksum: Bool
+  ) async throws {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(Self.body.bytes(at: 0, count: 3_500_000).span)
+    try await get(hasChecksum ? "--checksum=\(hasher.digest.text)" : "--quiet")
+    try overwrite(1_500_000)
+    let damaged = try Data(contentsOf: URL(filePath: file))
+    let other = Body.generated(byteCount: 3_500_000, seed: 6)
+    server.route("/a", Resource(other))
+    let result = await verify("--repair", "--quiet", "--max-attempts", "3")
+    #expect(ranges.prefix(3) == [nil, "bytes=1048576-2097151", nil])
+    #expect(!result.messages.contains("changed on disk"), "\(result.messages)")
+    if hasChecksum {
+      #expect(result.status == .damaged)
+      #expect(try Data(contentsOf: URL(filePath: file)) == damaged)
+      let attempts = try RecordStore(at: store).record(matching: server.url("/a")).attempts
+      #expect(attempts.map(\.failure.code) == [.entityChanged, .digestMismatch], "\(attempts)")
+    } else {
+      #expect(result.status == .done, "\(result.messages)")
+      #expect(other.matches(file: file))
+      #expect(ranges.count == 3)
+      #expect(await verify().status == .done)
+    }
+  }
+
   @Test func `a repair that fails makes the exit code 65, and the damaged file stays`() async throws
   {
     try await get()

@@ -18,7 +18,8 @@ extension PieceDigests {
   /// The algorithm of the digests that the engine records; see ``PieceHasher``.
   ///
   /// It detects damage by a disk, a file system or another program, and costs less than reading the
-  /// bytes. It proves nothing about a server.
+  /// bytes. It proves nothing about the bytes that a server sends first, but bytes that are fetched
+  /// again must have it.
   static let recordedAlgorithm = "xxh64"
 
   /// The name of the algorithm of a table that only requires the size of the file.
@@ -144,6 +145,11 @@ extension PieceDigests {
   package mutating func record(_ digest: [UInt8], of piece: Int) {
     guard !isRequired, let slot = slot(of: piece), digest.count == slot.count else { return }
     digests.replaceSubrange(slot, with: digest)
+  }
+
+  /// Removes the recorded digest of a piece; has no effect on a required one.
+  package mutating func removeDigest(of piece: Int) {
+    record([UInt8](repeating: 0, count: 8), of: piece)
   }
 
   /// The position of the digest of a piece.

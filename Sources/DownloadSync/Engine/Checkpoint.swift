@@ -31,7 +31,7 @@ struct Checkpoint: Sendable {
       return synced.isEmpty
         ? .startOver(interference.failure) : .failed(interference.failure, retryAfter: nil)
     }
-    return damaged.map { .failed($0.failure, retryAfter: nil) }
+    return damaged?.result
   }
 
   /// Syncs the written bytes of a transfer, and checks the pieces that are complete.
@@ -66,7 +66,10 @@ struct Checkpoint: Sendable {
   /// Discards bytes that were synced, because they have changed on disk.
   mutating func discard(_ changed: ByteRanges) {
     for range in changed.ranges { synced.remove(range) }
-    damaged = Transfer.DamagedPieces(ranges: changed.union(damaged?.ranges ?? ByteRanges()))
+    damaged = Transfer.DamagedPieces(
+      ranges: changed.union(damaged?.ranges ?? ByteRanges()),
+      isRequired: damaged?.isRequired ?? true
+    )
   }
 
   /// Syncs the written bytes of a transfer, as a value.

@@ -47,7 +47,7 @@ extension DownloadEngine {
     }
   }
 
-  /// Compares the last pieces of a complete file with the required digests, and all pieces of a file
+  /// Compares the last pieces of a complete file with the known digests, and all pieces of a file
   /// that another program may have changed.
   ///
   /// Comes before the digest of the whole file, which would not tell which bytes to keep.
@@ -63,7 +63,7 @@ extension DownloadEngine {
       if let failure = transfer.sizeFailure { return .failed(failure, retryAfter: nil) }
       // A checkpoint may have discarded a damaged piece after its last byte had arrived.
       if transfer.missing?.isEmpty == false {
-        return transfer.damage.map { .failed($0, retryAfter: nil) }
+        return transfer.damage?.result
       }
       return transfer.file.interference == nil ? nil : try await compareChanged(transfer)
     case .failure(let failure):
@@ -300,7 +300,7 @@ extension Completion.File {
       record: download.record,
       expectedDigest: expectedDigest,
       comparesPieces: transfer.file.interference != nil
-        || transfer.pieces?.table.digests.isRequired == true,
+        || transfer.pieces?.table.awaitsComparison == true,
       isMixed: download.hasMixedServers || transfer.hasEarlierBytes
     )
   }

@@ -107,6 +107,9 @@ extension DownloadEngine {
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     guard var failure = result.failure else { return }
     active.remove(download.record.url)
+    if result.dropsBytes, download.transfer.damage != nil, download.hasMixedServers {
+      trust.limit(download.record.id, to: .equalValidators)
+    }
     if !result.dropsBytes {
       if failure.code == .pieceMismatch, download.hasMixedServers {
         trust.limit(download.record.id, to: .oneServer)

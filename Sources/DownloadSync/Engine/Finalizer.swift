@@ -78,6 +78,9 @@ struct Finalizer: Sendable {
         interference: interference
       )
     }
+    guard checkpoint.damaged == nil else {
+      throw PartialFile.Failure(code: EBUSY, operation: "comparing the pieces")
+    }
     let file = download.transfer.file
     let isTrimmed = try file.trim()
     if isTrimmed { _ = try file.synchronize() }

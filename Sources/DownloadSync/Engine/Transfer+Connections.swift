@@ -119,6 +119,7 @@ extension Transfer {
     for range in bytes.ranges { file.discard(range) }
     state.withLock { state in
       state.distrusted = state.distrusted.union(bytes)
+      state.unrecorded = state.unrecorded.union(bytes)
       state.hasNewDistrust = !state.distrusted.isEmpty
       for range in bytes.ranges { state.claims.distribute(range) }
     }

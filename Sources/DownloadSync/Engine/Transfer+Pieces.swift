@@ -4,14 +4,29 @@ internal import DownloadStore
 // the pieces.
 
 extension Transfer {
-  /// The pieces that a checkpoint has found damaged.
+  /// The pieces that have arrived with other digests than known.
   struct DamagedPieces: Sendable, Hashable {
     /// Their bytes, which do not count any more.
     var ranges: ByteRanges
+    /// Whether the publisher requires the digests; otherwise the engine has recorded them.
+    var isRequired: Bool
 
-    /// The failure of the attempt.
-    var failure: DownloadFailure {
-      DownloadFailure(.pieceMismatch, "the bytes \(ranges) do not have the required digest")
+    /// The result of the transfer.
+    ///
+    /// With other bytes than the server sent before, its file is another version, of which the file
+    /// on disk has no byte for certain.
+    var result: TransferResult {
+      isRequired
+        ? .failed(
+          DownloadFailure(.pieceMismatch, "the bytes \(ranges) do not have the required digest"),
+          retryAfter: nil
+        )
+        : .startOver(
+          DownloadFailure(
+            .entityChanged,
+            "the server has sent other bytes \(ranges) than before: its file has changed"
+          )
+        )
     }
   }
 
@@ -33,9 +48,10 @@ extension Transfer {
   ) throws(PartialFile.Failure) -> (digests: PieceDigests?, damaged: DamagedPieces?) {
     guard let (table, entity) = pieces else { return (nil, nil) }
     var checked = table
+    checked.forget(takeUnrecorded())
     var damaged = ByteRanges()
     var byteCount: Int64 = 0
-    for piece in table.due(in: synced) {
+    for piece in checked.due(in: synced) {
       byteCount += Int64(table.digests.range(of: piece).count)
       guard byteCount <= limit else { break }
       let known = takeBlocks(of: table.digests.range(of: piece))
@@ -63,8 +79,8 @@ extension Transfer {
     checked.noteStored()
     guard replacePieces(with: checked, ofEntity: entity) else { return (nil, nil) }
     guard !damaged.isEmpty else { return (digests, nil) }
-    let pieces = DamagedPieces(ranges: damaged)
-    note(damage: pieces.failure)
+    let pieces = DamagedPieces(ranges: damaged, isRequired: checked.digests.isRequired)
+    note(damage: pieces)
     for range in damaged.ranges { file.discard(range) }
     return (digests, pieces)
   }

@@ -62,8 +62,11 @@ final class Transfer: TaskSink {
     var blocks: BlockHashes?
     /// The number of times that the file has received another version, or none of its bytes.
     var entityCount = 0
-    /// The failure that the last damaged piece causes.
-    var damage: DownloadFailure?
+    /// The last damaged pieces.
+    var damage: DamagedPieces?
+    /// The bytes that were discarded because their response contradicts itself, since the digests of
+    /// their pieces were last forgotten.
+    var unrecorded = ByteRanges()
     /// Whether the file has, or may get, gaps.
     var isSplit: Bool
     /// The number of bytes that a background transport holds, including those before the offset.
@@ -321,11 +324,19 @@ final class Transfer: TaskSink {
     state.withLock { $0.finding = $0.finding ?? result }
   }
 
-  /// The failure that the last damaged piece causes; `nil` if there was none.
-  var damage: DownloadFailure? { state.withLock { $0.damage } }
+  /// The last damaged pieces; `nil` if there were none.
+  var damage: DamagedPieces? { state.withLock { $0.damage } }
 
-  /// Notes a damaged piece.
-  func note(damage failure: DownloadFailure) { state.withLock { $0.damage = failure } }
+  /// Notes damaged pieces.
+  func note(damage pieces: DamagedPieces) { state.withLock { $0.damage = pieces } }
+
+  /// Removes and returns the discarded bytes whose pieces must lose their digests.
+  func takeUnrecorded() -> ByteRanges {
+    state.withLock { state in
+      defer { state.unrecorded = ByteRanges() }
+      return state.unrecorded
+    }
+  }
 
   /// The digests of the pieces, and the number of the entity that they belong to.
   var pieces: (table: PieceTable, entity: Int)? {

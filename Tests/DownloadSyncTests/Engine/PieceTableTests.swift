@@ -50,4 +50,37 @@ import Testing
     #expect(table.due(in: ByteRanges(upTo: 30)) == [0, 2])
     #expect(!table.hasChanged)
   }
+
+  @Test func `a piece that is fetched again must have its recorded digest`() throws {
+    var first = PieceTable(try recorded(), committed: ByteRanges())
+    _ = first.note([UInt8](repeating: 1, count: 8), of: 0)
+    _ = first.note([UInt8](repeating: 2, count: 8), of: 1)
+    // The next attempt has lost the second piece.
+    var table = PieceTable(first.digests, committed: ByteRanges(upTo: 10))
+    #expect(table.awaitsComparison)
+    #expect(table.due(in: ByteRanges(upTo: 25)) == [1, 2])
+    let isOther = table.note([UInt8](repeating: 3, count: 8), of: 1)
+    #expect(isOther && !table.hasChanged)
+    #expect(table.digests.finding([UInt8](repeating: 2, count: 8), of: 1) == .correct)
+    #expect(table.due(in: ByteRanges(upTo: 25)) == [1, 2])
+    let isOtherAgain = table.note([UInt8](repeating: 2, count: 8), of: 1)
+    #expect(!isOtherAgain && !table.awaitsComparison)
+    // The last piece has no digest yet.
+    #expect(table.due(in: ByteRanges(upTo: 25)) == [2])
+  }
+
+  @Test(arguments: [true, false])
+  func `bytes of a response that contradicts itself prove nothing`(isRequired: Bool) throws {
+    var table = PieceTable(try isRequired ? required() : recorded(), committed: ByteRanges())
+    let digest = isRequired ? Self.digest : [UInt8](repeating: 1, count: 8)
+    for piece in 0..<2 { _ = table.note(digest, of: piece) }
+    table.noteStored()
+    table.forget(ByteRanges())
+    #expect(table.due(in: ByteRanges(upTo: 20)) == [] && !table.hasChanged)
+    table.forget(ByteRanges(CollectionOfOne(12..<13)))
+    #expect(table.due(in: ByteRanges(upTo: 20)) == [1])
+    #expect(table.hasChanged == !isRequired)
+    let isOther = table.note([UInt8](repeating: 4, count: digest.count), of: 1)
+    #expect(isOther == isRequired)
+  }
 }
