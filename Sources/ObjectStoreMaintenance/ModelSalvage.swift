@@ -44,7 +44,9 @@ struct ModelSalvage {
     readHotParts(&lost)
     var transaction = try environment.beginWrite()
     var own = RepairReport.ModelReport()
+    var readCount = 0
     try file.forEachEntry(of: model.tableNames.records) { key, value in
+      readCount += 1
       let entry = SalvagedFile.Entry(key: key, value: value)
       guard entry.id > 0 else { return }
       known.insert(entry.id)
@@ -62,6 +64,7 @@ struct ModelSalvage {
     own.saved = saved.count
     own.withoutHotFields.sort()
     own.lost = known.subtracting(saved).subtracting(skippedObjects).sorted()
+    own.lostCount = lostCount(ofRead: readCount, mentioned: own.lost.count)
     // Sequential ids are never reused, not even those of lost objects.
     if model.storage == .sequential, let greatest = known.max(),
       greatest > max(saved.max() ?? 0, model.floor)
@@ -70,6 +73,27 @@ struct ModelSalvage {
     }
     try transaction.commit(.deferred)
     return own
+  }
+
+  /// Returns the number of objects that were not saved; `nil` if it is not known.
+  ///
+  /// A damaged id is not that of an object, so the number does not follow from the ids.
+  ///
+  /// - Parameters:
+  ///   - read: The number of readable entries in the table of records.
+  ///   - mentioned: The number of ids that occur in the file and have no object.
+  /// - Returns: The number.
+  private func lostCount(ofRead read: Int, mentioned: Int) -> Int? {
+    let names = model.tableNames
+    var stored = read
+    if file.isDamaged(names.records) {
+      guard let count = file.entryCount(of: names.records), count < 1 << 40 else { return nil }
+      stored = Int(count)
+    }
+    let lost = max(0, stored - saved.count - skippedObjects.count)
+    // Every object with a sequential id is in the table of primary keys.
+    let areAllMentioned = model.storage == .sequential && !file.isDamaged(names.keys)
+    return areAllMentioned ? min(lost, mentioned) : lost
   }
 
   // MARK: Reading the damaged file

@@ -68,6 +68,9 @@ struct SalvagedFile {
     damagedTables.contains(table) || trees[table] == nil
   }
 
+  /// The number of entries that the table had at the last commit; `nil` if it cannot be read.
+  func entryCount(of table: String) -> UInt64? { trees[table]?.entries }
+
   /// Whether the table has a readable entry.
   func hasEntries(of table: String) -> Bool {
     var isFound = false

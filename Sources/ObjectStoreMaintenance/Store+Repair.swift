@@ -138,7 +138,7 @@ struct StoreSalvage {
 /// ```swift
 /// let report: RepairReport = try Store.repair(at: "/var/lib/notes", into: "/var/lib/rescued")
 /// for (name, model) in report.models {
-///   print("\(name): \(model.saved) saved, \(model.lost.count) lost")
+///   print("\(name): \(model.saved) saved, \(model.lostCount ?? model.lost.count) lost")
 /// }
 /// for skipped in report.skippedObjects { print(skipped.object.model, skipped.reason) }
 /// if !report.isComplete { print(report.damagedPages + report.notes) }
@@ -152,8 +152,14 @@ public struct RepairReport: Sendable, Hashable {
     ///
     /// Optional hot fields are now nil; the others are zero or empty.
     public var withoutHotFields: [UInt64] = []
-    /// The ids of objects that occur in the file but have no readable record.
+    /// The ids that occur in the file but have no readable record.
+    ///
+    /// A damaged id may be among them, so there may be more of them than lost objects.
     public var lost: [UInt64] = []
+    /// The number of objects that have no readable record; `nil` if it is not known.
+    ///
+    /// It is the number of records at the last commit without those that were read.
+    public var lostCount: Int? = 0
 
     /// Creates an empty report.
     package init() {}

@@ -92,7 +92,7 @@ package struct StoreFileRepair {
       lines.append("the damaged file is \(damagedFile); delete it when nothing is missing")
     }
     for (name, model) in report.models.sorted(by: { $0.key < $1.key }) {
-      if !model.lost.isEmpty { lines.append("lost: \(model.lost.count) objects of \(name)") }
+      lines += Self.losses(of: name, model)
       if !model.withoutHotFields.isEmpty {
         let count = model.withoutHotFields.count
         lines.append("lost: the hot fields of \(count) objects of \(name)")
@@ -102,6 +102,19 @@ package struct StoreFileRepair {
       "lost: object \(skipped.object.id) of \(skipped.object.model): \(skipped.reason)"
     }
     return lines + report.notes.map { "note: \($0)" }
+  }
+
+  /// The lines about the objects of a model that are gone, and about ids without an object.
+  private static func losses(of name: String, _ model: RepairReport.ModelReport) -> [String] {
+    let ids = model.lost.count
+    switch model.lostCount {
+    case 0 where ids > 0:
+      return ["note: no object of \(name) is lost; \(ids) damaged ids have no object"]
+    case 0: return []
+    case let count?: return ["lost: \(count) objects of \(name)"]
+    case nil:
+      return ["lost: an unknown number of objects of \(name); \(ids) ids have no object"]
+    }
   }
 
   /// One line for each failed repair.
@@ -128,7 +141,9 @@ package struct StoreFileRepair {
         return JSONValue.Member(
           name: name,
           value: [
-            "saved": .integer(Int64(model.saved)), "lost": .integer(Int64(model.lost.count)),
+            "saved": .integer(Int64(model.saved)),
+            "lost": JSONValue(model.lostCount.map { Int64($0) }),
+            "idsWithoutObject": .integer(Int64(model.lost.count)),
             "withoutHotFields": .integer(Int64(model.withoutHotFields.count)),
             "skipped": .integer(Int64(skipped)),
           ]

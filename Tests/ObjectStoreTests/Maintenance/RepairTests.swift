@@ -72,6 +72,7 @@ import Testing
     let report = try Store.repair(at: damaged.path, into: target)
     #expect(!report.isComplete)
     #expect(report.models["Ticket"]?.lost == [5, 77])
+    #expect(report.models["Ticket"]?.lostCount == 2)
     #expect(report.models["Ticket"]?.saved == 398)
     #expect(report.models["Note"]?.saved == 360)
     var expected = before
@@ -79,6 +80,39 @@ import Testing
     expected["Ticket"]?[77] = nil
     #expect(try objects(target) == expected)
     #expect(try Store.verify(at: target).isValid)
+  }
+
+  @Test func `a record with a damaged id is one lost object`() throws {
+    let damaged = try DamagedStore()
+    try damaged.edit("Ticket", .integers) { tx, table in
+      let (old, new) = unsafe (
+        withUnsafeBytes(of: UInt64(200)) { unsafe Array($0) },
+        withUnsafeBytes(of: UInt64(200 + 65_536)) { unsafe Array($0) }
+      )
+      let record: [UInt8] = try tx.withValue(for: old.span, in: table) { bytes in
+        guard let bytes else { return [] }
+        return bytes.indices.map { bytes[$0] }
+      }
+      try #require(!record.isEmpty)
+      _ = try tx.delete(old.span, in: table)
+      try tx.put(record.span, for: new.span, in: table)
+    }
+    let report = try Store.repair(at: damaged.path, into: damaged.folder.path("new"))
+    let own = try #require(report.models["Ticket"])
+    #expect(own.saved == 399 && own.lost == [200, 65_736] && own.lostCount == 1)
+    #expect(!report.isComplete)
+  }
+
+  @Test func `an id that only a damaged primary key mentions is no lost object`() throws {
+    let damaged = try DamagedStore()
+    try damaged.edit("Ticket/keys", .integers) { tx, table in
+      let key = unsafe withUnsafeBytes(of: UInt64(1)) { unsafe Array($0) }
+      let id = unsafe withUnsafeBytes(of: UInt64(9_999)) { unsafe Array($0) }
+      try tx.put(id.span, for: key.span, in: table)
+    }
+    let report = try Store.repair(at: damaged.path, into: damaged.folder.path("new"))
+    let own = try #require(report.models["Ticket"])
+    #expect(own.saved == 400 && own.lost == [9_999] && own.lostCount == 0)
   }
 
   @Test func `an object with lost hot fields is saved with default values for them`() throws {
@@ -193,6 +227,7 @@ import Testing
       let new = try #require(after[model])
       #expect(own.saved == new.count)
       #expect(Set(own.lost) == Set(old.keys).subtracting(new.keys))
+      #expect(own.lostCount == old.count - new.count)
       for (id, object) in new where !own.withoutHotFields.contains(id) {
         #expect(object == old[id])
       }
@@ -307,6 +342,10 @@ import Testing
             #expect(before[model]?[id] == object)
           }
           saved += objects.count
+          // A damaged id is not a lost object.
+          if let old = before[model], let lost = report.models[model]?.lostCount {
+            #expect(lost <= max(0, old.count - objects.count), "round \(round)")
+          }
         }
       } catch let error as StoreError {
         #expect(error.code == .damaged)
