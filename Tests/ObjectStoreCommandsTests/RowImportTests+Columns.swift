@@ -72,6 +72,41 @@ extension RowImportTests {
     #expect(levels == [5, 5, 5])
   }
 
+  @Test func `rows of JSON that omit different members share a layout`() async throws {
+    let members = [
+      "\"at\":\"2026-01-31\"", "\"length\":1.5", "\"isDone\":true", "\"photo\":\"yv4=\"",
+      "\"remark\":\"r\"", "\"tags\":[\"x\"]", "\"note\":1",
+    ]
+    let rows = (0..<128).map { row in
+      let chosen = members.enumerated().filter { row >> $0.offset & 1 == 1 }.map(\.element)
+      let fields = ["\"key\":\"k\(row)\"", "\"number\":\(row)"] + chosen
+      return "{\(fields.joined(separator: ","))}"
+    }
+    let result = try await load(rows.joined(separator: "\n"), .json, into: "Visit")
+    #expect(result.output == "objects: 128 added\n", "\(result)")
+    for row in 0..<128 {
+      let visit = try #require(try visit("k\(row)"))
+      #expect((visit.at != nil) == (row & 1 != 0) && visit.length == (row & 2 != 0 ? 1.5 : nil))
+      #expect(visit.isDone == (row & 4 != 0 ? true : nil) && (visit.photo != nil) == (row & 8 != 0))
+      #expect(visit.remark == (row & 16 != 0 ? "r" : nil) && (visit.note != nil) == (row & 64 != 0))
+    }
+    // Each object has the tags, and keeps the rest.
+    let tags = (0..<128).map { "{\"key\":\"k\($0)\",\"number\":\($0),\"tags\":[\"y\"]}" }
+    let replaced = try await load(
+      tags.joined(separator: "\n"),
+      .json,
+      into: "Visit",
+      "--if-known",
+      "replace"
+    )
+    #expect(replaced.output == "objects: 0 added, 128 replaced\n", "\(replaced)")
+    let last = try #require(try visit("k127"))
+    #expect(last.tags == ["y"] && last.length == 1.5 && last.remark == "r" && last.note != nil)
+    let models = try Store(at: store, models: []).storedModels()
+    #expect(models.first { $0.name == "Visit" }?.layoutCount == 1)
+    #expect(try Store(at: store, models: []).verify().isValid)
+  }
+
   @Test func `options that do not fit the store or the file are usage errors`() async throws {
     func fails(_ message: String, _ options: String...) async throws {
       try await expectFailure(.usage, message) {

@@ -2,8 +2,9 @@ package import LMDB
 
 /// Writes objects without their Swift types, in one transaction.
 ///
-/// Each object is written with exactly the fields it has: in an existing layout that has the same
-/// fields, or else in a new layout that is added to the store.
+/// The fields that an object omits are completed as ``CompletedObject`` says, so that objects of one
+/// model share a layout; see ``maximumExactLayouts``. An object is written in an existing layout that
+/// has exactly its fields, or else in a new layout that is added to the store.
 package struct StoredObjectWriter {
   /// The policy for an object whose primary key already exists.
   package enum Conflict {
@@ -24,6 +25,11 @@ package struct StoredObjectWriter {
   package let conflict: Conflict
   /// The ids of fields, by model, whose indexes reject equal values although they are not unique.
   package var uniqueFields: [String: Set<UInt32>] = [:]
+  /// The number of layouts of a model up to which objects are written without the fields that they
+  /// omit.
+  ///
+  /// Layouts are never removed, and each costs time when a store is opened. Zero completes all objects.
+  package var maximumExactLayouts = 0
   /// The version of the program's schema; a store with a later version is not written to.
   package let schemaVersion: UInt32
   package let historyLimit: HistoryLimit
@@ -78,58 +84,60 @@ package struct StoredObjectWriter {
     check: (Written, borrowing WriteTransaction) throws -> Void
   ) throws -> [Outcome] {
     while true {
-      let schema = try schemaWithLayouts(for: objects, failed: failed)
-      var transaction = try environment.beginWrite()
-      let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
-      guard epoch == schema.epoch else { continue }
-      try schema.metadata.requireVersion(upTo: schemaVersion, in: transaction)
-      var session = Session(schema: schema, conflict: conflict, uniqueFields: uniqueFields)
-      var outcomes: [Outcome] = []
-      outcomes.reserveCapacity(objects.count)
-      for (number, object) in objects.enumerated() {
-        do {
-          outcomes.append(try session.write(object, in: &transaction))
-        } catch {
-          failed(number)
-          throw error
-        }
+      switch try writeOnce(objects, failed: failed, check: check) {
+      case .written(let outcomes): return outcomes
+      case .outdated: break
+      case .lacking(let layouts):
+        let additions = layouts.sorted { $0.key < $1.key }
+          .map { StoredSchemaWriter.Addition(model: $0.key, layouts: $0.value) }
+        try StoredSchemaWriter(environment: environment, schemaVersion: schemaVersion)
+          .add(additions)
       }
-      let entries = try session.finish(historyLimit, in: &transaction)
-      try check(Written(outcomes: outcomes, schema: schema), transaction)
-      let number = transaction.id
-      try transaction.commit()
-      if !entries.isEmpty { didCommit(number, entries) }
-      return outcomes
     }
   }
 
-  /// Adds the layouts that the objects need and returns the schema of the store.
-  private func schemaWithLayouts(
-    for objects: [StoredObject],
-    failed: (Int) -> Void
-  ) throws -> StoredSchema {
+  /// The result of a transaction.
+  private enum Attempt {
+    case written([Outcome])
+    /// Nothing was written, because another process has changed the schema.
+    case outdated
+    /// Nothing was written, because the store lacks layouts, by model.
+    case lacking([String: [RecordLayout]])
+  }
+
+  private func writeOnce(
+    _ objects: [StoredObject],
+    failed: (Int) -> Void,
+    check: (Written, borrowing WriteTransaction) throws -> Void
+  ) throws -> Attempt {
     let schema = try StoredSchema(environment)
-    var additions: [String: StoredSchemaWriter.Addition] = [:]
+    var transaction = try environment.beginWrite()
+    let epoch: UInt64? = try schema.metadata.integer(MetadataKey.epoch, in: transaction)
+    guard epoch == schema.epoch else { return .outdated }
+    try schema.metadata.requireVersion(upTo: schemaVersion, in: transaction)
+    var session = Session(
+      schema: schema,
+      conflict: conflict,
+      uniqueFields: uniqueFields,
+      maximumExactLayouts: maximumExactLayouts
+    )
+    var outcomes: [Outcome] = []
+    outcomes.reserveCapacity(objects.count)
     for (number, object) in objects.enumerated() {
-      guard let entry = schema.model(object.model) else {
-        failed(number)
-        throw StoreError(.unknownModel, "the store has no model \(object.model)")
-      }
-      var addition =
-        additions[object.model] ?? StoredSchemaWriter.Addition(model: object.model)
-      guard object.layoutIndex(in: entry.layouts + addition.layouts) == nil else { continue }
       do {
-        addition.layouts.append(try object.newLayout(after: entry))
+        if let outcome = try session.write(object, in: &transaction) { outcomes.append(outcome) }
       } catch {
         failed(number)
         throw error
       }
-      additions[object.model] = addition
     }
-    guard !additions.isEmpty else { return schema }
-    let ordered = additions.values.sorted { $0.model < $1.model }
-    try StoredSchemaWriter(environment: environment, schemaVersion: schemaVersion).add(ordered)
-    return try StoredSchema(environment)
+    guard session.lacking.isEmpty else { return .lacking(session.lacking) }
+    let entries = try session.finish(historyLimit, in: &transaction)
+    try check(Written(outcomes: outcomes, schema: schema), transaction)
+    let number = transaction.id
+    try transaction.commit()
+    if !entries.isEmpty { didCommit(number, entries) }
+    return .written(outcomes)
   }
 
   /// The writers of one transaction.
@@ -139,38 +147,115 @@ package struct StoredObjectWriter {
   private struct Session {
     let schema: StoredSchema
     let conflict: Conflict
+    private let maximumExactLayouts: Int
     private let uniqueFields: [String: Set<UInt32>]
     private let writing: StoreSchema
     private var writers: [String: (layout: Int, writer: ModelWriter)] = [:]
+    /// The layouts that the store lacks for the objects, by model.
+    ///
+    /// Once there is one, nothing more is written.
+    private(set) var lacking: [String: [RecordLayout]] = [:]
     /// The changes of writers that are no longer used.
     private var changes: [(ModelTables, ChangeLog)] = []
 
-    init(schema: StoredSchema, conflict: Conflict, uniqueFields: [String: Set<UInt32>]) {
+    init(
+      schema: StoredSchema,
+      conflict: Conflict,
+      uniqueFields: [String: Set<UInt32>],
+      maximumExactLayouts: Int
+    ) {
       self.schema = schema
+      self.maximumExactLayouts = maximumExactLayouts
       self.conflict = conflict
       self.uniqueFields = uniqueFields
       writing = schema.forWriting
     }
 
+    /// Writes an object, unless a layout is lacking for it or for one before.
+    ///
+    /// - Returns: The outcome; `nil` if nothing was written, which ends the transaction.
     mutating func write(
       _ object: StoredObject,
       in transaction: inout WriteTransaction
-    ) throws -> Outcome {
-      let writer = try writer(for: object, in: &transaction)
-      if let found = unsafe try writer.find(writer.encodedKey, in: transaction) {
-        switch conflict {
-        case .skip: return .skipped
-        case .fail:
-          throw StoreError(
-            .duplicateKey,
-            "an object of \(object.model) with the same primary key exists"
-          )
-        case .replace:
-          return try writer.replace(found, in: &transaction) ? .updated : .unchanged
+    ) throws -> Outcome? {
+      guard let entry = schema.model(object.model) else {
+        throw StoreError(.unknownModel, "the store has no model \(object.model)")
+      }
+      let added = lacking[object.model] ?? []
+      let layouts = added.isEmpty ? entry.layouts : entry.layouts + added
+      let last = entry.layouts.last { !OutdatedLayouts.isMarked($0) }
+      var completed = CompletedObject(object)
+      let isExact =
+        maximumExactLayouts > 0
+        && (layouts.count < maximumExactLayouts || completed.layoutIndex(in: layouts) != nil)
+      if let last, !isExact {
+        let missing = completed.missing(from: last)
+        if !missing.isEmpty {
+          let found = try stored(missing, of: completed.key(in: entry), entry, in: &transaction)
+          if found != nil, let outcome = try outcome(ofKnown: object) { return outcome }
+          completed.add(missing, stored: found ?? [:], in: entry)
         }
+      }
+      guard let index = completed.layoutIndex(in: layouts) else {
+        let layout = try completed.newLayout(in: entry, after: last)
+        lacking[object.model, default: []].append(layout)
+        return nil
+      }
+      guard lacking.isEmpty else { return nil }
+      let writer = try writer(of: entry, index, in: &transaction)
+      try completed.encode(in: entry.layouts[index], to: &writer.encoder)
+      if let found = unsafe try writer.find(writer.encodedKey, in: transaction) {
+        if let outcome = try outcome(ofKnown: object) { return outcome }
+        return try writer.replace(found, in: &transaction) ? .updated : .unchanged
       }
       try writer.add(preferring: object.id, in: &transaction)
       return .inserted
+    }
+
+    /// The outcome for an object whose primary key exists; `nil` if it is replaced.
+    private func outcome(ofKnown object: StoredObject) throws -> Outcome? {
+      switch conflict {
+      case .replace: return nil
+      case .skip: return .skipped
+      case .fail:
+        throw StoreError(
+          .duplicateKey,
+          "an object of \(object.model) with the same primary key exists"
+        )
+      }
+    }
+
+    /// Returns the encoded values of some fields in the object with a primary key, by field id,
+    /// without those that it lacks; `nil` if there is no such object.
+    private mutating func stored(
+      _ fields: [RecordLayout.Field],
+      of key: [UInt8],
+      _ entry: StoredSchema.Entry,
+      in transaction: inout WriteTransaction
+    ) throws -> [UInt32: [UInt8]?]? {
+      let last = writers[entry.tables.name]?.layout
+      let writer = try writer(
+        of: entry,
+        last ?? entry.layouts.count - 1,
+        in: &transaction
+      )
+      return try unsafe key.withUnsafeBytes { key -> [UInt32: [UInt8]?]? in
+        guard let found = unsafe try writer.find(key, in: transaction) else { return nil }
+        guard conflict == .replace else { return [:] }
+        var values: [UInt32: [UInt8]?] = [:]
+        do throws(RecordError) {
+          for field in fields {
+            switch unsafe try found.record.content(ofID: field.id) {
+            case .missing: break
+            case .null: values[field.id] = .some(nil)
+            case .present(let bytes): values[field.id] = unsafe .some(Array(bytes))
+            }
+          }
+        } catch {
+          throw StoreError(error, model: entry.tables.name, objectID: found.id)
+        }
+        return values
+      }
     }
 
     /// Writes everything the writers have buffered, appends the changes to the history, and returns
@@ -200,40 +285,22 @@ package struct StoredObjectWriter {
       changes.append((writer.tables, writer.changes))
     }
 
-    /// Returns the writer for the object's layout, with the object encoded.
+    /// Returns the writer for a layout of a model, by its index.
     private mutating func writer(
-      for object: StoredObject,
+      of entry: StoredSchema.Entry,
+      _ index: Int,
       in transaction: inout WriteTransaction
     ) throws -> ModelWriter {
-      guard let entry = schema.model(object.model),
-        let index = object.layoutIndex(in: entry.layouts)
-      else { throw StoreError(.unknownModel, "the store has no model \(object.model)") }
-      let layout = entry.layouts[index]
-      let writer: ModelWriter
-      if let last = writers[object.model], last.layout == index {
-        writer = last.writer
-      } else {
-        // The new writer must see everything that the previous one has buffered.
-        try retire(object.model, in: &transaction)
-        let tables = entry.tables(writing: layout, unique: uniqueFields[object.model] ?? [])
-        guard let current = tables.current else {
-          throw StoreError(.damaged, "a layout of \(object.model) is missing")
-        }
-        writer = ModelWriter(tables, current: current, schema: writing)
-        writers[object.model] = (index, writer)
+      let model = entry.tables.name
+      if let last = writers[model], last.layout == index { return last.writer }
+      // The new writer must see everything that the previous one has buffered.
+      try retire(model, in: &transaction)
+      let tables = entry.tables(writing: entry.layouts[index], unique: uniqueFields[model] ?? [])
+      guard let current = tables.current else {
+        throw StoreError(.damaged, "a layout of \(model) is missing")
       }
-      writer.encoder.start()
-      for field in layout.fields {
-        guard let value = object.field(field.id)?.value else { continue }
-        do throws(RecordError) {
-          writer.encoder.encode(stored: try value.bytes(as: field.type))
-        } catch {
-          throw StoreError(
-            .schemaMismatch,
-            "the value of \(object.model).\(field.name) is not of type \(field.type)"
-          )
-        }
-      }
+      let writer = ModelWriter(tables, current: current, schema: writing)
+      writers[model] = (index, writer)
       return writer
     }
   }
@@ -263,61 +330,5 @@ extension StoredSchema.Entry {
       defaults: defaults,
       hashSeed: tables.hashSeed
     )
-  }
-}
-
-extension StoredObject {
-  fileprivate func field(_ id: UInt32) -> Field? { fields.first { $0.id == id } }
-
-  /// The index of the newest layout that fits the object.
-  ///
-  /// A layout fits when it has exactly the object's fields, and is optional where the object has
-  /// `nil`. Layouts from before a migration are not used: a later one would not convert the object.
-  fileprivate func layoutIndex(in layouts: [RecordLayout]) -> Int? {
-    layouts.lastIndex { layout in
-      layout.fields.count == fields.count && !OutdatedLayouts.isMarked(layout)
-        && layout.fields.allSatisfy { field in
-          guard let own = self.field(field.id) else { return false }
-          return own.type == field.type && (field.isOptional || !own.value.isNull)
-        }
-    }
-  }
-
-  /// Returns a layout for the object; the newest layout that has a field describes it.
-  fileprivate func newLayout(after entry: StoredSchema.Entry) throws -> RecordLayout {
-    guard Set(fields.map(\.id)).count == fields.count,
-      Set(fields.map(\.name)).count == fields.count
-    else { throw StoreError(.schemaMismatch, "an object of \(model) has a duplicate field") }
-    let known = entry.fields.filter { field in fields.contains { $0.id == field.id } }
-    guard known.contains(where: \.isPrimaryKey) else {
-      throw StoreError(.schemaMismatch, "an object of \(model) has no primary key")
-    }
-    var described: [RecordLayout.Field] = []
-    for field in fields {
-      guard var own = known.first(where: { $0.id == field.id }), own.type == field.type else {
-        throw StoreError(
-          .schemaMismatch,
-          "the store has no field \(field.name) of \(model), or has it with another type"
-        )
-      }
-      guard !own.isPrimaryKey || !field.value.isNull else {
-        throw StoreError(.schemaMismatch, "the primary key of an object of \(model) is nil")
-      }
-      own.isOptional = own.isOptional || field.value.isNull
-      // Field names must be unique in a layout: on a conflict, keep the object's name of the field.
-      if known.contains(where: { $0.id != own.id && $0.name == own.name }) { own.name = field.name }
-      described.append(RecordLayout.Field(own))
-    }
-    return RecordLayout(fields: described, storage: entry.tables.storage)
-  }
-}
-
-extension RecordEncoder {
-  /// Encodes the next field from already encoded bytes, or as `nil`.
-  ///
-  /// - Precondition: For a field of fixed width, `bytes` has that width.
-  package mutating func encode(stored bytes: [UInt8]?) {
-    guard let bytes else { return encodeNil() }
-    unsafe bytes.withUnsafeBytes { unsafe encode($0) }
   }
 }

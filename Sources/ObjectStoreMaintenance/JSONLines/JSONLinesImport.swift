@@ -66,6 +66,7 @@ struct JSONLinesImport {
     }
     if schema == nil {
       if JSONLinesSchema.isHeader(json) {
+        objects.restoreLayouts()
         return try adopt(try header(json))
       }
       let stored = try StoredSchema(objects.environment)

@@ -9,7 +9,7 @@ struct ObjectImport {
   let options: ImportOptions
   /// What the numbers of objects count.
   private let unit: JSONLinesError.Unit
-  private let writer: StoredObjectWriter
+  private var writer: StoredObjectWriter
   private var batch: [DanglingReferences.Written] = []
   /// The batch is written when it has this many objects and no unresolved reference.
   private var batchSize: Int
@@ -47,6 +47,13 @@ struct ObjectImport {
       historyLimit: historyLimit,
       didCommit: didCommit
     )
+  }
+
+  /// Writes objects without the fields that they omit, as long as a model has few layouts.
+  ///
+  /// An export omits the fields that a record lacks.
+  mutating func restoreLayouts() {
+    writer.maximumExactLayouts = 64
   }
 
   /// Adds the next object of the file.

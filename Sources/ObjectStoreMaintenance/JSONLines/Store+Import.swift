@@ -5,8 +5,9 @@ extension Store {
   /// Imports objects from a JSON Lines file, such as one written by ``exportJSONLines(to:)``.
   ///
   /// A new object keeps the object id of its line if that is greater than every object id of its
-  /// model; otherwise it gets the next one. If the first line does not describe the models, field names are looked up in the store's schema. If a line lacks a field, a
-  /// replaced object keeps its value; in a new object the field has its default.
+  /// model; otherwise it gets the next one. If the first line
+  /// does not describe the models, field names are looked up in the store's schema. If a line lacks a
+  /// field, a replaced object keeps its value; in a new object the field has its default, or is `nil`.
   ///
   /// A reference may precede its target. By default, the import fails if a target is still missing
   /// at the end of the file; see ``ImportOptions/danglingReferences``.

@@ -6,7 +6,7 @@ extension Store {
   ///
   /// Objects are written in transactions of ``ImportOptions/linesPerTransaction``, as
   /// ``importJSONLines(from:options:)`` does. A field that an object lacks keeps its value in a
-  /// replaced object; in a new one it has its default.
+  /// replaced object; in a new one it has its default, or is `nil`.
   ///
   /// - Parameters:
   ///   - unit: What the numbers of the objects count, for errors.
