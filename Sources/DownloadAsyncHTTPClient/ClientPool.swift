@@ -52,6 +52,9 @@
       self.proxies = proxies
     }
 
+    /// What the clients require of a server's certificate.
+    var tls: TLSConfiguration? { configuration.tlsConfiguration }
+
     /// Returns the route of a request to a URL.
     func route(to url: RequestURL) -> Route { Route(to: url, proxies) }
 

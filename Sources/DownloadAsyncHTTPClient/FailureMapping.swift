@@ -11,13 +11,34 @@
 
   extension TaskOutcome {
     /// The outcome of a task whose request the client ended with an error.
-    init(failedWith error: any Error, _ peers: Peers) {
+    ///
+    /// `problem` is why the certificate of the server was rejected, if that is known.
+    init(failedWith error: any Error, _ peers: Peers, _ problem: CertificateProblem? = nil) {
       if error is CancellationError || error as? HTTPClientError == .cancelled {
         self = .cancelled
       } else {
         let code = DownloadFailure.Code(error)
-        let message = FailureText(peers: peers).message(of: error, code)
+        let message = FailureText(peers: peers, problem: problem).message(of: error, code)
         self = .failed(DownloadFailure(code, message))
+      }
+    }
+  }
+
+  /// Why a certificate was rejected, as far as the client says.
+  enum CertificateRejection {
+    case untrusted, otherHost
+
+    /// The rejection in an error; `nil` if it is about no certificate.
+    init?(_ error: any Error) {
+      switch error {
+      case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+        self = .otherHost
+      case let error as NIOSSLError:
+        guard case .handshakeFailed(let cause) = error,
+          String(describing: cause).contains("CERTIFICATE_VERIFY_FAILED")
+        else { return nil }
+        self = .untrusted
+      default: return nil
       }
     }
   }
@@ -30,6 +51,7 @@
         case let error as HTTPClientError: Self.meaning(of: error)
         case let error as NIOConnectionError: Self.meaning(of: error)
         case let error as IOError: Self.meaning(of: error)
+        case is NoReply: .connectionLost
         case let error as HTTPParserError: Self.meaning(of: error)
         case let error as ChannelError: Self.meaning(of: error)
         case let error as NIOSSLError: Self.meaning(of: error)

@@ -2,6 +2,7 @@
   internal import AsyncHTTPClient
   internal import DownloadStore
   internal import DownloadSync
+  internal import Foundation
   internal import NIOCore
   internal import NIOHTTP1
   internal import NIOHTTP2
@@ -13,13 +14,20 @@
   struct Peers: Sendable, Hashable {
     /// The host to which the connection is opened.
     let nearestHost: String
+    /// The host of the server.
+    let host: String
     /// Host and port of the server.
     let server: String
     /// Host and port of the proxy; `nil` without one.
     let proxy: String?
 
+    /// Whether the server may expect TLS: the URL is one of http with a port.
+    let mayExpectTLS: Bool
+
     /// The peers of a request to a URL.
     init(_ url: RequestURL, by route: Route) {
+      host = url.host
+      mayExpectTLS = url.scheme == .http && url.port != nil
       server = "\(url.host) port \(url.port ?? url.scheme.defaultPort)"
       switch route {
       case .direct: (nearestHost, proxy) = (url.host, nil)
@@ -32,11 +40,16 @@
     var nearest: String { proxy.map { "the proxy \($0)" } ?? server }
   }
 
+  /// A connection that the server closed before it sent anything.
+  struct NoReply: Error {}
+
   /// The sentence of a message for an error of AsyncHTTPClient, SwiftNIO or NIOSSL.
   ///
   /// The descriptions of these libraries name types, functions and source files.
   struct FailureText {
     let peers: Peers
+    /// Why the certificate of the server was rejected; `nil` if that is unknown.
+    var problem: CertificateProblem?
 
     /// Returns the sentence.
     ///
@@ -48,7 +61,10 @@
       let nearest = peers.nearest
       let text =
         switch code {
-        case .cannotFindHost: "there is no host '\(peers.nearestHost)'"
+        case .cannotFindHost:
+          peers.proxy == nil
+            ? "there is no host '\(peers.nearestHost)'"
+            : "there is no host '\(peers.nearestHost)' of the proxy \(peers.proxy ?? "")"
         case .cannotConnect: connecting(error)
         case .timedOut: "\(nearest) did not answer in time"
         case .connectionLost: closing(error)
@@ -72,6 +88,10 @@
     }
 
     private func closing(_ error: any Error) -> String {
+      if error is NoReply {
+        return "\(peers.server) closed the connection without an answer"
+          + (peers.mayExpectTLS ? "; it may expect https" : "")
+      }
       guard let number = Self.number(of: error), number == ECONNRESET || number == EPIPE else {
         return "\(peers.server) closed the connection before the end of the response"
       }
@@ -79,6 +99,7 @@
     }
 
     private func securing(_ error: any Error) -> String {
+      if let problem { return text(of: problem) }
       if error is NIOSSLExtraError {
         return "the certificate of \(peers.server) is for another host"
       }
@@ -86,9 +107,33 @@
       switch reason {
       case "certificate verify failed": return "the certificate of \(peers.server) is not trusted"
       case "wrong version number", "http request", "packet length too long", "invalid alert":
-        return "\(peers.server) does not speak TLS"
+        return "\(peers.server) does not speak TLS; the URL may begin with http instead"
       default: return "no secure connection to \(peers.server): \(reason)"
       }
+    }
+
+    private func text(of problem: CertificateProblem) -> String {
+      switch problem {
+      case .expired(let date):
+        return "the certificate of \(peers.server) expired on \(Self.day(date))"
+      case .notYetValid(let date):
+        return
+          "the certificate of \(peers.server) is valid from \(Self.day(date)) on; check the clock "
+          + "of this machine"
+      case .otherHosts(let names):
+        let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+        let list = names.isEmpty ? "no host" : names.prefix(3).joined(separator: ", ") + more
+        return "the certificate is for \(list), not for \(peers.host)"
+      case .selfSigned:
+        return "the certificate of \(peers.server) is not trusted, because it is self-signed"
+      case .unknownIssuer:
+        return "the certificate of \(peers.server) is not trusted, because its issuer is unknown"
+      }
+    }
+
+    /// The day of a date, in UTC.
+    private static func day(_ date: Date) -> String {
+      date.formatted(.iso8601.year().month().day())
     }
 
     /// The error number of a system call that failed; `nil` if there is none.

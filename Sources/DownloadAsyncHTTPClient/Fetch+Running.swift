@@ -22,8 +22,10 @@
       } catch let failure as DownloadFailure {
         outcome = .failed(failure)
       } catch {
-        let peers = Peers(current.url, by: clients.route(to: current.url))
-        outcome = TaskOutcome(failedWith: error, peers)
+        noteActivity()
+        let route = clients.route(to: current.url)
+        let problem = await CertificateProblem(behind: error, of: current.url, by: route, clients)
+        outcome = TaskOutcome(failedWith: error, Peers(current.url, by: route), problem)
       }
       if gate.settle(outcome) { gate.finish() }
     }
@@ -80,7 +82,11 @@
       do {
         return try await client.execute(request, deadline: .distantFuture)
       } catch  where isClosedConnection(error) {
-        return try await client.execute(request, deadline: .distantFuture)
+        do {
+          return try await client.execute(request, deadline: .distantFuture)
+        } catch  where isClosedConnection(error) {
+          throw NoReply()
+        }
       }
     }
 
@@ -128,6 +134,25 @@
       listens()
       for try await _ in response.body { listens() }
       noteActivity()
+    }
+  }
+
+  extension CertificateProblem {
+    /// Finds why the certificate of a server was rejected; `nil` if the error is about no certificate,
+    /// or if the server cannot be asked.
+    ///
+    /// A server behind a proxy is not asked.
+    fileprivate init?(
+      behind error: any Error,
+      of url: RequestURL,
+      by route: Route,
+      _ clients: ClientPool
+    ) async {
+      guard let rejection = CertificateRejection(error), route == .direct,
+        let tls = clients.tls,
+        let certificate = await CertificateProbe(url: url, tls: tls).certificate()
+      else { return nil }
+      self.init(of: certificate, isForOtherHost: rejection == .otherHost, now: Date())
     }
   }
 

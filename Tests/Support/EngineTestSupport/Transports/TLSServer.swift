@@ -25,7 +25,7 @@
     mutating func receive(_ bytes: [UInt8]) -> TLSAnswer
   }
 
-  /// A server on 127.0.0.1 that speaks TLS with ``TestCertificate``, and any protocol above it.
+  /// A server on 127.0.0.1 that speaks TLS with a ``TestCertificate``, and any protocol above it.
   public final class TLSServer: Sendable {
     /// The versions of TLS that a server accepts.
     public enum Version: Sendable, CaseIterable {
@@ -49,14 +49,16 @@
     /// - Parameters:
     ///   - version: The only version of TLS, or `nil` for all.
     ///   - protocols: The protocols of ALPN.
+    ///   - certificate: The certificate and its key, in PEM.
     ///   - conversation: Creates the conversation of a new connection.
     /// - Throws: An error of NIO.
     public init(
       version: Version? = nil,
       protocols: [String] = ["http/1.1"],
+      certificate: String = TestCertificate.pem,
       conversation: @escaping @Sendable () -> any TLSConversation
     ) throws {
-      let bytes = Array(TestCertificate.pem.utf8)
+      let bytes = Array(certificate.utf8)
       let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       var tls = TLSConfiguration.makeServerConfiguration(
         certificateChain: certificates.map { .certificate($0) },
