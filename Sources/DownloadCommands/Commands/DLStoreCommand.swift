@@ -59,6 +59,11 @@ package struct DLStoreCommand: AsyncParsableCommand {
   /// Creates the command; required by the parser.
   package init() {}
 
+  /// Prints the first screen.
+  package func run() async throws {
+    try Output.current.line(FirstScreen(path: location.resolved()).text)
+  }
+
   /// The program of this command, whose messages have no secrets.
   static let program = Program(
     name: "dlstore",
@@ -131,10 +136,43 @@ package struct DLStoreCommand: AsyncParsableCommand {
   /// The parser suggests options, but neither commands nor values.
   static func text(ofParserError error: any Error, _ arguments: [String]) -> String {
     let scan = scan(arguments)
+    if let word = scan.unknownCommand, scan.names.isEmpty {
+      let names = scan.commandNames.filter { !ForeignWords.destructiveCommands.contains($0) }
+      let hint =
+        ForeignWords.hint(forCommand: word).map { " \($0.prefix(1).uppercased())\($0.dropFirst())" }
+        ?? Suggestion.text(for: word, among: names)
+      let message = "There is no command '\(word)'.\(hint)"
+      return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
+    }
     if let message = scan.unknownCommandMessage {
       return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
     }
-    return CommandLineText.redacted(scan.suggesting(fullMessage(for: error)), arguments)
+    let message = hinting(scan.suggesting(fullMessage(for: error)), scan, arguments)
+    return CommandLineText.redacted(message, arguments)
+  }
+
+  /// Replaces the parser's suggestion for an unknown option, which may be any other one, by a hint or
+  /// by a similar option.
+  private static func hinting(
+    _ message: String,
+    _ scan: CommandLineScan,
+    _ arguments: [String]
+  ) -> String {
+    let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = lines.first, let start = first.firstRange(of: "Unknown option '"),
+      let end = first[start.upperBound...].firstIndex(of: "'")
+    else { return message }
+    let name = String(first[start.upperBound..<end])
+    let value = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
+    let spellings = scan.arguments.flatMap(\.spellings).filter { $0.hasPrefix("--") }
+    let hint =
+      ForeignWords.hint(forOption: name, value: value).map { " \($0)." }
+      ?? (name.hasPrefix("--") ? Suggestion.text(for: name, among: spellings) : "")
+    let head = first[...end] + ":" + hint
+    let text =
+      hint.isEmpty
+      ? String(first[...end]) : hint.hasPrefix(" Did") ? first[...end] + "." + hint : String(head)
+    return ([text] + lines.dropFirst().map(String.init)).joined(separator: "\n")
   }
 }
 

@@ -1,0 +1,103 @@
+import ArgumentParser
+import CommandTestSupport
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// What `dlstore` prints without a command.
+struct FirstScreenTests {
+  @Test func `the first screen names each command once, and the store`() async throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    let none = await dlstore("--store", store)
+    #expect(none.status == .done && none.messages.isEmpty)
+    #expect(none.output.hasPrefix("dlstore \(Version.number): durable, resumable downloads\n\n"))
+    #expect(none.output.hasSuffix("\nStore: \(store) (not created yet)\n"))
+    #expect(none.output.count { $0 == "\n" } <= 18)
+    _ = await dlstore("--store", store, "add", "http://h/x")
+    let one = await dlstore("--store", store)
+    #expect(one.output.contains("(1 download, 0 failed; no engine is running)\n"))
+    let configuration = DLStoreCommand.configuration
+    let commands = configuration.groupedSubcommands.flatMap(\.subcommands)
+      .map { $0.configuration.commandName ?? "" }
+    #expect(FirstScreen.groups.flatMap(\.commands).sorted() == commands.sorted())
+  }
+
+  @Test func `a store that cannot be read does not hide the commands`() async throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.makeFile("data.mdb", "no store")
+    let result = await dlstore("--store", folder.path)
+    #expect(result.status == .done && result.output.contains("it cannot be read"))
+  }
+}
+
+/// What is said about options and commands of other programs.
+struct ForeignWordsTests {
+  /// The message of the parser, without the program's name and the usage.
+  private func first(_ arguments: String...) async -> String {
+    let result = await dlstore(arguments)
+    #expect(result.status == .usage)
+    let message = result.messages.trimmingPrefix("dlstore: ")
+    return String(message[..<(message.firstRange(of: "Usage:")?.lowerBound ?? message.endIndex)])
+  }
+
+  @Test(
+    arguments: [
+      ("-O", "use -o NAME"), ("--out", "use -o NAME"), ("-c", "always resumes"),
+      ("--continue", "always resumes"), ("-i", "--input-file"), ("-d", "--output-folder"),
+      ("--dir", "--output-folder"), ("-P", "--output-folder"), ("--split", "--connections N"),
+      ("-j", "--max-concurrent"), ("--transfers", "--max-concurrent"),
+      ("--insecure", "--ca-certificate"), ("--min-split-size", "--min-split"), ("-H", "--header"),
+      ("-A", "--user-agent"), ("-e", "--referer"), ("-b", "--cookie-file"), ("-u", "--netrc"),
+      ("--user", "--netrc"), ("--max-download-limit", "--limit-rate"),
+      ("--bwlimit", "--limit-rate"),
+      ("-t", "--max-attempts"), ("--tries", "--max-attempts"), ("--retry", "--max-attempts"),
+      ("--retries", "--max-attempts"), ("--connect-timeout", "--timeout"), ("-m", "--timeout"),
+      ("-N", "times of files"), ("--no-clobber", "--if-exists"), ("--force", "--if-exists"),
+      ("--spider", "without downloading"), ("--fail", "default"), ("--location", "default"),
+      ("--silent", "--quiet"), ("-4", "no such option"),
+    ]
+  )
+  func `an option of another program gets a hint`(_ option: String, _ hint: String) async {
+    let line = await first("get", "http://h/x", option, "1")
+    #expect(line.hasPrefix("Error: Unknown option '\(option)': ") && line.contains(hint), "\(line)")
+    #expect(!line.contains("Did you mean"))
+  }
+
+  @Test func `an option whose meaning depends on its value is told apart`() async {
+    #expect(await first("get", "http://h/x", "-x", "8").contains("use --connections N"))
+    #expect(await first("get", "http://h/x", "-x", "http://p:1").contains("use --proxy URL"))
+    #expect(await first("get", "http://h/x", "-k", "1M").contains("use --min-split BYTES"))
+    #expect(await first("get", "http://h/x", "-k").contains("--ca-certificate FILE"))
+  }
+
+  @Test func `only similar options are suggested`() async {
+    let near = await first("get", "http://h/x", "--conections", "8")
+    #expect(near.hasPrefix("Error: Unknown option '--conections'. Did you mean '--connections'?"))
+    for option in ["--zzz", "--usr-x", "--quux"] {
+      let line = await first("get", "http://h/x", option)
+      #expect(line.hasPrefix("Error: Unknown option '\(option)'") && !line.contains("Did"))
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("start", "Did you mean 'run' (the engine) or 'resume' (a download)?"),
+      ("ls", "Did you mean 'list'?"), ("status", "Did you mean 'list', or 'stats'"),
+      ("show", "Did you mean 'inspect'?"), ("retry", "Did you mean 'resume'?"),
+      ("http://h/x", "Did you mean 'dlstore get http://h/x'?"), ("lst", "Did you mean 'list'?"),
+    ]
+  )
+  func `a command of another program gets a hint`(_ word: String, _ hint: String) async {
+    let line = await first(word)
+    #expect(line.hasPrefix("Error: There is no command '\(word)'. \(hint)"), "\(line)")
+  }
+
+  @Test(arguments: ["restar", "cancl", "remov", "purg", "restrt"])
+  func `no destructive command is suggested for a mistyped word`(_ word: String) async {
+    let line = await first(word)
+    for command in ForeignWords.destructiveCommands { #expect(!line.contains("'\(command)'")) }
+  }
+}
