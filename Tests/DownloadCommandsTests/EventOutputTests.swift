@@ -99,7 +99,11 @@ struct EventOutputTests {
   @Test func `quiet prints errors only`() async throws {
     let process = try await get("--quiet")
     #expect(process.output.isEmpty)
-    #expect(process.messages.hasPrefix("dlstore: failed none: notFound"))
+    #expect(
+      process.messages.hasPrefix(
+        "dlstore: failed none: the server has no such file (404 Not Found)"
+      )
+    )
     #expect(process.messages.split(separator: "\n").count == 1)
     let again = try DLStoreProcess(
       ["get", "-q", server.url("/a?token=hush")],

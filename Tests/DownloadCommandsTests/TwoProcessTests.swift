@@ -78,12 +78,12 @@ struct TwoProcessTests {
       try await engine.message("started a")
       try await waitUntil { try record("/a").received > 100_000 }
       #expect(try await dlstore("pause", server.url("/a")).status == 0)
-      try await engine.message("released")
+      try await engine.message("stopped ")
       #expect(try record("/a").state == .paused)
       let kept = try record("/a").received
       fast("/a")
       #expect(try await dlstore("resume", server.url("/a")).status == 0)
-      try await engine.message("completed a")
+      try await engine.message("completed \(folder.path("store/files/a"))")
       let last = try #require(server.requests.last)
       #expect(last["Range"] == "bytes=\(try max(kept, from(last)))-")
       #expect(try from(last) >= kept)
@@ -106,14 +106,14 @@ struct TwoProcessTests {
       try await engine.message("started b")
       _ = try await dlstore("add", server.url("/c"))
       #expect(try await dlstore("resume", "--now", server.url("/c")).status == 0)
-      try await engine.message("completed c")
+      try await engine.message("completed \(folder.path("store/files/c"))")
       #expect(try record("/a").isHeld && record("/a").state == .waiting)
       #expect(try record("/b").state == .running)
       let inspected = try await dlstore("inspect", server.url("/a"))
       #expect(inspected.output.contains("resume it to continue"))
       fast("/a")
       #expect(try await dlstore("resume", server.url("/a")).status == 0)
-      try await engine.message("completed a")
+      try await engine.message("completed \(folder.path("store/files/a"))")
     }
     #expect(body.matches(file: folder.path("store/files/a")))
   }
@@ -129,12 +129,12 @@ struct TwoProcessTests {
     fast("/new")
     _ = try await dlstore("add", server.url("/a"))
     try await running { engine in
-      try await engine.message("needsURL")
+      try await engine.message("the link may have expired")
       let failed = try record("/a")
       #expect(failed.received > 0)
       let result = try await dlstore("set", server.url("/a"), "--url", server.url("/new"))
       #expect(result.status == 0)
-      try await engine.message("completed a")
+      try await engine.message("completed \(folder.path("store/files/a"))")
       #expect(try record("/new").id == failed.id)
       #expect(server.requests.last?["Range"] == "bytes=\(failed.received)-")
     }
@@ -148,7 +148,9 @@ struct TwoProcessTests {
     server.route("/done", Resource(.text("abc")))
     for path in ["/a", "/b", "/done"] { _ = try await dlstore("add", server.url(path)) }
     try await running { engine in
-      for name in ["started a", "started b", "completed done"] { try await engine.message(name) }
+      for name in ["started a", "started b", "completed \(folder.path("store/files/done"))"] {
+        try await engine.message(name)
+      }
       let gone = [server.url("/a"), server.url("/done")]
       let removed = try DLStoreProcess(
         ["remove", "--with-file"] + gone,
@@ -176,7 +178,7 @@ struct TwoProcessTests {
     server.route("/first", Resource(.text("x")))
     _ = try await dlstore("add", server.url("/first"))
     try await running { engine in
-      try await engine.message("completed first")
+      try await engine.message("completed \(folder.path("store/files/first"))")
       let store = try RecordStore(at: store)
       var rounds: [(delay: Duration, limit: Duration)] = []
       while rounds.count < 5, rounds.last.map({ $0.delay >= $0.limit }) ?? true {

@@ -179,7 +179,16 @@ struct VerifyFileCommandTests: StoreSuite {
     _ = await dlstore("--store", store, "add", server.url("/a"))
     let result = await verify()
     #expect(result.status == .failed)
-    #expect(result.messages.contains("is not complete: its state is waiting"))
+    #expect(
+      result.messages.contains("a is not complete yet (waiting): 'dlstore run' downloads it")
+    )
+    // As after a repair that a full disk has ended.
+    try change(server.url("/a")) {
+      $0.replacedFileIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
+    }
+    let again = await verify("--repair")
+    #expect(again.status == .failed)
+    #expect(again.messages.contains("a is being repaired: 'dlstore run' continues the repair"))
   }
 
   @Test(arguments: [true, false])

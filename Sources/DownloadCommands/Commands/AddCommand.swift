@@ -66,6 +66,7 @@ struct AddCommand: AsyncParsableCommand {
   ) throws -> BulkChange {
     let store = try RecordStore(at: path)
     var change = BulkChange()
+    var place = AddedPlace()
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if paused { for index in requests.indices { requests[index].isPaused = true } }
@@ -76,7 +77,9 @@ struct AddCommand: AsyncParsableCommand {
       try Output.current.report(added.map(\.line).joined())
       for message in added.compactMap(\.message) { Output.current.say(message) }
       change.objectCount += added.count
+      place.note(added.filter(\.isNew).map(\.record), try store.roots())
     }
+    if let message = place.message { Output.current.say(message) }
     return change
   }
 
@@ -97,5 +100,34 @@ struct AddCommand: AsyncParsableCommand {
       "without --checksum the download continues only with --continue-unvalidated, because aria2 "
         + "stores no entity tag; otherwise it starts from the first byte"
     )
+  }
+}
+
+/// Where the files of added downloads will be.
+struct AddedPlace: Sendable {
+  private var count = 0
+  private var root = ""
+  /// The folder of all files; `nil` if there are several.
+  private var folder: String?
+
+  /// Notes new downloads, which are below one root.
+  mutating func note(_ records: [DownloadRecord], _ roots: Roots) {
+    for record in records {
+      if count == 0 {
+        root = roots.path(of: record.root) ?? record.root
+        folder = record.folder
+      } else if folder != record.folder {
+        folder = nil
+      }
+      count += 1
+    }
+  }
+
+  /// The sentence; `nil` if there is no new download.
+  var message: String? {
+    guard count > 0 else { return nil }
+    let files = count == 1 ? "the file" : "\(count) files"
+    let place = folder.map { $0.isEmpty ? "into \(root)" : "into \(root)/\($0)" } ?? "below \(root)"
+    return "'dlstore run' downloads \(files) \(place)"
   }
 }

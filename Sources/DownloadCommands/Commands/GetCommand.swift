@@ -12,9 +12,11 @@ struct GetCommand: EngineCommand {
     abstract: "Downloads URLs and exits when they have ended.",
     discussion: """
       Files go into the current folder unless --output-folder is given; a known URL keeps its \
-      folder, and another one is refused. The exit code is 0 only if every download is complete, and 69 if no server could be \
-      reached. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the \
-      same command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
+      folder, and another one is refused. The exit code is 0 only if every download is complete, \
+      and 69 if no server could be reached. If another engine runs on the store, 'get' waits for \
+      it, shows the progress of its own downloads, and goes on by itself when that engine ends \
+      first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
+      command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
 
       EXAMPLES:
         dlstore get https://example.com/a.iso -o a.iso
@@ -35,6 +37,11 @@ struct GetCommand: EngineCommand {
   )
   var outputFolder: String?
 
+  @Flag(
+    help: "If another engine runs on the store, exit with 75 instead of waiting for its downloads."
+  )
+  var noWait = false
+
   func validate() throws {
     // A restarted worker reads the files again.
     for (option, file) in what.files {
@@ -53,34 +60,26 @@ struct GetCommand: EngineCommand {
   func run() async throws {
     var source = try await RequestSource(what, limits.client)
     let folder = try Folder.made(at: outputFolder ?? ".")
+    try Folder.requireWritable(folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     var urls: Set<String> = []
+    var complete: Set<String> = []
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       urls.formUnion(requests.map(\.url))
       if Worker.current?.isRestarted != true {
         try source.checkPlaces(of: requests, inFolder: outputFolder == nil ? nil : folder, store)
       }
-      try add(requests, folder, to: store)
+      complete.formUnion(try add(requests, folder, to: store))
     }
-    let end: EngineSession.End
-    do {
-      let session = try EngineSession(
-        store: store,
-        limits: limits,
-        display: display,
-        hooks: hooks,
-        scope: urls
-      )
-      end = try await session.run(until: .idle)
-    } catch let error as EngineError where error.code == .alreadyRunning {
-      throw CommandFailure(
-        .engineRuns,
-        "\(error.message); the download is stored, and that engine will run it"
-      )
-    }
+    let end = try await download(urls, complete: complete, in: store)
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try records(urls.sorted(), in: store)
+    for record in records where record.state == .paused {
+      Output.current.say(
+        "\(record.filename) was paused by another command; 'dlstore resume \(record.id)' continues it"
+      )
+    }
     // A record that was removed in the meantime was not downloaded.
     let status = records.count == urls.count ? Self.status(of: records) : .failed
     guard status == .done, source.isComplete, end.failedHooks == 0 else {
@@ -88,11 +87,67 @@ struct GetCommand: EngineCommand {
     }
   }
 
+  /// Runs an engine for the downloads, or waits for the engine of another process.
+  ///
+  /// - Parameters:
+  ///   - urls: The URLs of the downloads.
+  ///   - complete: Those that were already complete.
+  ///   - store: The store.
+  /// - Returns: How the run ended.
+  /// - Throws: ``CommandFailure`` with `engineRuns`; ``EngineError``; `StoreError`; ``ClosedPipe``.
+  private func download(
+    _ urls: Set<String>,
+    complete: Set<String>,
+    in store: RecordStore
+  ) async throws -> EngineSession.End {
+    var isAnnounced = false
+    while true {
+      do {
+        let session = try EngineSession(
+          store: store,
+          limits: limits,
+          display: display,
+          hooks: hooks,
+          scope: urls,
+          isAwaited: true
+        )
+        return try await session.run(until: .idle)
+      } catch let error as EngineError where error.code == .alreadyRunning {
+        guard !noWait else {
+          throw CommandFailure(
+            .engineRuns,
+            "\(error.message); the download is stored, and that engine will run it"
+          )
+        }
+        if !isAnnounced, !display.quiet {
+          Output.current.say(
+            "\(error.message); waiting for it (Ctrl-C ends only the waiting, --no-wait does not wait)"
+          )
+        }
+        isAnnounced = true
+      }
+      let session = FollowSession(
+        store: store,
+        urls: urls.sorted(),
+        display: display,
+        complete: complete
+      )
+      switch try await session.run() {
+      case .ended: return EngineSession.End(summary: RunSummary(), signal: nil)
+      case .stopped(let signal):
+        if !display.quiet { Output.current.say("stopped waiting; the other engine goes on") }
+        return EngineSession.End(summary: RunSummary(), signal: signal)
+      case .engineEnded: break
+      }
+    }
+  }
+
+  /// Adds the downloads, and returns the URLs of those that are already complete.
   private func add(
     _ requests: [DownloadRequest],
     _ folder: String,
     to store: RecordStore
-  ) throws {
+  ) throws -> Set<String> {
     var requests = requests
     if Worker.current?.isRestarted == true {
       // Adding a known download clears its failures: a server that crashes the process would be
@@ -100,7 +155,7 @@ struct GetCommand: EngineCommand {
       let known = Set(try records(requests.map(\.url), in: store).map(\.url))
       requests.removeAll { known.contains($0.url) }
     }
-    guard !requests.isEmpty else { return }
+    guard !requests.isEmpty else { return [] }
     let root = try store.root(at: folder)
     for index in requests.indices {
       requests[index].root = root
@@ -108,12 +163,16 @@ struct GetCommand: EngineCommand {
       requests[index].isPaused = false
     }
     let roots = try store.roots()
-    for added in try store.addNow(requests) where !display.quiet {
-      if let message = added.message { Output.current.say(message) }
+    var complete: Set<String> = []
+    for added in try store.addNow(requests) {
+      if let message = added.message, !display.quiet { Output.current.say(message) }
       guard added.record.state == .completed else { continue }
+      complete.insert(added.record.url)
+      guard !display.quiet else { continue }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
       Output.current.say("already complete: \(place)")
     }
+    return complete
   }
 
   private func records(_ urls: [String], in store: RecordStore) throws -> [DownloadRecord] {

@@ -10,7 +10,7 @@ struct RunCommand: EngineCommand {
     abstract: "Runs the engine in the foreground until it is stopped.",
     discussion: """
       Ctrl-C or SIGTERM stops it with exit code 0: the bytes on disk are kept, and the next run \
-      resumes the downloads. A second signal exits immediately with 130 or 143. With --until-idle \
+      resumes the downloads. Without --until-idle, a missing store is created. A second signal exits immediately with 130 or 143. With --until-idle \
       the exit code is 1 if a download failed permanently, and 130 or 143 after a signal.
 
       EXAMPLES:
@@ -38,7 +38,9 @@ struct RunCommand: EngineCommand {
 
   func run() async throws {
     let folder = try outputFolder.map { try Folder.made(at: $0) }
-    let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
+    // A mistyped path would create an empty store, and leave nothing to do.
+    let path = untilIdle ? try location.existing() : location.resolved()
+    let store = try RecordStore(at: path, checksPages: Worker.followsCrash)
     if let folder { try setFolder(folder, of: store) }
     let session = try EngineSession(
       store: store,

@@ -61,7 +61,7 @@ struct VerifyFileCommand: EngineCommand {
         guard repair, Worker.current?.isRestarted == true else {
           throw CommandFailure(
             .failed,
-            "\(record.filename) is not complete: its state is \(record.state.rawValue)"
+            Self.incomplete(record)
           )
         }
         repaired.insert(record.url)
@@ -79,6 +79,17 @@ struct VerifyFileCommand: EngineCommand {
     if !repaired.isEmpty, try await !download(repaired, in: store) { findings.insert(.damaged) }
     if !findings.isDisjoint(with: [.damaged, .missing]) { throw CommandFailure(.damaged) }
     if findings.contains(.unknown) { throw CommandFailure(.failed) }
+  }
+
+  /// Says why a download that is not complete is not compared.
+  private static func incomplete(_ record: DownloadRecord) -> String {
+    let name = TerminalText.safe(record.filename)
+    // A repair keeps the identity of the file that it replaces.
+    guard record.replacedFileIdentity == nil else {
+      return "\(name) is being repaired: 'dlstore run' continues the repair"
+    }
+    let state = record.state.word(engineRuns: true)
+    return "\(name) is not complete yet (\(state)): 'dlstore run' downloads it"
   }
 
   private func report(_ check: FileCheck) throws {

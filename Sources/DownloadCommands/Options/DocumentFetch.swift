@@ -50,7 +50,7 @@ enum DocumentFetch {
         "cannot fetch \(shown): \(failure.message)"
       )
     case .completed, .cancelled:
-      let status = document.status.map { "the server answered with status \($0)" }
+      let status = document.status.map { StatusText.sentence(for: $0) }
       throw CommandFailure(.failed, "cannot fetch \(shown): \(status ?? "no answer")")
     }
   }

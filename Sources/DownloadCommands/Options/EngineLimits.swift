@@ -168,6 +168,12 @@ struct EngineLimits: ParsableArguments {
     return options
   }
 
+  /// The number of attempts to reach a server that was never reached, in a command that a user waits
+  /// for; `nil` if the user has set the number of attempts.
+  var firstContactAttempts: Int32? {
+    maxAttempts == RetryPolicy().maximumAttempts ? 2 : nil
+  }
+
   /// Creates the transport for an engine with these options.
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.

@@ -28,6 +28,18 @@ extension Folder {
     return real
   }
 
+  /// Throws if no file can be created in a folder.
+  ///
+  /// - Throws: ``CommandFailure`` with the status of the reason, such as `permissionDenied`.
+  static func requireWritable(_ path: String) throws {
+    guard access(path, W_OK | X_OK) != 0 else { return }
+    let code = errno
+    throw CommandFailure(
+      SystemCall.status(code),
+      "cannot write to the folder \(path): \(systemErrorText(code).lowercased())"
+    )
+  }
+
   private static func check(_ path: String) throws {
     let code = errno
     var status = stat()

@@ -111,7 +111,7 @@ enum EventJSON {
   private static func error(_ failure: DownloadFailure, _ record: DownloadRecord) -> JSONValue {
     [
       "code": .string(failure.code.rawValue),
-      "message": .string(EventLine.message(failure, record)),
+      "message": .string(FailureSentence.reason(failure, record)),
     ]
   }
 }

@@ -3,32 +3,71 @@ internal import DownloadStore
 internal import DownloadSync
 
 /// An engine event as one line of text.
-enum EventLine {
+struct EventLine {
+  /// The policy that says how many attempts a download has.
+  var retry = RetryPolicy()
+  /// Returns the path of a download's file, or its name.
+  var place: @Sendable (DownloadRecord) -> String = { $0.filename }
+
   /// The line; `nil` for an event that is not printed.
-  static func text(for event: DownloadEvent) -> String? {
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - transfer: The bytes and the time of a completed download in this run; `nil` if unknown.
+  /// - Returns: The line, without the program's name.
+  func text(for event: DownloadEvent, _ transfer: TransferAmount? = nil) -> String? {
     switch event {
     case .started(let record, let offset):
       offset > 0
         ? "started \(record.filename) from byte \(offset)"
         : "started \(record.filename) (\(Redaction.url(record.url)))"
     case .rolledBack(let url, let bytes):
-      bytes > 0 ? "starting over \(Redaction.url(url)): \(bytes) bytes were dropped" : nil
+      bytes > 0
+        ? "starting over \(Redaction.url(url)) at byte 0: nothing shows that the \(bytes) bytes on "
+          + "disk belong to the server's file" : nil
     case .completed(let record):
-      "completed \(record.filename) (\(ByteAmount.text(record.received)))"
+      completed(record, transfer)
     case .retrying(let record, let failure, let wait):
-      "retrying \(record.filename) in \(TimeSpan.text(wait / .seconds(1))): "
-        + reason(failure, record)
+      "retrying \(record.filename): \(FailureSentence.reason(failure, record)); "
+        + next(record, failure, after: wait)
     case .failed(let record, let failure):
-      "failed \(record.filename): \(reason(failure, record))"
+      "failed \(record.filename): \(FailureSentence.text(failure, record))"
     case .waitingForDiskSpace(let record):
       "the disk is full: \(record.filename) waits for free space"
     case .released(let url):
-      "released \(Redaction.url(url))"
+      "stopped \(Redaction.url(url)), for another command or another download"
     case .interceptorFailed(let url, let failure):
       "interceptor \(failure.interceptor) failed for \(Redaction.url(url)): \(failure.message)"
     case .missed(let count):
       "\(count) messages were dropped"
     }
+  }
+
+  private func completed(_ record: DownloadRecord, _ transfer: TransferAmount?) -> String {
+    var line = "completed \(place(record)): \(ByteAmount.text(record.received))"
+    if let transfer { line += " \(transfer.text)" }
+    if let digest = record.verifiedDigest, digest == record.expectedDigest {
+      line += ", \(digest.prefix { $0 != ":" }) correct"
+    }
+    return line
+  }
+
+  /// Says when the next attempt follows, and where it begins.
+  private func next(
+    _ record: DownloadRecord,
+    _ failure: DownloadFailure,
+    after wait: Duration
+  ) -> String {
+    let place = record.received > 0 ? ", from byte \(record.received)" : ""
+    let time = "in \(WaitText.text(wait))"
+    // The attempts of a shortage are not counted.
+    guard !failure.code.traits.contains(.shortage) else { return "next attempt \(time)\(place)" }
+    return "\(attempt(record)) \(time)\(place)"
+  }
+
+  /// Returns which attempt follows the last one, such as `attempt 2 of 8`.
+  func attempt(_ record: DownloadRecord) -> String {
+    "attempt \(record.failedAttempts + 1) of \(retry.applied(to: record).maximumAttempts)"
   }
 
   /// Whether `--quiet` prints the event: the download failed, or cannot continue by itself.
@@ -52,16 +91,31 @@ enum EventLine {
     let word = line.prefix { $0 != " " }
     return color.applied(to: String(word)) + line.dropFirst(word.count)
   }
+}
 
-  /// The code and message of a failure, with the download's own URLs redacted.
-  private static func reason(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
-    "\(failure.code.rawValue), \(message(failure, record))"
+/// Waits in text.
+enum WaitText {
+  /// Returns `0.4 s`, `3 s`, or from a minute on the time as a clock shows it.
+  static func text(_ wait: Duration) -> String {
+    let seconds = max(0, wait / .seconds(1))
+    if seconds >= 60 { return TimeSpan.text(seconds) }
+    guard seconds < 1 else { return "\(Int(seconds.rounded(.up))) s" }
+    let tenths = Int((seconds * 10).rounded())
+    return tenths == 0 || tenths == 10 ? "\(tenths / 10) s" : "0.\(tenths) s"
   }
+}
 
-  /// The message of a failure, with the download's own URLs redacted.
-  static func message(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
-    ([record.url] + record.mirrors).reduce(failure.message) {
-      $0.replacing($1, with: Redaction.url($1))
-    }
+/// The bytes that were received in a run, and how long that took.
+struct TransferAmount: Sendable, Hashable {
+  var byteCount: Int64
+  var duration: Duration
+
+  /// `in 35 s (61 MiB/s)`; without a speed if the time is too short to tell it.
+  var text: String {
+    let seconds = duration / .seconds(1)
+    let speed =
+      seconds >= 0.1 && byteCount > 0
+      ? " (\(ByteAmount.text(Speed.byteCount(Double(byteCount) / seconds)))/s)" : ""
+    return "in \(WaitText.text(duration))\(speed)"
   }
 }

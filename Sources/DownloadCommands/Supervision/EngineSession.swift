@@ -22,16 +22,26 @@ struct EngineSession {
 
   /// Takes the store's engine lock.
   ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - limits: The options of the engine.
+  ///   - display: What is printed.
+  ///   - hooks: The commands that run after ends.
+  ///   - scope: The URLs of the downloads to run; `nil` for all.
+  ///   - isAwaited: Whether a user waits for the downloads, so that a server that cannot be reached is
+  ///     soon given up.
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`; ``StoreError``.
   init(
     store: RecordStore,
     limits: EngineLimits,
     display: DisplayOptions,
     hooks: HookOptions? = nil,
-    scope: Set<String>? = nil
+    scope: Set<String>? = nil,
+    isAwaited: Bool = false
   ) throws {
     let commands = hooks?.commands ?? [:]
     var options = limits.engineOptions
+    if isAwaited { options.retry.firstContactAttempts = limits.firstContactAttempts }
     options.scope = scope
     options.hooks = Set(commands.keys)
     supplier = hooks?.urlSource.map { URLSupplier(command: $0, store: store) }
@@ -44,7 +54,11 @@ struct EngineSession {
     rateFollower = limits.rateFollower
     self.display = ProgressDisplay(
       options: display,
-      counts: QueueCounts(store: store, scope: scope)
+      counts: QueueCounts(store: store, scope: scope),
+      lines: EventLine(retry: options.retry) { record in
+        let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
+        return entry?.localPath ?? record.filename
+      }
     )
     engine = try DownloadEngine(
       store: store,

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
+internal import Foundation
 internal import Logging
 internal import ObjectStore
 
@@ -12,18 +13,24 @@ actor ProgressDisplay {
   private let screen: LiveScreen?
   private let isColored: Bool
   private var counts: QueueCounts?
-  private var summary = RunSummary()
+  private let lines: EventLine
+  private var report = RunReport()
+  private var retries = PendingRetries()
+  /// The downloads of another engine.
+  private var followed = FollowedRecords(complete: [])
   /// The error of the first write to standard output that failed.
   private(set) var failure: (any Error)?
 
   init(
     options: DisplayOptions,
     counts: QueueCounts? = nil,
+    lines: EventLine = EventLine(),
     output: Output = .current,
     terminal: Terminal = .messages
   ) {
     self.options = options
     self.counts = counts
+    self.lines = lines
     self.output = output
     screen =
       options.showsBars && terminal.isInteractive
@@ -57,6 +64,53 @@ actor ProgressDisplay {
     withExtendedLifetime(jobs) {}
   }
 
+  /// Follows downloads that the engine of another process runs; returns whether they have ended.
+  ///
+  /// False if the engine has ended before them, or if the task was cancelled.
+  ///
+  /// - Throws: `StoreError`.
+  nonisolated func follow(
+    _ updates: DownloadUpdates,
+    complete: Set<String>
+  ) async throws -> Bool {
+    let jobs = screen.map { screen in
+      JobControl(onSuspend: screen.suspend, onResume: screen.resume)
+    }
+    await begin(complete: complete)
+    let drawing = Task { await drawFollowed() }
+    let result: Result<Void, any Error>
+    do {
+      for try await records in updates where await !note(records) { break }
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    drawing.cancel()
+    await drawing.value
+    let haveEnded = await followed.haveEnded
+    if haveEnded { await finish() } else { screen?.close() }
+    withExtendedLifetime(jobs) {}
+    try result.get()
+    return haveEnded
+  }
+
+  private func begin(complete: Set<String>) { followed = FollowedRecords(complete: complete) }
+
+  /// Shows what has happened to the downloads; returns whether the output could be written.
+  private func note(_ records: [DownloadRecord]) -> Bool {
+    for event in followed.note(records, now: Date(), at: .now) { _ = tell(event) }
+    return failure == nil
+  }
+
+  private nonisolated func drawFollowed() async {
+    guard screen != nil || options.jsonEvents else { return }
+    let interval = Duration.milliseconds(screen == nil ? 1000 : 100)
+    while !Task.isCancelled {
+      _ = await draw(followed.progress(at: .now))
+      try? await Task.sleep(for: interval)
+    }
+  }
+
   /// Restores the terminal before an immediate exit.
   static func restoreTerminal() {
     if Terminal.messages.isInteractive { Output.current.draw(Terminal.showCursor) }
@@ -78,33 +132,34 @@ actor ProgressDisplay {
     }
     guard let screen else { return failure == nil }
     let waiting = counts?.read() ?? (0, 0)
-    var total = ProgressSummary(completed: summary.completed, failed: summary.failed)
+    var total = ProgressSummary(completed: report.completed, failed: report.failed)
     total.remaining = waiting.count
     total.remainingBytes = waiting.bytes
     for download in progress { total.add(download.estimate) }
-    let lines = progress.map { download in
+    let downloads = progress.map { download in
       ProgressLine(
         name: download.filename,
         estimate: download.estimate,
         ranges: download.hasGaps ? download.ranges : nil
       )
     }
-    let frame = ProgressFrame(downloads: lines, summary: total)
+    let frame = ProgressFrame(
+      downloads: downloads,
+      retries: retries.lines(lines),
+      summary: total
+    )
     screen.draw { frame.lines(in: $0, isColored: isColored) }
     return failure == nil
   }
 
   /// Shows an event; returns whether the output could be written.
   private func tell(_ event: DownloadEvent) -> Bool {
-    switch event {
-    case .completed: summary.completed += 1
-    case .failed:
-      if summary.failed == 0 { Worker.current?.tell(.failed) }
-      summary.failed += 1
-    default: break
-    }
+    if case .failed = event, report.failed == 0 { Worker.current?.tell(.failed) }
+    let transfer = report.note(event)
+    retries.note(event)
     if options.jsonEvents { write(EventJSON.value(of: event)) }
-    guard let line = EventLine.text(for: event), !options.quiet || EventLine.isError(event) else {
+    guard let line = lines.text(for: event, transfer), !options.quiet || EventLine.isError(event)
+    else {
       return failure == nil
     }
     if let screen {
@@ -119,8 +174,13 @@ actor ProgressDisplay {
   }
 
   private func finish() {
-    if options.jsonEvents { write(EventJSON.value(of: summary)) }
+    if options.jsonEvents {
+      let summary = RunSummary(completed: report.completed, failed: report.failed)
+      write(EventJSON.value(of: summary))
+    }
     screen?.close()
+    guard !options.quiet else { return }
+    for line in report.lines() { output.say(line) }
   }
 
   private func write(_ value: JSONValue) {

@@ -5,7 +5,12 @@ internal import DownloadSync
 /// The lines that show the progress of an engine: one per running download, then a summary.
 struct ProgressFrame: Sendable {
   var downloads: [ProgressLine]
+  /// The lines of downloads that wait for their next attempts.
+  var retries: [String] = []
   var summary: ProgressSummary
+
+  /// The maximum number of lines about the next attempts.
+  private static let maximumRetries = 5
 
   /// Returns the lines for a terminal of this size; none of them is as wide as the terminal.
   ///
@@ -28,6 +33,10 @@ struct ProgressFrame: Sendable {
     if isCut {
       let more = "… and \(downloads.count - lines.count) more"
       lines.append(ScreenLine(TerminalText.truncated(more, to: columns)))
+    }
+    let left = max(0, room - lines.count)
+    for retry in retries.prefix(min(left, Self.maximumRetries)) {
+      lines.append(ScreenLine(TerminalText.truncated(retry, to: columns)))
     }
     lines.append(ScreenLine(summary.text(width: columns)))
     return lines

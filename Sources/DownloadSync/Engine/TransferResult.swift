@@ -80,7 +80,7 @@ enum TransferResult: Sendable, Hashable {
     case .completed:
       if let total, position != total {
         self = .failed(
-          DownloadFailure(.wrongLength, "the body ended after \(position) of \(total) bytes"),
+          DownloadFailure(.wrongLength, "the connection ended after \(position) of \(total) bytes"),
           retryAfter: nil
         )
       } else {

@@ -218,7 +218,10 @@ package enum ResponseVerdict: Sendable, Hashable {
     let total = head.contentRange?.total ?? expected
     guard continues else {
       return .fail(
-        DownloadFailure(.rejected, "the server answered a request for all bytes with status 416"),
+        DownloadFailure(
+          .rejected,
+          "the server rejected a request for all bytes (\(StatusText.named(416)))"
+        ),
         retryAfter: nil
       )
     }
@@ -240,7 +243,7 @@ package enum ResponseVerdict: Sendable, Hashable {
       case 300..<400: .badRedirect
       default: .rejected
       }
-    return DownloadFailure(code, "the server answered with status \(status)")
+    return DownloadFailure(code, StatusText.sentence(for: status))
   }
 }
 

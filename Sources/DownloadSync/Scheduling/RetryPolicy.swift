@@ -21,6 +21,13 @@ public struct RetryPolicy: Sendable, Hashable {
   ///
   /// A refusal is a failure with the code `refused`, `needsURL` or `notFound`.
   public var maximumRefusals: Int32 = 0
+  /// The number of attempts for a download none of whose servers was ever reached; `nil`, the
+  /// default, for ``maximumAttempts``.
+  ///
+  /// Such a download probably has a wrong URL. The waits between these attempts are at most two
+  /// seconds. Set this for a command that a user waits for; a service should be patient, because
+  /// networks return.
+  public var firstContactAttempts: Int32?
 
   /// Creates a policy.
   public init(
@@ -55,6 +62,23 @@ public struct RetryPolicy: Sendable, Hashable {
     let drawn = longestWait(afterFailures: failedAttempts) * random
     return max(drawn, min(retryAfter ?? .zero, cap))
   }
+
+  /// The policy for a download: with few attempts and short waits while no server was reached.
+  ///
+  /// A server was reached if bytes have arrived, or if one of the consecutive failures was that of a
+  /// connection or an answer.
+  package func applied(to record: DownloadRecord) -> RetryPolicy {
+    guard let firstContactAttempts, record.received == 0,
+      record.attempts.suffix(Int(max(0, record.failedAttempts)))
+        .allSatisfy({ $0.failure.code.traits.contains(.unreachable) })
+    else { return self }
+    var policy = self
+    policy.maximumAttempts = min(maximumAttempts, firstContactAttempts)
+    policy.cap = min(cap, Self.longestFirstContactWait)
+    return policy
+  }
+
+  private static let longestFirstContactWait = Duration.seconds(2)
 
   /// Whether another attempt is allowed after the given number of consecutive failures.
   func allowsAttempt(afterFailures failedAttempts: Int32) -> Bool {

@@ -73,6 +73,7 @@ struct SourceRotation: Sendable {
     retryAfter: Duration?,
     random: Double
   ) -> Duration? {
+    let policy = policy.applied(to: record)
     let wait = waitForSource(
       after: failure,
       of: record,

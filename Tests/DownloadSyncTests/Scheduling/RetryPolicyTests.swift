@@ -1,4 +1,5 @@
 import DownloadStore
+import RecordTestSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -40,6 +41,50 @@ import Testing
     #expect(RetryPolicy(maximumAttempts: 0).wait(afterFailures: 0, .timedOut, random: 0) == nil)
   }
 
+  /// A download of a command that a user waits for, after the given failures.
+  private func limited(
+    after codes: DownloadFailure.Code...,
+    received: Int64 = 0,
+    policy: RetryPolicy = RetryPolicy()
+  ) -> RetryPolicy {
+    var policy = policy
+    policy.firstContactAttempts = 2
+    var record = DownloadRecord.sample()
+    record.received = received
+    for code in codes {
+      _ = record.fail(DownloadFailure(code, ""), from: record.url, at: record.createdAt) { _ in
+        Duration.zero
+      }
+    }
+    return policy.applied(to: record)
+  }
+
+  @Test func `a server that was never reached is given up after two attempts, within seconds`() {
+    for code in [DownloadFailure.Code.cannotFindHost, .cannotConnect] {
+      let policy = limited(after: code)
+      #expect(policy.maximumAttempts == 2)
+      #expect(policy.wait(afterFailures: 1, code, random: 0.999).map { $0 <= .seconds(2) } == true)
+      #expect(policy.wait(afterFailures: 2, code, random: 0) == nil)
+      let slow = limited(after: code, policy: RetryPolicy(base: .seconds(60)))
+      #expect(slow.wait(afterFailures: 1, code, random: 0.999).map { $0 <= .seconds(2) } == true)
+      // Without the limit, as in a service, the download is patient.
+      #expect(RetryPolicy().wait(afterFailures: 7, code, random: 0) != nil)
+    }
+    #expect(limited(after: .cannotConnect, .cannotFindHost).maximumAttempts == 2)
+    #expect(
+      limited(after: .cannotConnect, policy: RetryPolicy(maximumAttempts: 1)).maximumAttempts == 1
+    )
+  }
+
+  @Test(arguments: DownloadFailure.Code.allCases)
+  func `a server that was reached gets all attempts`(_ code: DownloadFailure.Code) {
+    let isUnreachable = [.cannotFindHost, .cannotConnect].contains(code)
+    #expect((limited(after: code) == RetryPolicy.limitedOnly) == !isUnreachable)
+    #expect(limited(after: code, received: 1) == RetryPolicy.limitedOnly)
+    // It has answered before the network was lost.
+    #expect((limited(after: code, .cannotConnect) == RetryPolicy.limitedOnly) == !isUnreachable)
+  }
+
   @Test func `no delay exceeds the cap, whatever the server requests`() {
     let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(2), cap: .seconds(10))
     for failures in [4, 5, 31, 32, 33, 1_000, Int32.max - 1] {
@@ -79,5 +124,14 @@ import Testing
       #expect(waits.allSatisfy { $0 >= .zero && $0 < bound })
       #expect(waits.contains { $0 < bound * 0.25 } && waits.contains { $0 > bound * 0.75 })
     }
+  }
+}
+
+extension RetryPolicy {
+  /// The default policy with the limit for servers that were never reached, not applied.
+  fileprivate static var limitedOnly: RetryPolicy {
+    var policy = RetryPolicy()
+    policy.firstContactAttempts = 2
+    return policy
   }
 }

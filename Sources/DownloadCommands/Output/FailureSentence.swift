@@ -1,0 +1,67 @@
+internal import CommandLineSupport
+internal import DownloadStore
+
+/// The sentences about failed downloads for people: what happened, and what the user can do.
+///
+/// What happened is the message of the failure, from the layer that has found it. The layers do not
+/// know the options of the tool, so the advice is given here.
+enum FailureSentence {
+  /// Returns what happened, with the download's own URLs redacted.
+  static func reason(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
+    ([record.url] + record.mirrors).reduce(failure.message) {
+      $0.replacing($1, with: Redaction.url($1))
+    }
+  }
+
+  /// Returns what happened to a download that is not tried again, and what the user can do.
+  static func text(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
+    let attempts = record.failedAttempts
+    let count = attempts > 1 && failure.code.isRetryable ? " (\(attempts) attempts)" : ""
+    return "\(reason(failure, record))\(count); \(advice(for: failure, id: record.id))"
+  }
+
+  /// Returns what the user can do about a failure.
+  ///
+  /// - Parameters:
+  ///   - failure: The failure, after which the download is not tried again.
+  ///   - id: The id of the download.
+  /// - Returns: The advice, without a full stop.
+  static func advice(for failure: DownloadFailure, id: String) -> String {
+    let resume = "'dlstore resume \(id)' tries again"
+    let newURL = "'dlstore set \(id) --url URL'"
+    let message = failure.message
+    return switch failure.code {
+    case .cannotFindHost, .cannotConnect:
+      message.contains("the proxy")
+        ? "check --proxy; \(resume)"
+        : failure.code == .cannotFindHost
+          ? "check the spelling of the URL: \(newURL) corrects it" : resume
+    case .timedOut: "--timeout sets the limit; \(resume)"
+    case .insecure:
+      message.contains("is not trusted")
+        ? "if you trust it, name it with --ca-certificate FILE"
+        : message.contains("does not speak TLS")
+          ? "\(newURL) changes the URL" : "only the owner of the server can correct this"
+    case .badRedirect: "\(newURL) sets the address of the file"
+    case .unsupportedURL: "\(newURL) corrects the URL"
+    case .refused:
+      message.contains("(407")
+        ? "give user and password in the URL of --proxy"
+        : message.contains("(401")
+          ? "add the URL again with --netrc or --header 'Authorization: …'"
+          : "if the link has expired, \(newURL) sets a new one"
+    case .needsURL: "\(newURL) sets a new link"
+    case .notFound: "check the URL: \(newURL) corrects it"
+    case .unexpectedCoding: "another server may send the plain file: --mirror URL adds one"
+    case .digestMismatch:
+      "compare the checksum with the published one; 'dlstore restart \(id)' downloads the file again"
+    case .diskFull: "free some space; \(resume)"
+    case .fileSystem: "correct the folder or its permissions; \(resume)"
+    case .quarantined: "\(resume), and --transport NAME uses another client"
+    case .interceptorFailed: "correct the command that supplies URLs; \(resume)"
+    case .connectionLost, .badResponse, .rejected, .serverBusy, .wrongLength, .entityChanged,
+      .pieceMismatch, .fileInUse, .outOfResources, .fileUnavailable, .unknown:
+      resume
+    }
+  }
+}

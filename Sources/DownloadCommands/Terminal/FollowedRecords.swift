@@ -1,0 +1,81 @@
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+
+/// The downloads of another engine as events and progress, from the records that it commits.
+///
+/// Pure.
+struct FollowedRecords: Sendable {
+  private var last: [String: DownloadRecord] = [:]
+  private var meters: [String: SpeedMeter] = [:]
+  private let complete: Set<String>
+
+  /// Creates a list of no records.
+  ///
+  /// - Parameter complete: The URLs of the downloads that were complete before, of which no event
+  ///   tells.
+  init(complete: Set<String>) { self.complete = complete }
+
+  /// Notes the current records.
+  ///
+  /// - Returns: The events since the last call. Those between two commits that were read are missing.
+  mutating func note(
+    _ records: [DownloadRecord],
+    now: Date,
+    at instant: SuspendingClock.Instant
+  ) -> [DownloadEvent] {
+    let events = records.compactMap { event(of: $0, now: now) }
+    last = Dictionary(records.map { ($0.url, $0) }) { $1 }
+    var running: [String: SpeedMeter] = [:]
+    for record in records where record.state == .running {
+      var meter = meters[record.url] ?? SpeedMeter()
+      meter.note(record.received, at: instant)
+      running[record.url] = meter
+    }
+    meters = running
+    return events
+  }
+
+  /// Whether each download has ended, or needs a command of the user.
+  var haveEnded: Bool { last.values.allSatisfy(\.needsCommand) }
+
+  /// The progress of the running downloads, in the order of their URLs.
+  func progress(at instant: SuspendingClock.Instant) -> [DownloadProgress] {
+    last.values.filter { $0.state == .running }.sorted { $0.url < $1.url }.map { record in
+      DownloadProgress(
+        recordID: record.id,
+        url: record.url,
+        filename: record.filename,
+        state: .running,
+        received: record.received,
+        expected: record.expected,
+        bytesPerSecond: meters[record.url]?.bytesPerSecond(at: instant),
+        isLive: false,
+        ranges: record.committed.ranges
+      )
+    }
+  }
+
+  private func event(of record: DownloadRecord, now: Date) -> DownloadEvent? {
+    let previous = last[record.url]
+    let isNew = previous?.state != record.state
+    let failure = record.attempts.last?.failure
+    switch record.state {
+    case .running: return isNew ? .started(record, offset: record.received) : nil
+    case .completed:
+      return isNew && !(previous == nil && complete.contains(record.url)) ? .completed(record) : nil
+    case .failedPermanent:
+      guard isNew, let failure else { return nil }
+      return .failed(record, failure)
+    case .failedRetryable:
+      guard isNew || previous?.failedAttempts != record.failedAttempts, let failure else {
+        return nil
+      }
+      let wait = max(0, record.nextRetryAt?.timeIntervalSince(now) ?? 0)
+      return .retrying(record, failure, wait: .seconds(wait))
+    case .paused, .cancelled, .removed:
+      return previous != nil && isNew ? .released(url: record.url) : nil
+    case .waiting, .finalizing: return nil
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import CommandLineSupport
+internal import DownloadStore
+internal import DownloadSync
+
+/// What has happened to the downloads of a run, for the lines at its end.
+///
+/// Pure: the caller passes the time.
+struct RunReport: Sendable {
+  /// The maximum number of failures in the report; more are counted.
+  static let maximumFailures = 50
+
+  private struct Start {
+    var offset: Int64
+    var time: ContinuousClock.Instant
+  }
+
+  /// The first start of each running download, by its id.
+  private var starts: [String: Start] = [:]
+  /// The lines of permanent failures, by id, in the order of the failures.
+  private var failures: [(id: String, line: String)] = []
+  private let start: ContinuousClock.Instant
+  /// The number of bytes that were received by completed downloads.
+  private var byteCount: Int64 = 0
+  private(set) var completed = 0
+  private(set) var failed = 0
+
+  init(start: ContinuousClock.Instant = .now) { self.start = start }
+
+  /// Notes an event.
+  ///
+  /// - Returns: The bytes and the time of a download that is now complete; `nil` for other events,
+  ///   and for a download that has received nothing in this run.
+  mutating func note(
+    _ event: DownloadEvent,
+    at now: ContinuousClock.Instant = .now
+  ) -> TransferAmount? {
+    switch event {
+    case .started(let record, let offset):
+      let first = starts[record.id]
+      // An offset before the first one means that bytes were dropped.
+      starts[record.id] = Start(
+        offset: min(offset, first?.offset ?? offset),
+        time: first?.time ?? now
+      )
+    case .completed(let record):
+      completed += 1
+      failures.removeAll { $0.id == record.id }
+      guard let first = starts.removeValue(forKey: record.id) else { return nil }
+      let received = max(0, record.received - first.offset)
+      byteCount += received
+      return TransferAmount(byteCount: received, duration: first.time.duration(to: now))
+    case .failed(let record, let failure):
+      failed += 1
+      starts[record.id] = nil
+      guard failures.count < Self.maximumFailures else { break }
+      failures.append(
+        (record.id, "\(record.filename): \(FailureSentence.reason(failure, record))")
+      )
+    case .rolledBack, .retrying, .waitingForDiskSpace, .released, .interceptorFailed, .missed: break
+    }
+    return nil
+  }
+
+  /// Returns the lines at the end of a run; none if it has ended fewer than two downloads.
+  func lines(at now: ContinuousClock.Instant = .now) -> [String] {
+    guard completed + failed > 1 else { return [] }
+    let amount = TransferAmount(byteCount: byteCount, duration: start.duration(to: now))
+    var head =
+      "\(completed + failed) downloads: \(completed) completed (\(ByteAmount.text(byteCount)) "
+      + "\(amount.text.prefix { $0 != "(" }.trimmedEnd)), \(failed) failed"
+    guard !failures.isEmpty else { return [head] }
+    head += ":"
+    let more = failed - failures.count
+    return [head] + failures.map { "  " + $0.line } + (more > 0 ? ["  … and \(more) more"] : [])
+  }
+}
+
+extension Substring {
+  fileprivate var trimmedEnd: Substring { last == " " ? dropLast() : self }
+}

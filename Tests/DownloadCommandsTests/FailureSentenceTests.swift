@@ -1,0 +1,258 @@
+import CommandTestSupport
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// What people read about a download that failed.
+@Suite(.timeLimit(.minutes(10)))
+struct FailureSentenceTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+
+  /// The words of the program, its libraries and their source files.
+  private static let jargon =
+    DownloadFailure.Code.allCases.map { $0.rawValue + "," } + [
+      "Error.", "errno", "error set", "NIO", "HTTPClient", "descriptor", "OPENSSL", ".swift",
+      "checkouts",
+      "::", "(error",
+    ]
+
+  private func get(_ url: String, _ options: String...) async throws -> CommandResult {
+    let output = ["--output-folder", folder.path("files"), "--transport", "async-http-client"]
+    return await dlstore(["--store", store, "get", url] + output + options)
+  }
+
+  private func record(_ url: String) throws -> DownloadRecord {
+    try RecordStore(at: store, access: .readOnly).record(matching: url)
+  }
+
+  /// The lines of the messages that begin with a word, without the program's name.
+  private func lines(_ result: CommandResult, _ word: String) -> [String] {
+    result.messages.split(separator: "\n").map { line in
+      String(line.trimmingPrefix("dlstore: "))
+    }
+    .filter { $0.hasPrefix(word) }
+  }
+
+  /// A cause of a failure: what the server answers, and the sentence, without the advice.
+  struct Cause: Sendable, CustomTestStringConvertible {
+    var name: String
+    var fault: Fault
+    var sentence: String
+    var advice = "'dlstore resume ID' tries again"
+
+    var testDescription: String { name }
+  }
+
+  private static let body = Body.generated(byteCount: 100_000, seed: 1)
+  private static let set = "'dlstore set ID --url URL'"
+
+  static let causes = [
+    Cause(
+      name: "401",
+      fault: .status(401),
+      sentence: "the server requires a login (401 Unauthorized)",
+      advice: "add the URL again with --netrc or --header 'Authorization: …'"
+    ),
+    Cause(
+      name: "403",
+      fault: .status(403),
+      sentence: "the server denies access (403 Forbidden)",
+      advice: "if the link has expired, \(set) sets a new one"
+    ),
+    Cause(
+      name: "404",
+      fault: .status(404),
+      sentence: "the server has no such file (404 Not Found)",
+      advice: "check the URL: \(set) corrects it"
+    ),
+    Cause(
+      name: "407",
+      fault: .status(407),
+      sentence: "the proxy requires a login (407 Proxy Authentication Required)",
+      advice: "give user and password in the URL of --proxy"
+    ),
+    Cause(
+      name: "410",
+      fault: .status(410),
+      sentence: "the file was removed from the server (410 Gone)",
+      advice: "check the URL: \(set) corrects it"
+    ),
+    Cause(
+      name: "400",
+      fault: .status(400),
+      sentence: "the server rejected the request (400 Bad Request)"
+    ),
+    Cause(
+      name: "416",
+      fault: .status(416),
+      sentence: "the server rejected a request for all bytes (416 Range Not Satisfiable)"
+    ),
+    Cause(
+      name: "429",
+      fault: .status(429),
+      sentence: "the server has received too many requests (429 Too Many Requests)"
+    ),
+    Cause(
+      name: "500",
+      fault: .status(500),
+      sentence: "the server has failed (500 Internal Server Error)"
+    ),
+    Cause(
+      name: "503",
+      fault: .status(503),
+      sentence: "the server cannot answer at the moment (503 Service Unavailable)"
+    ),
+    Cause(
+      name: "closed without answer",
+      fault: .emptyReply,
+      sentence: "SERVER closed the connection without an answer; it may expect https"
+    ),
+    Cause(
+      name: "reset after 20 kB",
+      fault: .resetAfter(bytes: 20_000),
+      sentence: "SERVER reset the connection"
+    ),
+    Cause(
+      name: "not HTTP",
+      fault: .rawResponse("220 ftp.example ready\r\n"),
+      sentence: "the answer of SERVER is not valid HTTP: invalid constant string"
+    ),
+  ]
+
+  @Test(arguments: causes)
+  func `a failure says what happened and what to do`(_ cause: Cause) async throws {
+    server.route("/x", Resource(Self.body, faults: cause.fault, then: .repeatLast))
+    let result = try await get(server.url("/x"), "--max-attempts", "1")
+    #expect(result.status == .failed)
+    let record = try record(server.url("/x"))
+    let sentence = cause.sentence.replacing("SERVER", with: "127.0.0.1 port \(server.port)")
+    let advice = cause.advice.replacing("ID", with: record.id)
+    #expect(lines(result, "failed") == ["failed x: \(sentence); \(advice)"])
+    #expect(!Self.jargon.contains { result.messages.contains($0) }, "\(result.messages)")
+  }
+
+  @Test func `a host that does not exist is named, and is asked twice`() async throws {
+    let result = try await get("http://no-such-host.invalid/x.iso", "--retry-wait", "1s")
+    #expect(result.status == .unreachable)
+    let record = try record("http://no-such-host.invalid/x.iso")
+    #expect(record.attempts.count == 2)
+    #expect(
+      lines(result, "failed") == [
+        "failed x.iso: there is no host 'no-such-host.invalid' (2 attempts); check the spelling of "
+          + "the URL: 'dlstore set \(record.id) --url URL' corrects it"
+      ]
+    )
+    let retry = lines(result, "retrying").first ?? ""
+    #expect(retry.contains("there is no host 'no-such-host.invalid'; attempt 2 of 2 in "))
+  }
+
+  @Test func `a refused connection is tried twice, and others do not wait longer`() async throws {
+    let closed = try ClosedPort()
+    server.route("/a", Resource(.text("a")))
+    let result = try await get(closed.url("/x"), server.url("/a"))
+    #expect(result.status == .unreachable)
+    #expect(try record(closed.url("/x")).attempts.count == 2)
+    #expect(try record(server.url("/a")).state == .completed)
+    let name = "127.0.0.1 port \(closed.port)"
+    #expect(lines(result, "failed").first?.contains("\(name) refused the connection") == true)
+    let summary = lines(result, "2 downloads: 1 completed (1 B in ").first ?? ""
+    #expect(summary.hasSuffix("), 1 failed:"), "\(result.messages)")
+    #expect(lines(result, "  x: ") == ["  x: \(name) refused the connection"])
+  }
+
+  @Test func `attempts that the user asks for are made`() async throws {
+    let closed = try ClosedPort()
+    _ = try await get(closed.url("/x"), "--max-attempts", "3")
+    #expect(try record(closed.url("/x")).attempts.count == 3)
+  }
+
+  @Test func `a server that has answered is tried again, with the number of attempts`() async throws
+  {
+    server.route("/x", Resource(Self.body, faults: .status(500), .status(500), .status(500)))
+    let result = try await get(server.url("/x"))
+    #expect(result.status == .done)
+    let retries = lines(result, "retrying")
+    #expect(retries.count == 3)
+    for (number, line) in zip(2..., retries) {
+      #expect(line.contains("(500 Internal Server Error); attempt \(number) of 8 in "), "\(line)")
+    }
+  }
+
+  @Test func `a proxy that cannot be reached is named`() async throws {
+    let closed = try ClosedPort()
+    let proxy = "http://127.0.0.1:\(closed.port)"
+    let refused = try await get(server.url("/x"), "--proxy", proxy)
+    #expect(refused.status == .unreachable)
+    let text = "the proxy 127.0.0.1 port \(closed.port) refused the connection"
+    #expect(lines(refused, "failed x: \(text)").first?.contains("check --proxy; ") == true)
+    let unknown = try await get(server.url("/x"), "--proxy", "http://no-proxy.invalid:3128")
+    let line = lines(unknown, "failed x: there is no host 'no-proxy.invalid'").first ?? ""
+    #expect(
+      line.contains("of the proxy no-proxy.invalid port 3128") && line.contains("check --proxy")
+    )
+  }
+
+  @Test func `a resumed attempt says at which byte`() async throws {
+    server.route("/x", Resource(Self.body, faults: .resetAfter(bytes: 60_000)))
+    let result = try await get(server.url("/x"))
+    #expect(result.status == .done)
+    let retry = lines(result, "retrying").first ?? ""
+    #expect(retry.contains("reset the connection; attempt 2 of 8 in "), "\(result.messages)")
+    #expect(retry.contains(/, from byte [1-9][0-9]*$/))
+  }
+
+  @Test(arguments: DownloadFailure.Code.allCases)
+  func `each code has advice in plain words`(_ code: DownloadFailure.Code) {
+    for message in ["what happened", "the proxy h port 1 refused", "x is not trusted", "(401 U)"] {
+      let advice = FailureSentence.advice(for: DownloadFailure(code, message), id: "0123")
+      #expect(advice.contains("'dlstore ") || advice.contains("--") || advice.contains("owner"))
+      #expect(!advice.hasSuffix(".") && !advice.contains(code.rawValue + ","))
+      #expect(advice.first?.isUppercase == false)
+    }
+  }
+
+  @Test func `a completed download says where it is, how long it took, and whether it is correct`()
+    async throws
+  {
+    server.route("/x", Resource(Self.body))
+    let copy = folder.path("copy")
+    try Data(Self.body.bytes(at: 0, count: 100_000)).write(to: URL(filePath: copy))
+    let digest = try Digest.ofFile(at: copy, .sha256).text
+    let result = try await get(server.url("/x"), "--checksum", digest)
+    let line = lines(result, "completed").first ?? ""
+    #expect(line.hasPrefix("completed \(folder.path("files/x")): 97.7 KiB in "), "\(line)")
+    #expect(line.hasSuffix(", sha256 correct"))
+  }
+
+  @Test func `add says where the files will be`() async throws {
+    let one = await dlstore("--store", store, "add", server.url("/x"))
+    let files = "\(store)/files"
+    #expect(lines(one, "'") == ["'dlstore run' downloads the file into \(files)"])
+    let known = await dlstore("--store", store, "add", server.url("/x"))
+    #expect(known.messages.isEmpty)
+    let urls = [server.url("/y"), server.url("/z"), "--folder", "sub"]
+    let more = await dlstore(["--store", store, "add"] + urls)
+    #expect(lines(more, "'") == ["'dlstore run' downloads 2 files into \(files)/sub"])
+  }
+
+  @Test func `run --until-idle of a missing store is an error, and creates none`() async throws {
+    let result = await dlstore("--store", store, "run", "--until-idle")
+    #expect(result.status == .notFound)
+    #expect(result.messages.contains("there is no store here"))
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+}

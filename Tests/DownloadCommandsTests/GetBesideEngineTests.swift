@@ -1,0 +1,208 @@
+import DownloadStore
+import DownloadSync
+import FaultServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// `get` while the engine of another process runs on the store.
+@Suite(.timeLimit(.minutes(10)))
+struct GetBesideEngineTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+  private let body = Body.generated(byteCount: 3_000_000, seed: 33)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+
+  private func start(_ arguments: String...) throws -> DLStoreProcess {
+    try DLStoreProcess(arguments, store: store, in: folder.path)
+  }
+
+  /// Routes a file whose transfer takes minutes, unless the gate is opened.
+  private func gated(_ path: String) -> Gate {
+    let gate = Gate()
+    var resource = Resource(body)
+    (resource.bytesPerSecond, resource.rateGate) = (10_000, gate)
+    server.route(path, resource)
+    return gate
+  }
+
+  /// Starts a service, and ends it after `body`.
+  private func serving(
+    _ body: (DLStoreProcess) async throws -> Void
+  ) async throws {
+    server.route("/first", Resource(.text("x")))
+    let first = try start("add", server.url("/first"))
+    #expect(try await first.status() == 0)
+    let service = try start("run", "--max-attempts", "1")
+    do {
+      try await service.message("completed ")
+      try await body(service)
+    } catch {
+      service.send(SIGKILL)
+      throw error
+    }
+    service.send(SIGTERM)
+    #expect(try await service.status() == 0)
+  }
+
+  @Test func `get waits for the engine of a service, and ends with the results`() async throws {
+    try await serving { service in
+      server.route("/a", Resource(body))
+      let get = try start("get", server.url("/a"), server.url("/none"))
+      #expect(try await get.status() == 1)
+      #expect(body.matches(file: folder.path("a")))
+      #expect(get.messages.contains("waiting for it (Ctrl-C ends only the waiting"))
+      #expect(get.messages.contains("completed \(folder.path("a")): 2.9 MiB"))
+      #expect(get.messages.contains("failed none: the server has no such file (404 Not Found); "))
+      #expect(get.messages.contains("2 downloads: 1 completed ("))
+      let again = try start("get", server.url("/a"))
+      #expect(try await again.status() == 0)
+      #expect(again.messages.contains("already complete: "))
+      #expect(!again.messages.contains("dlstore: completed "))
+      // The engine of the service has fetched it.
+      #expect(service.messages.contains("completed \(folder.path("a"))"))
+    }
+  }
+
+  @Test func `Ctrl-C ends the waiting and not the download`() async throws {
+    try await serving { service in
+      let gate = gated("/a")
+      let get = try start("get", server.url("/a"))
+      try await get.message("started a")
+      get.send(SIGINT)
+      #expect(try await get.status() == 130)
+      #expect(get.messages.contains("stopped waiting; the other engine goes on"))
+      gate.open()
+      try await service.message("completed \(folder.path("a"))")
+    }
+    #expect(body.matches(file: folder.path("a")))
+  }
+
+  @Test func `a download that another command pauses ends the waiting`() async throws {
+    try await serving { _ in
+      _ = gated("/a")
+      let get = try start("get", server.url("/a"))
+      try await get.message("started a")
+      let pause = try start("pause", server.url("/a"))
+      #expect(try await pause.status() == 0)
+      #expect(try await get.status() == 1)
+      #expect(get.messages.contains("a was paused by another command; 'dlstore resume "))
+    }
+  }
+
+  @Test func `of two gets on one store the second waits for the first, and takes over`()
+    async throws
+  {
+    let gate = gated("/a")
+    server.route("/b", Resource(body))
+    let first = try start("get", server.url("/a"))
+    try await first.message("started a")
+    let second = try start("get", server.url("/b"))
+    try await second.message("waiting for it")
+    gate.open()
+    #expect(try await first.status() == 0)
+    #expect(try await second.status() == 0)
+    for name in ["a", "b"] { #expect(body.matches(file: folder.path(name))) }
+    #expect(second.messages.contains("completed \(folder.path("b"))"))
+  }
+
+  @Test func `when the other engine is killed, the waiting get takes its own download over`()
+    async throws
+  {
+    try await serving { _ in }
+    _ = gated("/a")
+    let service = try start("run")
+    let add = try start("add", server.url("/a"))
+    #expect(try await add.status() == 0)
+    try await service.message("started a")
+    let get = try start("get", server.url("/a"))
+    try await get.message("waiting for it")
+    server.route("/a", Resource(body))
+    service.send(SIGKILL)
+    _ = try await service.status()
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(body.matches(file: folder.path("store/files/a")))
+  }
+
+  @Test func `with --no-wait get exits with 75, and the engine runs the download`() async throws {
+    try await serving { service in
+      server.route("/a", Resource(body))
+      let get = try start("get", "--no-wait", server.url("/a"))
+      #expect(try await get.status() == 75)
+      try await service.message("completed \(folder.path("a"))")
+    }
+  }
+}
+
+/// The events that follow from the records of another engine.
+struct FollowedRecordsTests {
+  private let folder: TemporaryFolder
+  private let store: RecordStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try RecordStore(at: folder.path("store"))
+  }
+
+  private func record(_ name: String) throws -> DownloadRecord {
+    try store.addNow([DownloadRequest(url: "http://h/\(name)")])[0].record
+  }
+
+  private func words(_ events: [DownloadEvent]) -> [String] {
+    events.map { event in
+      switch event {
+      case .started(_, let offset): "started \(offset)"
+      case .completed: "completed"
+      case .failed(_, let failure): "failed \(failure.code.rawValue)"
+      case .retrying(_, _, let wait): "retrying \(wait / .seconds(1))"
+      case .released: "released"
+      default: "\(event)"
+      }
+    }
+  }
+
+  @Test func `each change of state is one event`() throws {
+    let now = Date(timeIntervalSince1970: 1_000)
+    var followed = FollowedRecords(complete: [])
+    var record = try record("a")
+    func note() -> [String] { words(followed.note([record], now: now, at: .now)) }
+    #expect(note() == [])
+    (record.state, record.received) = (.running, 7)
+    #expect(note() == ["started 7"])
+    record.received = 9
+    #expect(note() == [] && !followed.haveEnded)
+    #expect(followed.progress(at: .now).map(\.received) == [9])
+    record.attempts = [
+      Attempt(at: now, url: record.url, failure: .init(.serverBusy, ""), received: 9)
+    ]
+    (record.state, record.failedAttempts) = (.failedRetryable, 1)
+    record.nextRetryAt = now.addingTimeInterval(3)
+    #expect(note() == ["retrying 3.0"] && note() == [])
+    record.failedAttempts = 2
+    #expect(note() == ["retrying 3.0"])
+    record.state = .paused
+    #expect(note() == ["released"] && followed.haveEnded)
+    record.state = .failedPermanent
+    #expect(note() == ["failed serverBusy"] && followed.haveEnded)
+    record.state = .completed
+    #expect(note() == ["completed"] && note() == [])
+    #expect(followed.progress(at: .now).isEmpty)
+  }
+
+  @Test func `a download that was complete before is not reported, and a fast one is`() throws {
+    var (old, fast) = (try record("old"), try record("fast"))
+    (old.state, fast.state) = (.completed, .completed)
+    var followed = FollowedRecords(complete: [old.url])
+    let events = followed.note([old, fast], now: .now, at: .now)
+    #expect(events.map(\.url) == [fast.url] && words(events) == ["completed"])
+  }
+}

@@ -1,0 +1,87 @@
+import DownloadStore
+import DownloadSync
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// The lines at the end of a run.
+struct RunReportTests {
+  private let start = ContinuousClock.now
+  private let folder: TemporaryFolder
+  private let store: RecordStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try RecordStore(at: folder.path("store"))
+  }
+
+  private func record(_ name: String, received: Int64 = 0) throws -> DownloadRecord {
+    var record = try store.addNow([DownloadRequest(url: "http://h/\(name)")])[0].record
+    record.received = received
+    return record
+  }
+
+  @Test func `many downloads end with the counts, the bytes, the time, and each failure`() throws {
+    var report = RunReport(start: start)
+    let gone = DownloadFailure(.notFound, "the server has no such file (404 Not Found)")
+    for number in 1...3 {
+      let name = "f\(number)"
+      _ = try report.note(.started(record(name), offset: 1_048_576), at: start)
+      let amount = try report.note(
+        .completed(record(name, received: 3_145_728)),
+        at: start + .seconds(2)
+      )
+      #expect(amount?.text == "in 2 s (1.0 MiB/s)")
+    }
+    _ = try report.note(.failed(record("x"), gone), at: start)
+    #expect(
+      report.lines(at: start + .seconds(19)) == [
+        "4 downloads: 3 completed (6.0 MiB in 19 s), 1 failed:",
+        "  x: the server has no such file (404 Not Found)",
+      ]
+    )
+    // A hook or another command has started it again.
+    _ = try report.note(.completed(record("x")), at: start)
+    #expect(report.lines(at: start + .seconds(90)).first?.hasPrefix("5 downloads: 4 ") == true)
+  }
+
+  @Test func `a single download has no summary, and long lists are cut`() throws {
+    var report = RunReport(start: start)
+    let gone = DownloadFailure(.notFound, "gone")
+    _ = try report.note(.failed(record("0"), gone), at: start)
+    #expect(report.lines(at: start).isEmpty)
+    for number in 1..<200 { _ = try report.note(.failed(record("\(number)"), gone), at: start) }
+    let lines = report.lines(at: start)
+    #expect(lines.count == 2 + RunReport.maximumFailures)
+    #expect(lines.last == "  … and 150 more")
+  }
+
+  @Test func `dropped bytes count as received again, and retries keep the first start`() throws {
+    var report = RunReport(start: start)
+    _ = try report.note(.started(record("a"), offset: 500), at: start)
+    _ = try report.note(.started(record("a"), offset: 0), at: start + .seconds(5))
+    let amount = try report.note(.completed(record("a", received: 1_000)), at: start + .seconds(10))
+    #expect(amount == TransferAmount(byteCount: 1_000, duration: .seconds(10)))
+  }
+
+  @Test func `waiting attempts count down, the next one first`() throws {
+    var retries = PendingRetries()
+    let failure = DownloadFailure(.serverBusy, "busy")
+    var (a, b) = (try record("a"), try record("b"))
+    (a.failedAttempts, b.failedAttempts) = (2, 1)
+    retries.note(.retrying(a, failure, wait: .seconds(9)), at: start)
+    retries.note(.retrying(b, failure, wait: .seconds(3)), at: start)
+    let text = EventLine(retry: RetryPolicy(maximumAttempts: 8))
+    #expect(
+      retries.lines(text, at: start + .milliseconds(500)) == [
+        "b: attempt 2 of 8 in 3 s", "a: attempt 3 of 8 in 9 s",
+      ]
+    )
+    #expect(retries.lines(text, at: start + .seconds(3)).first == "b: attempt 2 of 8")
+    retries.note(.started(b, offset: 0), at: start)
+    retries.note(.released(url: a.url), at: start)
+    #expect(retries.lines(text, at: start).isEmpty)
+  }
+}
