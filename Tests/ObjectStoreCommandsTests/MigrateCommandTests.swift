@@ -149,6 +149,106 @@ struct MigrateCommandTests {
     #expect(try Store.migrationStatus(at: store).version == 1)
   }
 
+  private static let wholeNumber = "is not a whole number from 1 to 4294967295"
+
+  @Test(
+    arguments: [
+      (#"[{"version": 4294967296, "summary": "x", "operations": []}]"#, wholeNumber),
+      (#"[{"version": 1.5, "summary": "x", "operations": []}]"#, wholeNumber),
+      (#"[{"version": -1, "summary": "x", "operations": []}]"#, wholeNumber),
+      (#"[{"version": 0, "summary": "x", "operations": []}]"#, wholeNumber),
+      (#"[{"version": "2", "summary": "x", "operations": []}]"#, "is not a number"),
+      (#"[{"version": 2, "operations": []}]"#, "has no 'summary'"),
+      (#"[{"version": 2, "summary": "x", "operations": {}}]"#, "is not an array"),
+      (#"[{"version": 2, "summary": "x", "operations": [7]}]"#, "is not an object"),
+      (#"[]"#, "has no steps"),
+      (#"[{]"#, "is not valid JSON"),
+      (
+        #"""
+        [{"version": 3, "summary": "x", "operations": []},
+        {"version": 3, "summary": "y", "operations": []}]
+        """#, "must ascend"
+      ),
+    ]
+  )
+  func `what is wrong with a file of steps is said in words`(
+    steps: String,
+    reason: String
+  ) async throws {
+    try makeNotes()
+    let result = await migrate("--steps", try stepsFile(#"{"steps": \#(steps)}"#))
+    #expect(result.status == .damaged)
+    #expect(result.messages.contains(reason), "\(result.messages)")
+    #expect(!result.messages.contains("Error") && !result.messages.contains("codingPath"))
+  }
+
+  @Test(
+    arguments: [
+      (#"{"renameField": "text", "of": "Note", "to": "rank"}"#, "whose values it would lose"),
+      (#"{"renameField": "id", "of": "Note", "to": "rank"}"#, "whose values it would lose"),
+      (#"{"renameModel": "Shelf", "to": "Note"}"#, "whose objects it would merge"),
+      (#"{"removeField": "txet", "of": "Note"}"#, "Note has no field txet"),
+      (#"{"renameField": "txet", "of": "Note", "to": "body"}"#, "Note has no field txet"),
+      (#"{"removeField": "text", "of": "Nota"}"#, "there is no model Nota"),
+      (#"{"removeModel": "Shelv"}"#, "there is no model Shelv"),
+      (#"{"renameModel": "Nota", "to": "Memo"}"#, "there is no model Nota"),
+      (#"{"removeField": "id", "of": "Note"}"#, "it is the primary key"),
+      (#"{"renameModel": "Note", "to": "a/b"}"#, "a model's name has"),
+      (#"{"renameModel": "Note", "to": "store"}"#, "a model's name has"),
+      (#"{"renameModel": "Note", "to": "\#(longName)"}"#, "a model's name has"),
+      (#"{"renameField": "text", "of": "Note", "to": "\#(longName)"}"#, "a field's name has"),
+      // The second operation refers to a model that the first has removed.
+      (
+        #"{"removeModel": "Note"}, {"removeField": "text", "of": "Note"}"#,
+        "there is no model Note"
+      ),
+    ]
+  )
+  func `a step that does not fit the store is refused before it changes anything`(
+    operations: String,
+    reason: String
+  ) async throws {
+    let models: [any Model.Type] = [SampleNote.self, SampleShelf.self]
+    try await Store(at: store, models: models).write { tx in
+      try tx.insert(SampleNote(id: 1, text: "one", rank: 7))
+      try tx.insert(SampleShelf(50, "shelf"))
+    }
+    let before = try Data(contentsOf: URL(filePath: store + "/data.mdb"))
+    let file = try stepsFile(
+      #"{"steps": [{"version": 2, "summary": "tidy up", "operations": [\#(operations)]}]}"#
+    )
+    for options in [["--check"], ["--dry-run"], []] {
+      let result = await objectstore([store, "migrate"] + options + ["--steps", file])
+      #expect(result.status == .damaged)
+      #expect(result.output == "")
+      #expect(result.messages.contains("step 2 (tidy up) cannot "))
+      #expect(result.messages.contains(reason))
+    }
+    #expect(try Data(contentsOf: URL(filePath: store + "/data.mdb")) == before)
+    let files = try FileManager.default.contentsOfDirectory(atPath: store).sorted()
+    #expect(files == ["changes", "data.mdb", "lock.mdb"])
+  }
+
+  private static let longName = String(repeating: "x", count: 101)
+
+  @Test func `a name that an operation has freed can be used by the next one`() async throws {
+    try makeNotes()
+    let file = try stepsFile(
+      """
+      {"steps": [{"version": 2, "summary": "swap", "operations": [
+        {"renameField": "rank", "of": "Note", "to": "old"},
+        {"renameField": "text", "of": "Note", "to": "rank"},
+        {"renameField": "old", "of": "Note", "to": "text"}
+      ]}]}
+      """
+    )
+    #expect(await migrate("--steps", file).status == .done)
+    let lines = await objectstore([store, "query", "Note", "--format", "jsonl"]).lines
+    #expect(lines.count == 3)
+    #expect(lines[0].contains(#""rank":"note 1""#) && lines[0].contains(#""text":1"#))
+    #expect(await objectstore(store, "verify").status == .done)
+  }
+
   @Test func `a missing file of steps and options that exclude each other are refused`()
     async throws
   {

@@ -21,7 +21,8 @@ package import ObjectStore
 /// ```
 package struct MigrationStepsFile: Decodable {
   private struct Step: Decodable {
-    var version: UInt32
+    /// Any number, so that one that is not a version can be named.
+    var version: Double
     var summary: String
     var operations: [Operation]
   }
@@ -70,24 +71,32 @@ package struct MigrationStepsFile: Decodable {
     let file: MigrationStepsFile
     do {
       file = try JSONDecoder().decode(MigrationStepsFile.self, from: data)
-    } catch {
-      throw CommandFailure(.damaged, "\(name) is not a file of migration steps: \(error)")
+    } catch let error as DecodingError {
+      throw CommandFailure(.damaged, "\(name) is not a file of migration steps: \(reason(error))")
     }
-    guard let first = file.steps.first, first.version > 0,
-      zip(file.steps, file.steps.dropFirst()).allSatisfy({ $0.version < $1.version })
-    else {
-      throw CommandFailure(.damaged, "\(name): the versions of the steps must ascend from 1")
+    let versions = try file.steps.enumerated().map { number, step in
+      guard let version = UInt32(exactly: step.version), version > 0 else {
+        throw CommandFailure(
+          .damaged,
+          "\(name): the version of step \(number + 1) is not a whole number from 1 to \(UInt32.max)"
+        )
+      }
+      return version
     }
-    return try file.steps.map { step in
+    guard !versions.isEmpty else { throw CommandFailure(.damaged, "\(name) has no steps") }
+    guard zip(versions, versions.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      throw CommandFailure(.damaged, "\(name): the versions of the steps must ascend")
+    }
+    return try zip(file.steps, versions).map { step, version in
       MigrationStep(
         step.summary,
-        to: step.version,
+        to: version,
         try step.operations.enumerated().map { number, operation in
           guard let operation = operation.operation else {
             throw CommandFailure(
               .damaged,
               """
-              \(name): operation \(number + 1) of version \(step.version) is none of renameModel \
+              \(name): operation \(number + 1) of version \(version) is none of renameModel \
               (to), removeModel, renameField (of, to) and removeField (of)
               """
             )
@@ -96,5 +105,36 @@ package struct MigrationStepsFile: Decodable {
         }
       )
     }
+  }
+
+  /// What is wrong, in words.
+  private static func reason(_ error: DecodingError) -> String {
+    func place(_ path: [any CodingKey]) -> String {
+      let text = path.reduce(into: "") { text, key in
+        if let index = key.intValue {
+          text += "[\(index)]"
+        } else {
+          text += (text.isEmpty ? "" : ".") + key.stringValue
+        }
+      }
+      return text.isEmpty ? "the file" : "'\(text)'"
+    }
+    return switch error {
+    case .keyNotFound(let key, let context):
+      "\(place(context.codingPath)) has no '\(key.stringValue)'"
+    case .valueNotFound(_, let context): "\(place(context.codingPath)) has no value"
+    case .typeMismatch(let type, let context):
+      "\(place(context.codingPath)) is not \(kind(type))"
+    case .dataCorrupted(let context):
+      context.codingPath.isEmpty
+        ? "it is not valid JSON" : "\(place(context.codingPath)) has an invalid value"
+    @unknown default: "it is not valid JSON"
+    }
+  }
+
+  private static func kind(_ type: any Any.Type) -> String {
+    if type == String.self { return "a string" }
+    if type == Double.self { return "a number" }
+    return type is any Sequence.Type && type != [String: Any].self ? "an array" : "an object"
   }
 }
