@@ -226,7 +226,7 @@ public final class Environment: Sendable {
     guard !hasCheckedNumber.load(ordering: .relaxed) else { return transaction }
     // Now no commit is under way, so the numbers must be equal.
     let last = try lastTransactionIDInFile()
-    guard isInMemory || last == transaction.id - 1 else {
+    guard isInMemory || last == transaction.id &- 1 else {
       throw LMDBError(
         .busy,
         operation:

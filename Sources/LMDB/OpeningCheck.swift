@@ -52,7 +52,7 @@ struct OpeningCheck {
     let flags = lengthening ? 0 : MDB_RDONLY
     let transaction = unsafe try transactionBegin(handle, flags: flags)
     defer { unsafe transactionAbort(transaction) }
-    let number = unsafe transactionID(transaction) - (lengthening ? 1 : 0)
+    let number = unsafe transactionID(transaction) &- (lengthening ? 1 : 0)
     var verifier = try PageVerifier(descriptor: descriptor, pageSize: pageSize, transaction: number)
     guard try verifier.run() else { return false }
     guard !isReadOnly else { return true }

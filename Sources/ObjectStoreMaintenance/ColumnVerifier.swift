@@ -99,7 +99,9 @@ struct ColumnVerifier {
     do throws(RecordError) {
       let seed = unsafe column.seed(ofChunk: number)
       let view = unsafe try ColumnChunkView(entry.value, seed: seed, width: column.width)
-      guard number <= ColumnChunk.number(of: .max), unsafe view.isWellFormed else {
+      guard number <= ColumnChunk.number(of: .max), unsafe view.isWellFormed,
+        unsafe view.objects.subtracting(ColumnChunk.slots(of: number)).isEmpty
+      else {
         throw RecordError(.invalidValue)
       }
       return unsafe (number, view)

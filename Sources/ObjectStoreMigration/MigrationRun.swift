@@ -155,12 +155,13 @@ struct MigrationRun {
         let (batch, next) = try read(entry, from: cursor.next, transaction)
         isLast = next == nil
         cursor.next = next ?? .max
-        cursor.objectCount += UInt64(batch.count)
+        // A count for display, and a damaged one must not end the process.
+        cursor.objectCount &+= UInt64(batch.count)
         let entries = unsafe try entries(batch, source, &models)
         try writer.write(entries, models, cursor) { failure in
           try note(failure)
         }
-        objectCount = Int(cursor.objectCount)
+        objectCount = Int(clamping: cursor.objectCount)
         if let memory = AnonymousMemory.current { peakMemory = max(peakMemory ?? 0, memory) }
         options.migration?.didWrite?()
         progress?(MigrationProgress(objectCount: objectCount, totalObjectCount: total))

@@ -33,6 +33,14 @@ package enum ColumnChunk {
   /// The object's position in its chunk, from 0 to 239.
   package static func slot(of objectID: UInt64) -> Int { Int(objectID % UInt64(slotCount)) }
 
+  /// The slots of a chunk whose objects can exist: all, except in the chunk with the greatest id.
+  package static func slots(of number: UInt64) -> ColumnMask {
+    guard number == Self.number(of: .max) else { return .all }
+    var slots = ColumnMask.all
+    for slot in Self.slot(of: .max) + 1..<slotCount { slots.remove(slot) }
+    return slots
+  }
+
   /// The id of the object in the first slot.
   ///
   /// Wraps around for a number that no object has.
@@ -52,12 +60,12 @@ package struct ColumnMask: Sendable, Hashable {
   static func | (left: Self, right: Self) -> Self { Self(words: left.words | right.words) }
 
   /// The slots that are not in `other`.
-  func subtracting(_ other: Self) -> Self { Self(words: words & ~other.words) }
+  package func subtracting(_ other: Self) -> Self { Self(words: words & ~other.words) }
 
   /// The number of slots.
   package var count: Int { Int(words.nonzeroBitCount.wrappedSum()) }
 
-  var isEmpty: Bool { words == .zero }
+  package var isEmpty: Bool { words == .zero }
 
   func contains(_ slot: Int) -> Bool { words[slot >> 6] >> UInt64(slot & 63) & 1 != 0 }
 

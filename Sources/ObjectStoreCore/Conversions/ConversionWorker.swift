@@ -148,7 +148,8 @@ struct ConversionWorker {
         throw StoreError(error, model: name, objectID: id)
       }
       count += 1
-      pass.objectCount += 1
+      // A count for display, and a damaged one must not end the process.
+      pass.objectCount &+= 1
       unsafe entry = unsafe try cursor.next()
     }
     pass.next = .max

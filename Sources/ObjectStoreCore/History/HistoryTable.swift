@@ -207,7 +207,7 @@ package struct HistoryTable: Sendable {
     var end = try end(in: transaction)
     // A compacted backup of the store numbers its commits from 1 again.
     if floor.isOff || end.token.number >= number {
-      try restart(after: number - 1, in: &transaction)
+      try restart(after: number &- 1, in: &transaction)
       floor = try self.floor(in: transaction)
       end = End(token: floor.token, commitSum: floor.commitSum, byteSum: floor.byteSum)
     }
@@ -216,8 +216,9 @@ package struct HistoryTable: Sendable {
     if encoded.count + HistoryEntry.headerSize > maximumSize {
       encoded = HistoryEntry.encode(models.map { $0.coveringAllObjects })
     }
-    let commitSum = end.commitSum + 1
-    let byteSum = end.byteSum + UInt64(encoded.count + HistoryEntry.headerSize)
+    // Only differences of the sums matter, so those of a damaged entry may wrap around.
+    let commitSum = end.commitSum &+ 1
+    let byteSum = end.byteSum &+ UInt64(encoded.count + HistoryEntry.headerSize)
     try trim(from: floor, commitSum: commitSum, byteSum: byteSum, limit: limit, in: &transaction)
     let value = HistoryEntry.encode(
       version: HistoryEntry.version(of: models),
@@ -244,8 +245,8 @@ package struct HistoryTable: Sendable {
     in transaction: inout WriteTransaction
   ) throws {
     func isWithin(_ commits: Int, _ byteCount: Int, from floor: Floor) -> Bool {
-      commitSum &- min(floor.commitSum, commitSum) <= UInt64(commits)
-        && byteSum &- min(floor.byteSum, byteSum) <= UInt64(byteCount)
+      commitSum &- floor.commitSum <= UInt64(commits)
+        && byteSum &- floor.byteSum <= UInt64(byteCount)
     }
     guard !isWithin(limit.commits, limit.byteCount, from: floor) else { return }
     let fewest = limit.commits - limit.commits / 8
@@ -284,6 +285,7 @@ package struct HistoryTable: Sendable {
     after key: UInt64,
     in transaction: borrowing WriteTransaction
   ) throws -> UInt64? {
+    guard key < .max else { return nil }
     let cursor = unsafe try transaction.cursor(on: database)
     let entry = try unsafe withUnsafeBytes(of: key + 1) { unsafe try cursor.first(atOrAfter: $0) }
     return unsafe try entry.map { unsafe try Key($0.key).rawValue }

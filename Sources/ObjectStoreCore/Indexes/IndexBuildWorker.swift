@@ -142,7 +142,8 @@ package struct IndexBuildWorker {
       count += 1
       return true
     }
-    run.following.objectCount += UInt64(count)
+    // A count for display, and a damaged one must not end the process.
+    run.following.objectCount &+= UInt64(count)
     run.isLast = next == nil
     if let next { run.following.next = next }
     run.isRead = run.isLast || run.keys.byteCount >= memoryLimit

@@ -120,7 +120,7 @@ package final class CommitFeed: Sendable {
     through last: UInt64
   ) -> [(number: UInt64, models: [HistoryEntry.ModelEntry])]? {
     state.withLock { state in
-      guard last - first <= UInt64(state.recent.count) else { return nil }
+      guard first <= last, last - first <= UInt64(state.recent.count) else { return nil }
       // Two threads may have published their commits out of order.
       let wanted = state.recent.filter { $0.number > first && $0.number <= last }
         .sorted { $0.number < $1.number }

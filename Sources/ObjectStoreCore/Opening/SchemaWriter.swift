@@ -111,7 +111,7 @@ struct SchemaWriter {
     // The file of a migration begins with the number of the store's last commit, and without pages.
     let statistics = try environment.statistics()
     let hasPages = statistics.usedSize > 2 * statistics.pageSize
-    guard last == transaction.id - 1, last <= Self.firstCommit || !hasPages else {
+    guard last == transaction.id &- 1, last <= Self.firstCommit || !hasPages else {
       throw StoreError(
         .damaged,
         """

@@ -67,6 +67,41 @@ import Testing
     }
   }
 
+  // MARK: Damage
+
+  @Test(arguments: [true, false])
+  func `a chunk with objects that cannot exist is damaged`(isLast: Bool) throws {
+    let store = try makeStore(Columnar.self)
+    // The last chunk has 16 possible ids, and no chunk has more than 240 slots.
+    let number = isLast ? ColumnChunk.number(of: .max) : 900
+    let chunk = ColumnChunkBuilder(width: 8)
+    for slot in isLast ? [239] : [3] {
+      try unsafe withUnsafeBytes(of: 2_000 as Int64) { value throws(RecordError) in
+        unsafe try chunk.set(.present(value), at: slot)
+      }
+    }
+    var bytes = unsafe Array(chunk.bytes)
+    if !isLast {
+      for offset in [ColumnChunk.objectsOffset, ColumnChunk.valuesOffset] {
+        bytes[offset + 31] = 0xFF
+      }
+    }
+    let seed = ColumnChunk.seed(number: number, fieldID: Self.largeID)
+    let checksum = unsafe bytes.withUnsafeBytes {
+      unsafe RecordHeader.checksum(of: $0, seed: seed)
+    }
+    for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
+    try edit(Self.largeTable) { tx, table in
+      try tx.put(bytes.span, for: key(number).span, in: table)
+    }
+    let error = #expect(throws: StoreError.self) {
+      _ = try store.read { try $0.fetch(Columnar.where { $0.large > 990 }) }
+    }
+    #expect(error?.code == .damaged)
+    #expect(error?.message.contains("cannot exist") == true)
+    #expect(try store.verify().problemCounts[.column, default: 0] > 0)
+  }
+
   // MARK: Schema
 
   @Test func `a store describes its columns`() throws {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import LMDB
 @testable import ObjectStoreCore
+@testable import ObjectStoreMaintenance
 
 @Suite(.timeLimit(.minutes(10))) struct HistoryTests {
   private struct Failure: Error {}
@@ -298,6 +299,37 @@ import Testing
     #expect(later.number < 1_000)
     try store.write { try $0.insert(Everything(id: 3)) }
     #expect(try changes(since: later)?.inserted.map(\.id) == [3])
+  }
+
+  @Test(arguments: [0, 50, 1 << 63, .max - 1, .max] as [UInt64])
+  func `sums of the last entry that are too great or too small do not end a writer`(
+    sum: UInt64
+  ) throws {
+    let store = try Store(
+      at: folder.path("limited"),
+      models: [Everything.self],
+      options: StoreOptions(historyLimit: HistoryLimit(commits: 12, byteCount: 2_000))
+    )
+    for id in 1...3 as ClosedRange<Int64> { try store.write { try $0.insert(Everything(id: id)) } }
+    let history = try #require(try StoredSchema(store.environment).history)
+    let last = try store.historyToken()
+    var raw = try store.environment.beginWrite()
+    let bytes = HistoryEntry.encode(nonce: last.nonce, commitSum: sum, byteSum: sum, models: [])
+    try unsafe withUnsafeBytes(of: HistoryTable.Key(number: last.number).rawValue) { key in
+      try unsafe bytes.withUnsafeBytes {
+        unsafe try raw.put($0, for: key, in: history.database)
+      }
+    }
+    try raw.commit()
+    for id in 10...100 as ClosedRange<Int64> {
+      let token = try store.historyToken()
+      try store.write { try $0.insert(Everything(id: id)) }
+      #expect(try changes(since: token, in: store)?.inserted.map(\.id) == [id])
+    }
+    // The length of the history is limited again.
+    #expect(try store.read { try $0.count(Everything.all) } == 94)
+    #expect(try changes(since: last, in: store) == nil)
+    #expect(try store.verify().problems == [])
   }
 
   @Test func `changes by a program with another schema are reported with this schema's fields`()

@@ -289,6 +289,23 @@ struct PlainKeyedPage: PageModel {
     #expect(throws: StoreError.self) { try store.finishIndexBuilds() }
   }
 
+  @Test func `a build with the greatest possible count of objects is completed`() throws {
+    try makeStore(PlainPage.self, count: 3_000)
+    let environment = try begin(SequentialPage.self)
+    let schema = try StoredSchema(environment)
+    var transaction = try environment.beginWrite()
+    for var build in try schema.metadata.indexBuilds(in: transaction) {
+      build.objectCount = .max - 1
+      try schema.metadata.set(build.encoded, for: build.key, in: &transaction)
+    }
+    try transaction.commit()
+    let store = try open(SequentialPage.self)
+    #expect(try store.indexBuilds().count > 0)
+    var worker = IndexBuildWorker(environment, memoryLimit: 1 << 20)
+    while try worker.step() != .nothing {}
+    try expectIndexed(SequentialPage.self, store)
+  }
+
   @Test(arguments: ["rebuild", "import"])
   func `rebuilding or importing an index completes its build`(operation: String) throws {
     try makeStore(PlainPage.self, count: 3_000)

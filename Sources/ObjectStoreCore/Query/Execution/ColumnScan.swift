@@ -101,7 +101,11 @@ final class ColumnCursor {
       throw unsafe damaged("has the chunk \(number), which no object can have")
     }
     if let changed = unsafe cache?.chunk(number) { return unsafe (number, changed.view) }
-    return unsafe (number, try column.view(entry.value, number: number))
+    let view = unsafe try column.view(entry.value, number: number)
+    guard unsafe view.objects.subtracting(ColumnChunk.slots(of: number)).isEmpty else {
+      throw unsafe damaged("has objects in chunk \(number) that cannot exist")
+    }
+    return unsafe (number, view)
   }
 
   /// Moves to the chunk with this number, which is usually the next one.
