@@ -43,6 +43,41 @@ struct SupervisionTests {
     #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == 1)
   }
 
+  @Test func `crashes without a commit end the program`() {
+    var supervision = supervision
+    let crash = ProcessEnd.signalled(SIGILL)
+    for _ in 1..<Supervision.maximumIdleCrashes {
+      let step = supervision.step(after: crash, notes: [.ready], commit: 7, stop: nil)
+      #expect(status(step) == nil)
+    }
+    let last = supervision.step(after: crash, notes: [.ready], commit: 7, stop: nil)
+    #expect(status(last) == 1)
+    guard case .end(_, let message?) = last else { return #expect(Bool(false)) }
+    #expect(message.contains("5 times without a change of the store"))
+  }
+
+  @Test func `each commit begins the count of crashes again`() {
+    var supervision = supervision
+    for crash in 0..<100 as Range<UInt64> {
+      // Every fourth worker changes the store.
+      let step = supervision.step(
+        after: .signalled(SIGILL),
+        notes: [.ready],
+        commit: crash / 4,
+        stop: nil
+      )
+      #expect(status(step) == nil)
+    }
+  }
+
+  @Test(arguments: [0, 0x66, 0x7266_7266_7266_7266, .max] as [UInt64])
+  func `the note that the engine is ready has the number of the last commit`(commit: UInt64) {
+    let bytes = Worker.Report.ready(commit: commit) + [Worker.Note.failed.rawValue]
+    #expect(Worker.Report(bytes) == Worker.Report(notes: [.ready, .failed], commit: commit))
+    #expect(Worker.Report(bytes.dropLast()) == Worker.Report(notes: [.ready], commit: commit))
+    #expect(Worker.Report([]) == Worker.Report())
+  }
+
   @Test func `a killed worker is not restarted`() {
     var supervision = supervision
     #expect(status(supervision.step(after: .signalled(SIGKILL), notes: [.ready], stop: nil)) == 1)

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
+internal import ObjectStore
 
 /// Runs an engine in the foreground: shows progress, runs hooks, and handles SIGINT and SIGTERM.
 struct EngineSession {
@@ -68,7 +69,7 @@ struct EngineSession {
     )
     self.hooks =
       commands.isEmpty ? nil : HookRunner(store: store, commands: commands, scope: scope)
-    Worker.current?.tell(.ready)
+    if let worker = Worker.current { worker.tellReady(commit: try store.objects.commitNumber()) }
   }
 
   /// Runs until the goal is reached or a signal arrives, and then until no hook is left to run.

@@ -26,6 +26,14 @@ struct Supervision: Sendable {
   /// The number of consecutive crashes before the engine is ready after which the supervisor gives up.
   static let maximumEarlyCrashes = 3
 
+  /// The number of consecutive crashes without a commit of any process after which the supervisor
+  /// gives up.
+  ///
+  /// A worker that is crashed by a server has stored that a download was started, or that it is to
+  /// blame (decision 0071). One that commits nothing is crashed by the store or by the program, and
+  /// the next one would be, too.
+  static let maximumIdleCrashes = 5
+
   private static let crashSignals: [Int32: String] = [
     SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV",
     SIGBUS: "SIGBUS", SIGFPE: "SIGFPE",
@@ -34,6 +42,9 @@ struct Supervision: Sendable {
   /// Whether a download that failed permanently in an earlier worker makes the exit code 1.
   let failsWhenSomethingFailed: Bool
   private var earlyCrashes = 0
+  private var idleCrashes = 0
+  /// The store's last commit when the last worker that crashed was ready.
+  private var commit: UInt64?
   private var hasFailures = false
 
   init(failsWhenSomethingFailed: Bool) {
@@ -45,11 +56,13 @@ struct Supervision: Sendable {
   /// - Parameters:
   ///   - end: How the worker ended.
   ///   - notes: The notes that the worker sent.
+  ///   - commit: The number of the store's last commit when the engine was ready; `nil` if unknown.
   ///   - stop: The first stop signal that the supervisor received; `nil` if none.
   /// - Returns: Whether to exit, and with which status, or to restart the worker.
   mutating func step(
     after end: ProcessEnd,
     notes: Set<Worker.Note>,
+    commit: UInt64? = nil,
     stop: StopSignal?
   ) -> Step {
     hasFailures = hasFailures || notes.contains(.failed)
@@ -71,11 +84,16 @@ struct Supervision: Sendable {
           message: "the worker process \(name); the bytes on disk are kept"
         )
       }
-      return afterCrash(name, isEarly: !notes.contains(.ready), stop)
+      return afterCrash(name, isEarly: !notes.contains(.ready), commit, stop)
     }
   }
 
-  private mutating func afterCrash(_ name: String, isEarly: Bool, _ stop: StopSignal?) -> Step {
+  private mutating func afterCrash(
+    _ name: String,
+    isEarly: Bool,
+    _ commit: UInt64?,
+    _ stop: StopSignal?
+  ) -> Step {
     if let stop {
       return .end(
         status: stop.status.rawValue,
@@ -88,6 +106,19 @@ struct Supervision: Sendable {
         status: ExitStatus.failed.rawValue,
         message: "the worker process crashed (\(name)) \(earlyCrashes) times before the engine "
           + "was ready; giving up"
+      )
+    }
+    if !isEarly {
+      // The number of the last commit is the same as before the previous worker, so that one has
+      // changed nothing.
+      idleCrashes = commit == nil ? 0 : commit == self.commit ? idleCrashes + 1 : 1
+      self.commit = commit
+    }
+    guard idleCrashes < Self.maximumIdleCrashes else {
+      return .end(
+        status: ExitStatus.failed.rawValue,
+        message: "the worker process crashed (\(name)) \(idleCrashes) times without a change of "
+          + "the store; giving up: 'dlstore verify' checks the store"
       )
     }
     return .restart(message: "the worker process crashed (\(name)); restarting it")

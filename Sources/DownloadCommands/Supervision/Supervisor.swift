@@ -51,15 +51,21 @@ internal import CommandLineSupport
           return ExitStatus(error).rawValue
         }
         let end = wait(for: worker, awaited)
-        let notes = worker.takeNotes()
-        switch supervision.step(after: end, notes: notes, stop: stop) {
+        let report = worker.takeReport()
+        let step = supervision.step(
+          after: end,
+          notes: report.notes,
+          commit: report.commit,
+          stop: stop
+        )
+        switch step {
         case .end(let status, let message):
           if let message { tell(message) }
           return status
         case .restart(let message):
           tell(message)
           // If the engine was not ready, nothing was added and no transfer is to blame.
-          isRestart = isRestart || notes.contains(.ready)
+          isRestart = isRestart || report.notes.contains(.ready)
         }
       }
     }

@@ -53,10 +53,40 @@ struct Worker: Sendable {
 
   /// A note from a worker to its supervisor, one byte.
   enum Note: UInt8, Sendable, CaseIterable {
-    /// The engine is ready.
+    /// The engine is ready. Followed by the number of the store's last commit (`u64`).
     case ready = 0x72
     /// A download failed permanently.
     case failed = 0x66
+  }
+
+  /// What a worker has told its supervisor.
+  struct Report: Sendable, Equatable {
+    /// The notes.
+    var notes: Set<Note> = []
+    /// The number of the store's last commit when the engine was ready; `nil` if it is unknown.
+    var commit: UInt64?
+
+    /// Creates a report.
+    init(notes: Set<Note> = [], commit: UInt64? = nil) {
+      self.notes = notes
+      self.commit = commit
+    }
+
+    /// Decodes what was written to the pipe.
+    init(_ bytes: some Sequence<UInt8>) {
+      var rest = Array(bytes)[...]
+      while let note = rest.popFirst().map(Note.init) {
+        if let note { notes.insert(note) }
+        guard note == .ready, rest.count >= 8 else { continue }
+        commit = rest.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        rest = rest.dropFirst(8)
+      }
+    }
+
+    /// The bytes of the note that the engine is ready.
+    static func ready(commit: UInt64) -> [UInt8] {
+      [Note.ready.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: commit >> UInt64(8 * $0)) }
+    }
   }
 
   /// The descriptor that notes are written to.
@@ -95,6 +125,14 @@ struct Worker: Sendable {
   /// Crashes this process if it has a supervisor, which restarts it.
   @Sendable static func endIfSupervised() {
     if current != nil { abort() }
+  }
+
+  /// Tells the supervisor that the engine is ready.
+  ///
+  /// - Parameter commit: The number of the store's last commit, by which the supervisor knows whether
+  ///   the worker changes anything.
+  func tellReady(commit: UInt64) {
+    _ = write(Self.notesDescriptor, Report.ready(commit: commit).span)
   }
 
   /// Sends a note to the supervisor.

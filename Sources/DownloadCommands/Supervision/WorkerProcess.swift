@@ -60,18 +60,18 @@ internal import CommandLineSupport
     /// How long to wait for the guard of the worker's commands.
     private static let guardPatience: Int32 = 10_000
 
-    /// Returns the worker's notes and closes the pipe.
+    /// Returns what the worker has told and closes the pipe.
     ///
     /// Call this after the worker has ended. Waits until ``CommandGuard`` has killed the commands that
     /// the worker left, so that the next worker does not repeat them beside themselves.
-    consuming func takeNotes() -> Set<Worker.Note> {
+    consuming func takeReport() -> Worker.Report {
       // The pipe hangs up when no process can write to it.
       var descriptor = pollfd(fd: notes, events: 0, revents: 0)
       while poll(&descriptor, Self.guardPatience) < 0, errno == EINTR {}
       var bytes = [UInt8](repeating: 0, count: 64)
       let count = read(notes, into: &bytes)
       close(notes)
-      return Set(bytes.prefix(max(0, count)).compactMap(Worker.Note.init))
+      return Worker.Report(bytes.prefix(max(0, count)))
     }
 
     private static func environment(
