@@ -66,17 +66,23 @@ extension Environment {
   /// numbers continue. Needs free disk space for the copy, and takes as long as
   /// ``copy(to:compacting:)``.
   ///
+  /// - Parameters:
+  ///   - folder: The folder of the environment.
+  ///   - options: The options with which the environment is opened.
+  ///   - check: Throws an error if the environment must not be compacted.
   /// - Throws: ``LMDBError`` as ``withExclusiveAccess(to:_:)``, ``open(_:options:)`` and
-  ///   ``copy(to:compacting:)``. The data file is then unchanged, unless only the final sync of the
-  ///   folder failed.
+  ///   ``copy(to:compacting:)``; any error that `check` throws. The data file is then unchanged,
+  ///   unless only the final sync of the folder failed.
   package static func compact(
     _ folder: String,
-    options: EnvironmentOptions = EnvironmentOptions()
+    options: EnvironmentOptions = EnvironmentOptions(),
+    check: (Environment) throws -> Void = { _ in }
   ) throws {
     try withExclusiveAccess(to: folder) {
       var options = options
       options.isReadOnly = true
       let environment = try Environment(path: folder, options: options, kind: .unlocked)
+      try check(environment)
       for leftover in NewFileFolder.abandoned(in: folder) { leftover.remove() }
       ReplacementStep.begin(.writeNewFile)
       let made = try partialCopies.withLock { copies throws(LMDBError) in

@@ -53,10 +53,6 @@ extension Store {
   package static func rebuildIndexes(at path: String) throws -> Int {
     try translating("rebuilding indexes of \(path)") {
       let environment = try Environment.open(path)
-      let format = try StoredSchema(environment).format
-      guard format <= MetadataKey.currentFormat else {
-        throw StoreError(.tooNew, "\(path) has file format \(format): update this program")
-      }
       return try rebuildIndexes(in: environment)
     }
   }

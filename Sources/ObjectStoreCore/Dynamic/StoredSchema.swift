@@ -33,7 +33,6 @@ package struct StoredSchema {
 
   package let metadata: Metadata
   package let epoch: UInt64
-  package let format: UInt32
   package let version: UInt32
   package let seed: UInt64
   /// `nil` if the store does not have a history table yet.
@@ -78,9 +77,9 @@ package struct StoredSchema {
       let epoch: UInt64 = try metadata.integer(MetadataKey.epoch, in: transaction),
       let format: UInt32 = try metadata.integer(MetadataKey.format, in: transaction)
     else { throw StoreError(.damaged, "\(path): the store's description is incomplete") }
+    try StoreOpening.requireKnownFormat(format, path)
     self.seed = seed
     self.epoch = epoch
-    self.format = format
     version = try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
     history = try transaction.openDatabase(TableName.history, keys: .integers)
       .map { HistoryTable(database: $0) }

@@ -86,14 +86,14 @@ extension Store {
   ///
   /// - Returns: The number of bytes by which the file shrank.
   /// - Throws: ``StoreError`` with `busy` if this process or another one has the store open,
-  ///   `notFound`, `permissionDenied`, `diskFull`, `inputOutput` or `damaged`. The store is then
-  ///   unchanged.
+  ///   `notFound`, `permissionDenied`, `diskFull`, `inputOutput`, `damaged`, or `tooNew` if a later
+  ///   version has changed the storage format. The store is then unchanged.
   @discardableResult
   public static func compact(at path: String) throws -> Int64 {
     try translating("compacting \(path)") {
       try requireDataFile(at: path)
       let before = try FileSize.of(path + "/data.mdb")
-      try Environment.compact(path)
+      try Environment.compact(path) { try StoreOpening.requireKnownFormat($0) }
       return max(before - (try FileSize.of(path + "/data.mdb")), 0)
     }
   }

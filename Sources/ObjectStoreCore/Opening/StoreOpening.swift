@@ -248,13 +248,7 @@ package struct StoreOpening {
           "\(environment.path): the description of the store is incomplete"
         )
       }
-      guard format <= MetadataKey.currentFormat else {
-        let known = MetadataKey.currentFormat
-        throw StoreError(
-          .tooNew,
-          "\(environment.path) has file format \(format), but this program supports formats up to \(known): update this program"
-        )
-      }
+      try requireKnownFormat(format, environment.path)
       let version =
         try metadata.integer(MetadataKey.schemaVersion, as: UInt32.self, in: transaction) ?? 0
       var state = State(
@@ -267,6 +261,33 @@ package struct StoreOpening {
         state.needsChange = try needsChange(model.schema, metadata, in: transaction)
       }
       return state
+    }
+  }
+
+  /// Throws if a later version has changed the storage format.
+  package static func requireKnownFormat(_ format: UInt32, _ path: String) throws {
+    let known = MetadataKey.currentFormat
+    guard format > known else { return }
+    throw StoreError(
+      .tooNew,
+      """
+      \(path) has storage format \(format), but this program supports formats up to \(known): \
+      update this program
+      """
+    )
+  }
+
+  /// Throws if a later version has changed the storage format of a store, whose description may be
+  /// damaged.
+  static func requireKnownFormat(_ environment: Environment) throws {
+    try databaseOpeningLock.withLock { _ in
+      let transaction = try environment.beginRead()
+      guard let database = try transaction.openDatabase(TableName.store) else { return }
+      let metadata = Metadata(database: database)
+      guard let format: UInt32 = try? metadata.integer(MetadataKey.format, in: transaction) else {
+        return
+      }
+      try requireKnownFormat(format, environment.path)
     }
   }
 
