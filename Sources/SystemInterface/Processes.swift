@@ -92,7 +92,10 @@ package func waitpid(_ id: pid_t, _ status: inout Int32, _ options: Int32) -> pi
 ///
 /// The corresponding C function is `waitid` with `WEXITED` and `WNOWAIT`.
 ///
-/// - Parameter options: `WNOHANG` not to wait for its end.
+/// - Parameters:
+///   - id: The process.
+///   - options: `WNOHANG` not to wait for its end.
+/// - Returns: Whether it has ended, or cannot be waited for.
 package func hasChildEnded(_ id: pid_t, _ options: Int32 = 0) -> Bool {
   var information = unsafe siginfo_t()
   let code = unsafe waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT | options)

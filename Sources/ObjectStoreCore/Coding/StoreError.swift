@@ -144,7 +144,11 @@ extension StoreError {
     case .accessDenied:
       self.init(.permissionDenied, "\(what): permission denied", cause: error)
     case .noSpace:
-      self.init(.diskFull, "\(what): the disk is full; the transaction was not written", cause: error)
+      self.init(
+        .diskFull,
+        "\(what): the disk is full; the transaction was not written",
+        cause: error
+      )
     case .inputOutput:
       self.init(.inputOutput, "\(what): input/output error", cause: error)
     case .mapFull:
