@@ -26,7 +26,7 @@ struct DescriptorTests {
     )
     #expect(result.status == 0, "\(result.messages)")
     // Twenty files and as many connections exceed the limit.
-    #expect(result.messages.contains("outOfResources"))
+    #expect(result.messages.contains("Too many open files"))
     let store = try RecordStore(at: folder.path("store"), access: .readOnly)
     for path in paths {
       let record = try store.record(matching: server.url(path))

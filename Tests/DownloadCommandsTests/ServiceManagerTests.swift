@@ -1,4 +1,5 @@
 #if os(Linux)
+  import DownloadStore
   import FaultServer
   import Foundation
   import SystemInterface
@@ -81,6 +82,7 @@
     }
 
     @Test func `a service manager that has gone does not disturb an engine`() async throws {
+      _ = try RecordStore(at: folder.path("store"))
       let process = try DLStoreProcess(
         ["run", "--until-idle"],
         store: folder.path("store"),
