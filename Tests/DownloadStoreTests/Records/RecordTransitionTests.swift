@@ -314,6 +314,15 @@ import Testing
     }
   }
 
+  @Test func `a completed record counts the bytes of its file, also after a withdrawn cancel`() {
+    for var record in Self.records(for: .completed()) {
+      record.dropBytes()
+      record.fileIdentity = FileIdentity(size: 50, inode: 1, modified: 1)
+      record.take(.completed(), at: Self.moment)
+      #expect(record.received == 50 && record.expected == 50 && record.ranges == nil)
+    }
+  }
+
   @Test(arguments: [true, false])
   func `a crash is counted for each running record, and gives up one that ran alone`(
     isDue: Bool

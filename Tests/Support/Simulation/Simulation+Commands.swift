@@ -143,9 +143,8 @@ extension Simulation {
         )
       )
       trace.note("import", "\(report.updated)")
-    } catch let error as StoreError where error.code == .invalidInput {
-      // A map of ranges that contradicts its record. Or, a known weakness, a complete record that counts
-      // no bytes, because a cancel was withdrawn after the file had its name.
+    } catch let error as StoreError where profile.tampering > 0 {
+      // A map of ranges that contradicts its record.
       trace.note("import refused", "\(error.code)")
     }
     try checkRecords()

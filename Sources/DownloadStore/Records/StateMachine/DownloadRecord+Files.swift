@@ -23,6 +23,11 @@ extension DownloadRecord {
 
   mutating func complete(marking hooks: Set<DownloadHook>, at moment: Date) {
     pendingHooks = hooks.intersection([.completion])
+    // A cancel that was withdrawn may have uncounted the bytes after the file had its name.
+    if let size = fileIdentity?.size {
+      count(ByteRanges(upTo: size))
+      expected = size
+    }
     completedAt = moment
     failedAttempts = 0
     unresolvedStarts = 0
