@@ -68,6 +68,8 @@ install: ## Installs what `make release` built; PREFIX=/usr/local and DESTDIR= s
 	install -m 644 LICENSE CHANGELOG.md docs/cli.md docs/objectstore.md docs/operations.md \
 	  docs/reliability.md \
 	  "$(DESTDIR)$(DOCDIR)"
+	install -d "$(DESTDIR)$(DOCDIR)/cli"
+	install -m 644 docs/cli/*.md "$(DESTDIR)$(DOCDIR)/cli"
 
 uninstall: ## Deletes what `make install` installed with the same PREFIX and DESTDIR
 	rm -f "$(DESTDIR)$(BINDIR)/dlstore" "$(DESTDIR)$(BASH_COMPLETIONS)/dlstore" \
@@ -81,6 +83,8 @@ uninstall: ## Deletes what `make install` installed with the same PREFIX and DES
 	for file in LICENSE CHANGELOG.md cli.md objectstore.md operations.md reliability.md; do \
 	  rm -f "$(DESTDIR)$(DOCDIR)/$$file"; \
 	done
+	for file in docs/cli/*.md; do rm -f "$(DESTDIR)$(DOCDIR)/$${file#docs/}"; done
+	if [ -d "$(DESTDIR)$(DOCDIR)/cli" ]; then rmdir "$(DESTDIR)$(DOCDIR)/cli"; fi
 	if [ -d "$(DESTDIR)$(DOCDIR)" ]; then rmdir "$(DESTDIR)$(DOCDIR)"; fi
 
 package: release package-deps ## Builds a Debian package of the tools in .build/package

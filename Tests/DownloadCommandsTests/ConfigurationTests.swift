@@ -77,6 +77,32 @@ struct ConfigurationTests {
     }
   }
 
+  @Test func `an option takes the place of a setting that it contradicts`() throws {
+    let get = ["get", "http://h/x", "--header"]
+    let file = #"{"user-agent": "a", "netrc": true, "cookie-file": "/c"}"#
+    let path = try folder.makeFile("settings.json", file)
+    let added = { (arguments: [String]) in
+      let all = try Configuration(arguments + ["--config", path], environment: [:]).arguments
+      return Set(all).intersection(["--user-agent=a", "--netrc", "--cookie-file=/c"])
+    }
+    #expect(try added(["get", "http://h/x"]) == ["--user-agent=a", "--netrc", "--cookie-file=/c"])
+    #expect(try added(get + ["USER-AGENT: b"]) == ["--netrc", "--cookie-file=/c"])
+    #expect(try added(get + ["Authorization: b"]) == ["--user-agent=a", "--cookie-file=/c"])
+    #expect(try added(get + ["cookie: b"]) == ["--user-agent=a", "--netrc"])
+    let other = ["get", "http://h/x", "--netrc-file", "n"]
+    #expect(try added(other) == ["--user-agent=a", "--cookie-file=/c"])
+    #expect(try added(["get", "http://h/x", "--no-netrc"]).count == 2)
+    #expect(try added(["list"]).isEmpty)
+  }
+
+  @Test func `the folder of run is a setting, and get keeps to the current folder`() throws {
+    let environment = ["DLSTORE_OUTPUT_FOLDER": "/srv"]
+    let run = try Configuration(["run"], environment: environment)
+    #expect(run.arguments == ["run", "--output-folder=/srv"])
+    let get = try Configuration(["get", "http://h/x"], environment: environment)
+    #expect(get.arguments == ["get", "http://h/x"])
+  }
+
   @Test func `a command receives only the settings that it accepts`() throws {
     let environment = ["DLSTORE_MAX_CONCURRENT": "2", "DLSTORE_STORE": "/s"]
     let arguments = ["list", "--limit", "1"]

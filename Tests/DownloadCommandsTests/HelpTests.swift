@@ -59,7 +59,8 @@ struct HelpTests {
       let start = try #require(rest.range(of: "\n\(group.name.uppercased()) SUBCOMMANDS:\n"))
       rest = rest[start.upperBound...]
       let names = group.subcommands.compactMap { $0.configuration.commandName }
-      let row = "| \(group.name.lowercased()) | \(names.map { "`\($0)`" }.joined(separator: " ")) |"
+      let words = names.map { "`\($0)`" }.joined(separator: " ")
+      let row = "| \(group.name.lowercased()) | \(words) | "
       #expect(Self.page.text.contains(row), "docs/cli.md lacks the row \(row)")
       for name in names {
         let command = try #require(rest.range(of: "\n  \(name) ") ?? rest.range(of: "  \(name) "))
@@ -70,6 +71,20 @@ struct HelpTests {
 
   @Test func `the words of an example are split as a shell splits them`() {
     #expect(shellWords("a  'b c' d") == ["a", "b c", "d"])
+  }
+
+  @Test func `help --all lists every command in a line, by use`() async throws {
+    let text = CommandOverview.text(of: CommandInfo(of: DLStoreCommand.self))
+    let lines = text.split(separator: "\n").map(String.init)
+    for title in FirstScreen.groups.map(\.title) { #expect(lines.contains(title)) }
+    for command in commands.dropFirst() where (command.subcommands ?? []).isEmpty {
+      let name = command.fullName.dropFirst("dlstore ".count)
+      let found = lines.filter { $0.hasPrefix("  \(name) ") }
+      #expect(found.count == 1 && found.first?.hasSuffix(command.abstract ?? "") == true, "\(name)")
+    }
+    let folder = try TemporaryFolder()
+    let help = try await DLStoreProcess.run("help", "--all", store: folder.path("store"))
+    #expect(help.status == 0 && help.output == text + "\n")
   }
 
   // MARK: Suggestions
@@ -141,7 +156,8 @@ struct HelpTests {
 
   // MARK: Documentation
 
-  private static let page = DocumentedPage("cli.md")
+  /// The page of the tool, and the pages of its commands.
+  private static let page = DocumentedPage("cli.md", withPagesIn: "cli")
 
   @Test(arguments: Self.commands)
   func `docs/cli.md describes each command and its options`(command: CommandInfo) {
@@ -151,7 +167,7 @@ struct HelpTests {
   }
 
   @Test func `docs/cli.md names no option that does not exist`() {
-    let others: Set = ["--generate-completion-script", "--save-session", "--traits"]
+    let others: Set = ["--generate-completion-script", "--save-session", "--traits", "--user"]
     #expect(Self.page.codeWords.count { $0.hasPrefix("--") } > 30)
     for option in Self.page.unknownOptions(of: commands, except: others) {
       Issue.record("docs/cli.md names \(option), which no command has: remove or correct it")
@@ -165,7 +181,7 @@ struct HelpTests {
     for line in lines {
       let words = line.split(separator: " ").dropFirst().filter { !$0.hasPrefix("[") }
       guard let name = words.first, !name.hasPrefix("PATH"), !name.hasPrefix("COMMAND"),
-        !name.hasPrefix("--")
+        !name.hasPrefix("--"), name != "help"
       else {
         continue
       }

@@ -25,6 +25,9 @@ struct ConfigCommand: ParsableCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var limits: EngineLimits
+  @OptionGroup var place: RunFolder
+  @OptionGroup var hooks: HookOptions
+  @OptionGroup var identity: ClientIdentity
 
   @Flag(help: "Print one JSON object.")
   var json = false

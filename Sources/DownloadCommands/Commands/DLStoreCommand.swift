@@ -25,30 +25,32 @@ package struct DLStoreCommand: AsyncParsableCommand {
     subcommands: [ManualCommand.self],
     groupedSubcommands: [
       CommandGroup(
-        name: "Downloads",
-        subcommands: [
-          GetCommand.self, AddCommand.self, RunCommand.self, ListCommand.self, InspectCommand.self,
-        ]
+        name: "Download",
+        subcommands: [GetCommand.self, AddCommand.self, RunCommand.self]
       ),
       CommandGroup(
-        name: "Steering",
+        name: "Look",
+        subcommands: [ListCommand.self, InspectCommand.self, StatsCommand.self]
+      ),
+      CommandGroup(
+        name: "Control",
         subcommands: [
           PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
-          RemoveCommand.self, SetCommand.self, PurgeCommand.self, RootCommand.self,
+          RemoveCommand.self, SetCommand.self, PurgeCommand.self,
         ]
       ),
-      CommandGroup(
-        name: "Looking",
-        subcommands: [
-          ReconcileCommand.self, ExplainCommand.self, VerifyFileCommand.self,
-          ResumeDataCommand.self, ConfigCommand.self,
-        ]
-      ),
+      CommandGroup(name: "Files", subcommands: [VerifyFileCommand.self, RootCommand.self]),
       CommandGroup(
         name: "Store",
         subcommands: [
-          StatsCommand.self, VerifyCommand.self, BackupCommand.self, CompactCommand.self,
-          ExportCommand.self, ImportCommand.self, MigrateCommand.self, StoreCommand.self,
+          VerifyCommand.self, BackupCommand.self, CompactCommand.self, ExportCommand.self,
+          ImportCommand.self, MigrateCommand.self, ConfigCommand.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Experts",
+        subcommands: [
+          ReconcileCommand.self, ExplainCommand.self, StoreCommand.self, ResumeDataCommand.self,
         ]
       ),
     ]
@@ -78,6 +80,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
     var arguments: [String] = []
     do {
       arguments = try CommandLineText.arguments()
+      if arguments == ["help", "--all"] {
+        try Output.current.line(CommandOverview.text(of: CommandInfo(of: Self.self)))
+        quit(ExitStatus.done.rawValue)
+      }
       let configuration = try Configuration(
         arguments,
         environment: ProcessInfo.processInfo.environment,

@@ -10,8 +10,9 @@ struct RunCommand: EngineCommand {
     abstract: "Runs the engine in the foreground until it is stopped.",
     discussion: """
       Ctrl-C or SIGTERM stops it with exit code 0: the bytes on disk are kept, and the next run \
-      resumes the downloads. Without --until-idle, a missing store is created. A second signal exits immediately with 130 or 143. With --until-idle \
-      the exit code is 1 if a download failed permanently, and 130 or 143 after a signal.
+      resumes the downloads. A second signal exits immediately with 130 or 143. A missing store is \
+      created. With --until-idle it is an error, and the exit code is 1 if a download failed \
+      permanently, and 130 or 143 after a signal.
 
       EXAMPLES:
         dlstore run --max-concurrent 3 --limit-rate 2M
@@ -23,21 +24,13 @@ struct RunCommand: EngineCommand {
   @OptionGroup var limits: EngineLimits
   @OptionGroup var display: DisplayOptions
   @OptionGroup var hooks: HookOptions
+  @OptionGroup var place: RunFolder
 
   @Flag(help: "Exit when no download is left to run.")
   var untilIdle = false
 
-  @Option(
-    help: ArgumentHelp(
-      "The folder for files from now on; stored. Downloads that have bytes or a file stay in theirs.",
-      valueName: "folder"
-    ),
-    completion: .directory
-  )
-  var outputFolder: String?
-
   func run() async throws {
-    let folder = try outputFolder.map { try Folder.made(at: $0) }
+    let folder = try place.outputFolder.map { try Folder.made(at: $0) }
     // A mistyped path would create an empty store, and leave nothing to do.
     let path = untilIdle ? try location.existing() : location.resolved()
     let store = try RecordStore(at: path, checksPages: Worker.followsCrash)
@@ -73,4 +66,24 @@ struct RunCommand: EngineCommand {
 
   /// Failures in workers that crashed later count too.
   var failsWhenSomethingFailed: Bool { untilIdle }
+}
+
+/// The folder of `run`, which is also a setting.
+///
+/// `get` has an option of the same name, for its own downloads, which the setting does not change.
+struct RunFolder: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The folder for files from now on; stored. Downloads that have bytes or a file stay in theirs.",
+      valueName: "folder"
+    ),
+    completion: .directory
+  )
+  var outputFolder: String?
+
+  func validate() throws {
+    guard outputFolder?.isEmpty != true else {
+      throw ValidationError("--output-folder requires the path of a folder.")
+    }
+  }
 }

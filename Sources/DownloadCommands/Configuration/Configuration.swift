@@ -74,7 +74,9 @@ struct Configuration: Sendable {
       }
     }
     for group in Setting.groups.indices { try validate(group) }
-    let added = configured.filter { scan.arguments.contains($0.setting.option) }
+    let added =
+      configured
+      .filter { scan.arguments.contains($0.setting.option) && !$0.setting.yields(to: scan.given) }
       .flatMap { $0.setting.words($0.texts) }
     self.arguments.insert(contentsOf: added, at: scan.endOfName)
   }

@@ -9,7 +9,9 @@ internal import ObjectStore
 /// the validation and the help of that option.
 struct Setting: Sendable, Hashable {
   /// The groups of options that are settings.
-  static let groups: [any ParsableArguments.Type] = [StoreLocation.self, EngineLimits.self]
+  static let groups: [any ParsableArguments.Type] = [
+    StoreLocation.self, EngineLimits.self, RunFolder.self, HookOptions.self, ClientIdentity.self,
+  ]
 
   /// All settings, in the order of their declaration.
   static let all = groups.indices.reduce(into: [Setting]()) { all, group in
@@ -76,6 +78,25 @@ struct Setting: Sendable, Hashable {
     guard option.kind != .flag else { return ["true"] }
     let texts = values.flatMap { $0 }
     return option.isRepeating ? texts : texts.suffix(1)
+  }
+
+  /// Whether an option of the command line takes the place of the setting.
+  ///
+  /// The parser refuses both, but only a user who gave both as options has contradicted himself.
+  ///
+  /// - Parameter given: The values of each option on the command line, by its spelling.
+  /// - Returns: Whether the setting does not apply.
+  func yields(to given: [String: [String]]) -> Bool {
+    let headers = (given["--header"] ?? []).map { $0.prefix { $0 != ":" }.lowercased() }
+    switch name {
+    case "user-agent": return headers.contains("user-agent")
+    case "cookie-file": return headers.contains("cookie")
+    case "netrc": return headers.contains("authorization") || given["--netrc-file"] != nil
+    case "netrc-file":
+      return headers.contains("authorization") || given["--netrc"] != nil
+        || given["--no-netrc"] != nil
+    default: return false
+    }
   }
 
   private var offSpelling: String { "--no-\(name)" }

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
@@ -5,14 +6,10 @@ internal import ObjectStore
 
 /// What `dlstore` prints without a command: what to type first, the commands by use, and the store.
 struct FirstScreen {
-  /// The commands by use.
-  static let groups: [(title: String, commands: [String])] = [
-    ("Download", ["get", "add", "run"]), ("Look", ["list", "inspect", "stats"]),
-    ("Control", ["pause", "resume", "cancel", "restart", "remove", "set", "purge"]),
-    ("Files", ["verify-file", "root"]),
-    ("Store", ["verify", "backup", "compact", "export", "import", "migrate", "config"]),
-    ("Experts", ["reconcile", "explain", "store", "resume-data"]),
-  ]
+  /// The commands by use, as in the help of the tool.
+  static let groups = DLStoreCommand.configuration.groupedSubcommands.map { group in
+    (title: group.name, commands: group.subcommands.compactMap { $0.configuration.commandName })
+  }
 
   /// The absolute path of the store's folder.
   let path: String
@@ -31,7 +28,7 @@ struct FirstScreen {
 
       \(groups.joined(separator: "\n"))
 
-      'dlstore help COMMAND' explains a command, 'dlstore --help' lists all of them.
+      'dlstore help COMMAND' explains a command, 'dlstore help --all' lists all of them.
       Store: \(TerminalText.safe(path)) (\(store))
       """
   }
@@ -54,4 +51,36 @@ struct FirstScreen {
       return "it cannot be read; 'dlstore list' says why"
     }
   }
+}
+
+/// What `dlstore help --all` prints: every command by use, also those below commands, each in a line.
+enum CommandOverview {
+  /// Returns the lines, joined.
+  ///
+  /// - Parameter root: The description of the tool.
+  /// - Returns: The lines.
+  static func text(of root: CommandInfo) -> String {
+    let all = root.visibleCommands.dropFirst()
+    let width = (all.map { name(of: $0).count }.max() ?? 0) + 2
+    let groups = FirstScreen.groups.map { title, commands in
+      let lines = commands.flatMap { command in
+        all.filter { first(of: $0) == command && ($0.subcommands ?? []).allSatisfy(isHelp) }
+          .map { "  \(TerminalText.padded(name(of: $0), to: width))\($0.abstract ?? "")" }
+      }
+      return ([title] + lines).joined(separator: "\n")
+    }
+    return groups.joined(separator: "\n\n")
+      + "\n\n'dlstore help COMMAND' has the options of a command, and examples."
+  }
+
+  /// The words after the program's name.
+  private static func name(of command: CommandInfo) -> String {
+    command.fullName.split(separator: " ").dropFirst().joined(separator: " ")
+  }
+
+  private static func first(of command: CommandInfo) -> String {
+    name(of: command).split(separator: " ").first.map(String.init) ?? ""
+  }
+
+  private static func isHelp(_ command: CommandInfo) -> Bool { command.commandName == "help" }
 }

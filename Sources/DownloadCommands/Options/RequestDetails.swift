@@ -5,10 +5,7 @@ internal import Foundation
 
 /// Options for the header fields and the digests of new downloads, mostly from files.
 struct RequestDetails: ParsableArguments {
-  @Option(
-    help: ArgumentHelp("The header field User-Agent, stored with the download.", valueName: "text")
-  )
-  var userAgent: String?
+  @OptionGroup var identity: ClientIdentity
 
   @Option(
     help: ArgumentHelp(
@@ -17,24 +14,6 @@ struct RequestDetails: ParsableArguments {
     )
   )
   var referer: String?
-
-  @Flag(help: "Take the login and the password of each host from ~/.netrc.")
-  var netrc = false
-
-  @Option(
-    help: ArgumentHelp("As --netrc, from another file.", valueName: "file"),
-    completion: .file()
-  )
-  var netrcFile: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Send the matching cookies of a file in the Netscape format.",
-      valueName: "file"
-    ),
-    completion: .file()
-  )
-  var cookieFile: String?
 
   @Option(
     name: .customLong("checksum-file"),
@@ -49,17 +28,10 @@ struct RequestDetails: ParsableArguments {
 
   /// The files that are read, each with its option.
   var files: [(option: String, path: String)] {
-    [netrcFile.map { ("--netrc-file", $0) }, cookieFile.map { ("--cookie-file", $0) }]
-      .compactMap { $0 } + checksumFiles.map { ("--checksum-file", $0) }
+    identity.files + checksumFiles.map { ("--checksum-file", $0) }
   }
 
   func validate() throws {
-    guard !netrc || netrcFile == nil else {
-      throw ValidationError("--netrc and --netrc-file cannot be combined.")
-    }
-    guard userAgent?.isEmpty != true else {
-      throw ValidationError("--user-agent requires a text.")
-    }
     if let referer {
       do {
         try RecordIdentity.validate(referer)
@@ -69,7 +41,7 @@ struct RequestDetails: ParsableArguments {
         )
       }
     }
-    for (option, file) in files { try LocalFile.validate(file, option) }
+    for file in checksumFiles { try LocalFile.validate(file, "--checksum-file") }
     do {
       _ = try fields
     } catch let failure as CommandFailure {
@@ -80,10 +52,13 @@ struct RequestDetails: ParsableArguments {
   /// Throws if a header field that one of the options sets is also given by `--header`.
   func requireDistinct(from headers: [HeaderField]) throws(ValidationError) {
     let options = [
-      ("user-agent", userAgent == nil ? nil : "--user-agent"),
+      ("user-agent", identity.userAgent == nil ? nil : "--user-agent"),
       ("referer", referer == nil ? nil : "--referer"),
-      ("authorization", netrc ? "--netrc" : netrcFile == nil ? nil : "--netrc-file"),
-      ("cookie", cookieFile == nil ? nil : "--cookie-file"),
+      (
+        "authorization",
+        identity.netrc ? "--netrc" : identity.netrcFile == nil ? nil : "--netrc-file"
+      ),
+      ("cookie", identity.cookieFile == nil ? nil : "--cookie-file"),
     ]
     for (name, option) in options {
       guard let option, let field = headers.first(where: { $0.name.lowercased() == name }) else {
@@ -96,7 +71,7 @@ struct RequestDetails: ParsableArguments {
   /// The header fields that do not depend on the URL.
   var fields: [HeaderField] {
     get throws {
-      let agent = try userAgent.map { try HeaderField(line: "User-Agent: \($0)") }
+      let agent = try identity.userAgent.map { try HeaderField(line: "User-Agent: \($0)") }
       let referer = try referer.map { try HeaderField(line: "Referer: \(RefererText.sent($0))") }
       return [agent, referer].compactMap { $0 }
     }
@@ -107,14 +82,14 @@ struct RequestDetails: ParsableArguments {
   /// - Throws: ``CommandFailure``.
   func read(at time: Date) throws -> RequestCompletion {
     var completion = RequestCompletion(fields: try fields, time: time)
-    if let path = netrcFile ?? (netrc ? Self.homeNetrc : nil) {
+    if let path = identity.netrcFile ?? (identity.netrc ? Self.homeNetrc : nil) {
       do {
         completion.netrc = try NetrcFile(bytes: try Self.bytes(ofFile: path))
       } catch let error as NetrcFile.Invalid {
         throw CommandFailure(.damaged, "\(path):\(error.line): \(error.reason)")
       }
     }
-    if let path = cookieFile { completion.cookies = try Self.cookies(ofFile: path) }
+    if let path = identity.cookieFile { completion.cookies = try Self.cookies(ofFile: path) }
     for path in checksumFiles {
       let name = path.split(separator: "/").last.map(String.init) ?? path
       let file = ChecksumFile(try Self.text(ofFile: path), named: name)

@@ -8,11 +8,20 @@ package struct DocumentedPage: Sendable {
   /// The words in code: in backticks or in a block.
   package let codeWords: Set<String>
 
-  /// Reads a page of the folder `docs`.
-  package init(_ name: String) {
+  /// Reads a page of the folder `docs`, and all pages of a folder below it.
+  package init(_ name: String, withPagesIn folder: String? = nil) {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
-    text = (try? String(contentsOf: root.appending(path: "docs/\(name)"), encoding: .utf8)) ?? ""
+    let docs = root.appending(path: "docs")
+    let others = folder.map { folder in
+      let names = try? FileManager.default.contentsOfDirectory(
+        atPath: docs.appending(path: folder).path
+      )
+      return (names ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+    }
+    text = ([name] + (others ?? []))
+      .map { (try? String(contentsOf: docs.appending(path: $0), encoding: .utf8)) ?? "" }
+      .joined(separator: "\n")
     let blocks = text.split(separator: "```", omittingEmptySubsequences: false)
     var words: Set<String> = []
     for (index, block) in blocks.enumerated() {
