@@ -108,6 +108,8 @@ extension DownloadEngine {
         return (completed, starts, moved, unplaced, others)
       }
       noteCompleted(completed, of: placed.count)
+      let continued = starts.map(\.record) + moved + unplaced + others.map(\.0.record)
+      noteGivenUp(chosen, except: Set(continued.map(\.id)))
       for start in starts { try await begin(start) }
       for record in moved { enqueue(record) }
       for record in unplaced { try await failUnplaced(record) }
@@ -120,6 +122,13 @@ extension DownloadEngine {
       try await settleReplaced()
       // A download that failed to start has left its slot to another one.
       guard next.need != nil || chosen.contains(where: { active[$0.url] == nil }) else { return }
+    }
+  }
+
+  /// Notes the chosen downloads that may not start after all.
+  private func noteGivenUp(_ chosen: [Scheduler.Candidate], except continued: Set<String>) {
+    for candidate in chosen where !continued.contains(candidate.recordID) {
+      queue.noteGivenUp(candidate.recordID)
     }
   }
 

@@ -25,6 +25,7 @@ extension DownloadEngine {
     case .unknown:
       try await applyUnknownChanges()
     }
+    queue.noteChangesApplied()
   }
 
   /// Returns the URLs of transfers, and of checks, whose records are not in the store any more.
@@ -105,7 +106,9 @@ extension DownloadEngine {
   ///
   /// - Returns: The place in the queue that it had; `nil` if it did not wait.
   private func removeWaiting(_ url: String) -> Scheduler.Candidate? {
-    queue.remove(url) ?? checks.remove(url)?.candidate
+    guard let candidate = queue.remove(url) ?? checks.remove(url)?.candidate else { return nil }
+    queue.noteGivenUp(candidate.recordID)
+    return candidate
   }
 
   /// Compares an active transfer with the current record.

@@ -26,3 +26,21 @@ extension StartQueue {
     var deadline: RetryDeadline?
   }
 }
+
+extension Scheduler.Candidate {
+  /// Creates the candidate of a record.
+  init(_ record: DownloadRecord, order: Int, volume: UInt64) {
+    self.init(
+      recordID: record.id,
+      url: record.url,
+      origin: RecordIdentity.origin(of: record.source),
+      priority: record.priority,
+      order: order,
+      isSuspect: record.unresolvedStarts > 0,
+      runsAlone: record.unresolvedStarts > 1,
+      startsImmediately: record.startsImmediately,
+      volume: volume,
+      missingBytes: record.expected.map { max(0, $0) - min(max(0, $0), max(0, record.received)) }
+    )
+  }
+}

@@ -20,6 +20,10 @@ struct StartQueue {
   private var cleared: Set<String> = []
   /// The ids of downloads that wait because they gave their slot up.
   private var slow: Set<String> = []
+  /// The ids of downloads that were read from the store and given up since ``noteChangesApplied()``.
+  ///
+  /// The store's history may still report that they were added, after the frontier has passed them.
+  private var givenUp: Set<String> = []
   /// The last number given to an arrival or a start.
   private var order = 0
 
@@ -118,7 +122,7 @@ struct StartQueue {
     guard ready[record.url] == nil, record.unresolvedStarts == 0 else {
       return insert(record, volume: volume, notBefore: deadline)
     }
-    if backlog.willRead(record, isNew: isNew) { return }
+    if backlog.willRead(record, isNew: isNew && !givenUp.contains(record.id)) { return }
     if record.startsImmediately, ready.immediateCount < bounds.perHost {
       return insert(record, volume: volume, notBefore: deadline)
     }
@@ -126,6 +130,16 @@ struct StartQueue {
       Stored(record: record, volume: volume, deadline: deadline(nil)),
       from: QueuePosition(QueueLane(record))
     )
+  }
+
+  /// Notes that a waiting download is not to start, as far as is known now.
+  mutating func noteGivenUp(_ recordID: String) {
+    givenUp.insert(recordID)
+  }
+
+  /// Notes that the changes of the store up to now were offered.
+  mutating func noteChangesApplied() {
+    givenUp = []
   }
 
   /// Notes that crash suspects have run through their probation: they are treated as other downloads
@@ -378,23 +392,5 @@ extension DownloadRecord {
   /// The host queue of a record whose file is on a volume.
   fileprivate func host(_ volume: UInt64) -> HostQueueKey {
     HostQueueKey(origin: RecordIdentity.origin(of: source), volume: volume)
-  }
-}
-
-extension Scheduler.Candidate {
-  /// Creates the candidate of a record.
-  init(_ record: DownloadRecord, order: Int, volume: UInt64) {
-    self.init(
-      recordID: record.id,
-      url: record.url,
-      origin: RecordIdentity.origin(of: record.source),
-      priority: record.priority,
-      order: order,
-      isSuspect: record.unresolvedStarts > 0,
-      runsAlone: record.unresolvedStarts > 1,
-      startsImmediately: record.startsImmediately,
-      volume: volume,
-      missingBytes: record.expected.map { max(0, $0) - min(max(0, $0), max(0, record.received)) }
-    )
   }
 }
