@@ -19,6 +19,8 @@ struct InterferenceTests {
   /// What another program does to the file.
   enum Deed: String, CaseIterable {
     case overwrite, truncate, delete, replace, extend
+    /// Truncates and extends the file, so that it is longer than before.
+    case refill
 
     /// Changes the file at a path.
     func perform(on path: String) throws {
@@ -40,6 +42,11 @@ struct InterferenceTests {
       case .replace:
         try InterferenceTests.theirs.write(to: URL(filePath: path + "-theirs"))
         guard rename(path + "-theirs", path) == 0 else { throw POSIXError(.EIO) }
+      case .refill:
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.truncate(atOffset: 420_000)
+        try handle.truncate(atOffset: UInt64(InterferenceTests.size))
+        try handle.close()
       case .extend:
         let handle = try FileHandle(forWritingTo: URL(filePath: path))
         try handle.seek(toOffset: UInt64(InterferenceTests.size))
@@ -173,8 +180,36 @@ struct InterferenceTests {
     }
     try expectComplete(record)
     #expect(record.expected == Self.size && record.fileIdentity?.size == Self.size)
-    // No byte of the file is lost.
-    #expect(fixture.ranges("/a") == [nil])
+    // With a digest no byte of the file is lost. Without one, nothing shows that the other program
+    // has not truncated the file first.
+    #expect(fixture.ranges("/a") == (hasDigest ? [nil] : [nil, nil]))
+  }
+
+  @Test func `a file of one piece that was truncated and extended between two looks is not kept`()
+    async throws
+  {
+    try add(withDigest: false)
+    let record = try await run(.refill, connections: 1, pieceLength: 2 * Self.size) { effect in
+      if case .write(_, let offset, _) = effect { offset >= 600_000 } else { false }
+    }
+    try expectComplete(record)
+  }
+
+  @Test(arguments: [Deed.extend, .replace, .overwrite])
+  func `a file that changes after it was examined and before it is opened is not continued`(
+    deed: Deed
+  ) async throws {
+    let part = try fixture.store.roots()
+      .layout(
+        of: try await fixture.breakOff("/a", Self.body, after: 500_000, pieceLength: 2 * Self.size)
+      )
+      .partialPath
+    try fixture.add("/a")
+    let record = try await run(deed, connections: 1, pieceLength: 2 * Self.size) { effect in
+      effect == .open(path: part)
+    }
+    try expectComplete(record)
+    #expect(record.attempts.last?.failure.code == .fileInUse)
   }
 
   /// Lets another program change the file when a checkpoint has counted its first 500,000 bytes.

@@ -29,6 +29,27 @@ import Testing
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
+  @Test func `a file that a cancelled task without a record delivers is deleted`() async throws {
+    try fixture.add("a")
+    let task = try fixture.leave(400, as: .running)
+    fixture.session.cancel(task)
+    fixture.session.crash()
+    try purge()
+    // The engine starts this download after it has handled the tasks.
+    try fixture.add("b")
+    try await fixture.running(try fixture.engine()) {
+      _ = try await fixture.task(2)
+      let network = fixture.session.network
+      let work = try #require(network.tasks.first { $0.request.url == fixture.url("a") }).id
+      // What has been sent before the cancel is the whole body.
+      while network.advance(work, heedsCancel: false) {}
+      #expect(await fixture.session.liveTasks().map(\.id) == [TaskID(rawValue: 2)])
+      fixture.finish(TaskID(rawValue: 2))
+      try await fixture.reached(.completed, "b")
+      try await waitUntil("the files to be deleted") { try fixture.sessionFiles() == [] }
+    }
+  }
+
   @Test func `a file delivered without a record is deleted`() async throws {
     try fixture.add("a")
     let task = try fixture.leave(400, as: .running)

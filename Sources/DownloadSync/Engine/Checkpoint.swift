@@ -51,7 +51,7 @@ struct Checkpoint: Sendable {
     entity = transfer.entity
     file = transfer.file.fileIdentity
     // Pieces that another program has changed must not be recorded.
-    if let found = transfer.file.interference, found > .changed {
+    if let found = transfer.file.interference, transfer.endsTransfer(found) {
       interference = found
       lost = transfer.recheck(after: found) ?? ByteRanges()
       for range in lost.ranges { synced.remove(range) }

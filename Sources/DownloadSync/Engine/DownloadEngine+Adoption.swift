@@ -39,9 +39,11 @@ extension DownloadEngine {
       "task without a record",
       metadata: ["record": "\(task.recordID)", "rules": "\(decision.ruleNames)"]
     )
-    switch decision.effects.task {
-    case .cancel: transport.cancel(task.id)
-    case .adopt, .await, .keep: if task.state == .ended { transport.acknowledge(task.id) }
+    if decision.effects.task == .cancel || task.state != .ended {
+      // Also a task that is being cancelled: it may still deliver a body, which is deleted then.
+      transport.cancel(task.id)
+    } else {
+      transport.acknowledge(task.id)
     }
   }
 
@@ -71,13 +73,20 @@ extension DownloadEngine {
       file = try PartialFile(
         path: found.layout.partialPath,
         keeping: ByteRanges(upTo: task.offset),
+        of: found.partialIdentity,
         faultInjector: environment.faultInjector
       )
     } catch {
       transport.cancel(task.id)
       // A record that is not to run has no attempt that could fail: `reconcileAtLaunch` handles it.
       guard record.intent == .run else { return }
-      return try await commit(AttemptEnd(of: record, error.asDownloadFailure))
+      return try await commit(
+        AttemptEnd(
+          of: record,
+          error.asDownloadFailure,
+          bytes: error.interference == nil ? .keep : .restart(from: record.received)
+        )
+      )
     }
     let order = queue.nextOrder()
     let download = ActiveTransfer(

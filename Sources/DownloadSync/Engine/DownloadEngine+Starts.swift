@@ -8,6 +8,8 @@ extension DownloadEngine {
   private struct Start: Sendable {
     var record: DownloadRecord
     var layout: FileLayout
+    /// The identity of the partial file whose bytes continue; `nil` if it could not be examined.
+    var partialIdentity: FileIdentity?
     var candidate: Scheduler.Candidate
     var plan: TransferPlan
     /// The number of committed bytes that the plan drops.
@@ -171,6 +173,7 @@ extension DownloadEngine {
     return Start(
       record: record,
       layout: found.layout,
+      partialIdentity: found.partialIdentity,
       candidate: candidate,
       plan: plan,
       lostBytes: found.lostBytes,
@@ -192,12 +195,20 @@ extension DownloadEngine {
       file = try PartialFile(
         path: start.layout.partialPath,
         keeping: kept,
+        of: start.partialIdentity,
         faultInjector: environment.faultInjector
       )
     } catch {
       // The record of a download that restarts has no size any more.
       let size = start.candidate.missingBytes
-      return try await commit(AttemptEnd(of: record, error.asDownloadFailure, size: size))
+      return try await commit(
+        AttemptEnd(
+          of: record,
+          error.asDownloadFailure,
+          bytes: error.interference == nil ? .keep : .restart(from: record.received),
+          size: size
+        )
+      )
     }
     let proof = record.resumeProof(
       with: start.pieces,

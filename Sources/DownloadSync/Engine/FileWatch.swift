@@ -31,6 +31,8 @@ struct FileWatch: Sendable, Hashable {
   private(set) var interference: Interference?
   /// Whether another program has done anything since the file was opened or emptied.
   private(set) var hasInterference = false
+  /// Whether another program has made the file longer, so that it may have been shorter in between.
+  private(set) var isExtended = false
   /// The number of changes by this process that are in progress.
   private var changeCount = 0
   /// The size of the file after the last change by this process.
@@ -53,6 +55,7 @@ struct FileWatch: Sendable, Hashable {
       size = current.size
     } else if let identity, identity != current {
       note(.changed)
+      isExtended = isExtended || current.size > size
     }
     if identity != nil { identity = current }
   }
@@ -94,7 +97,9 @@ struct FileWatch: Sendable, Hashable {
 
   /// Notes that the bytes of a file that may have been changed are as they should be.
   mutating func noteVerified() {
-    if interference == .changed { interference = nil }
+    guard interference == .changed else { return }
+    interference = nil
+    isExtended = false
   }
 
   /// Notes that the file was emptied: no byte is left that another program could have changed.
@@ -102,5 +107,6 @@ struct FileWatch: Sendable, Hashable {
     guard interference != .replaced else { return }
     interference = nil
     hasInterference = false
+    isExtended = false
   }
 }

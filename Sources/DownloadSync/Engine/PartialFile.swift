@@ -52,9 +52,18 @@ final class PartialFile: Sendable, ProcessLock {
   ///
   /// Without ranges, a new file replaces the previous one. Bytes are only written to a file that
   /// this creates, or to a regular file of the effective user that has no other name.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - kept: The ranges.
+  ///   - found: The identity of the file whose bytes were found to be those of the record; `nil` if
+  ///     it could not be examined. Any other file is refused: another program has changed it since.
+  ///   - faultInjector: Allows or refuses each change of the file.
+  /// - Throws: The failure to open or truncate the file.
   init(
     path: String,
     keeping kept: ByteRanges,
+    of found: FileIdentity? = nil,
     faultInjector: (any FaultInjector)? = nil
   ) throws(Failure) {
     self.path = path
@@ -68,7 +77,10 @@ final class PartialFile: Sendable, ProcessLock {
       throw Failure(error, opening: path)
     }
     faultInjector?.didPerform(.open(path: path))
-    if !kept.isEmpty { try cut(to: kept.end) }
+    if !kept.isEmpty {
+      if let found { try check(found) }
+      try cut(to: kept.end)
+    }
     let identity = file.fileIdentity
     state.withLock { $0.watch = FileWatch(identity) }
     faultInjector?.didLock(self)
@@ -121,6 +133,16 @@ final class PartialFile: Sendable, ProcessLock {
   func noteVerified() {
     state.withLock { $0.watch.noteVerified() }
   }
+
+  /// Compares the opened file with the one that was examined before.
+  private func check(_ found: FileIdentity) throws(Failure) {
+    guard let current = file.fileIdentity, current != found else { return }
+    let interference: Interference = current.inode == found.inode ? .changed : .replaced
+    throw Failure(code: EBUSY, operation: "continuing \(path)", interference: interference)
+  }
+
+  /// Whether another program has made the file longer since it was opened or emptied.
+  var isExtended: Bool { state.withLock { $0.watch.isExtended } }
 
   /// Truncates the file.
   private func cut(to size: Int64) throws(Failure) {

@@ -85,6 +85,15 @@ extension Transfer {
     return (digests, pieces)
   }
 
+  /// Whether a transfer cannot go on with the file that another program has changed.
+  ///
+  /// A file that is longer may have been truncated before, and only a digest shows that it was not.
+  /// Its time alone says nothing: file systems over a network change it by themselves.
+  func endsTransfer(_ interference: PartialFile.Interference) -> Bool {
+    interference > .changed
+      || file.isExtended && pieces == nil && record.expectedDigest == nil
+  }
+
   /// Compares the file with the digests of its pieces, after another program has changed it.
   ///
   /// Blocks while the file is read. The bytes of all pieces but the correct ones are discarded: nothing
@@ -95,7 +104,7 @@ extension Transfer {
   func recheck(after interference: PartialFile.Interference) -> ByteRanges? {
     let all = file.written
     let digests = pieces?.table.digests
-    if interference == .changed, digests == nil { return nil }
+    if digests == nil, !endsTransfer(interference) { return nil }
     var kept = ByteRanges()
     if interference != .replaced, let digests, let report = file.report(digests) {
       kept = interference == .changed ? report.correct.union(report.unknown) : report.correct

@@ -270,18 +270,26 @@ final class Transfer: TaskSink {
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (isFirst, finding, left) = state.withLock { state in
+    let (isFirst, finding, left, hasStartedOver) = state.withLock { state in
       defer { state.hasFinished = true }
-      return (!state.hasFinished, state.finding, state.claims.left(0, ofSize: state.entity.total))
+      let left = state.claims.left(0, ofSize: state.entity.total)
+      return (!state.hasFinished, state.finding, left, state.entityCount > 0)
     }
     // Only the first call counts, in case a transport reports the end twice.
     guard isFirst else { return }
-    let result = TransferResult(
+    var result = TransferResult(
       outcome,
       finding: finding,
       position: left.lowerBound,
       total: left.upperBound
     )
+    // A server that answers requests for ranges with no bytes must not empty the file. Whether the
+    // file has become empty shows the answer to a request for all of it.
+    if result == .complete, hasStartedOver, file.written.isEmpty {
+      result = .startOver(
+        DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
+      )
+    }
     inbox.post(.taskEnded(key, result))
   }
 

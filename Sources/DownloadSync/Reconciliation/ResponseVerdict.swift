@@ -144,8 +144,14 @@ package enum ResponseVerdict: Sendable, Hashable {
     let length = head.contentLength
     let isSame = proof.hasSameTag(head)
     let isWrong = length.map { $0 < expected || (isExact && $0 != expected) } ?? false
-    // A file that has changed has another validator. An empty one comes from a broken server.
-    if isSame && isWrong || length == 0 && expected > 0 && !proof.isContradicted(by: head) {
+    // A file that has changed has another validator. An empty body may come from a broken server.
+    let isEmptied = length == 0 && expected > 0
+    if isEmptied, proof.isContradicted(by: head) {
+      return .askAgainFromZero(
+        DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
+      )
+    }
+    if isSame && isWrong || isEmptied {
       return .fail(
         DownloadFailure(
           .badResponse,

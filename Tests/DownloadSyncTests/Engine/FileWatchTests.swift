@@ -43,6 +43,21 @@ import Testing
     #expect(watch.interference == .replaced && watch.hasInterference)
   }
 
+  @Test func `a file that became longer may have been truncated before`() {
+    var watch = FileWatch(identity(10))
+    watch.compare(with: identity(10, modified: 2))
+    #expect(watch.interference == .changed && !watch.isExtended)
+    watch.compare(with: identity(11, modified: 3))
+    #expect(watch.interference == .changed && watch.isExtended)
+    watch.compare(with: identity(11, modified: 4))
+    #expect(watch.isExtended)
+    watch.noteVerified()
+    #expect(!watch.isExtended)
+    watch.compare(with: identity(12, modified: 4))
+    watch.noteEmptied()
+    #expect(!watch.isExtended)
+  }
+
   @Test func `a look at the file while this process empties it notices nothing`() {
     var watch = FileWatch(identity(10))
     watch.beginChange(of: identity(10), truncatingTo: 0)

@@ -55,7 +55,11 @@ struct SimulationTests {
   /// that stores more bytes than the range of its last response has; an empty body in answer to a
   /// range, which a background session has delivered to a process that knows of no earlier response;
   /// a partial file that another program truncates before the engine reserves its space, and a kill
-  /// right after that.
+  /// right after that; an empty answer to a range of a file that has changed; a partial file that another
+  /// program truncates and extends before the engine looks at it; one that it replaces between the
+  /// engine's look and its start; a body that a task without a record delivers after its cancel; a
+  /// download that the engine reads from the store before the history reports that it took the place of
+  /// another one.
   @Test(
     arguments: [
       3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
@@ -64,6 +68,8 @@ struct SimulationTests {
       60_469_420_968_399, 194_719_938_471_816, 56_460_261_635_957, 189_710_290_676_987,
       238_230_882_599_190, 238_230_882_600_707, 241_082_564_967_552, 500_001_412,
       121_392_863_640_080, 215_228_100_634_642, 166_596_344_334_879,
+      400_000_000_055_457, 400_000_000_025_065, 400_000_000_020_803, 400_000_000_001_617,
+      400_000_000_098_726,
     ] as [UInt64]
   )
   func `the invariants hold for a seed that has failed before`(seed: UInt64) throws {
