@@ -125,7 +125,7 @@ private struct IntegerTree {
     unsafe pageSize = transaction.environment.pageSize
     let page = unsafe address - Int(bitPattern: address) % pageSize
     let number = unsafe page.load(as: UInt64.self)
-    unsafe lastPage = UInt64(info.me_last_pgno)
+    unsafe lastPage = info.lastPage
     guard unsafe number <= lastPage else { return nil }
     unsafe map = unsafe page - Int(number) * pageSize
     unsafe depth = unsafe Int(description.loadUnaligned(fromByteOffset: 6, as: UInt16.self))

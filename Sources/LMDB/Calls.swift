@@ -45,96 +45,136 @@ func errorText(_ code: Int32) -> String? {
 
 // MARK: Environment
 
+/// An open handle of an environment; using it after ``environmentClose(_:)`` ends the process.
+// LMDB synchronizes access to the handle. It is reassigned once, by `environmentClose`, after which
+// no thread may use it.
+@safe
+final class EnvironmentHandle: @unchecked Sendable {
+  private var handle: OpaquePointer?
+
+  fileprivate init(_ handle: OpaquePointer) { unsafe self.handle = unsafe handle }
+
+  /// The handle of the C library, for the calls in this file.
+  @unsafe
+  @inline(__always)
+  var raw: OpaquePointer {
+    guard let handle = unsafe handle else { preconditionFailure("the environment is closed") }
+    return unsafe handle
+  }
+
+  @unsafe
+  fileprivate func take() -> OpaquePointer {
+    defer { unsafe handle = nil }
+    return unsafe raw
+  }
+}
+
 func environmentPath(_ environment: OpaquePointer) -> String? {
   var path: UnsafePointer<CChar>?
   guard unsafe mdb_env_get_path(environment, &path) == MDB_SUCCESS else { return nil }
   return unsafe path.map { unsafe String(cString: $0) }
 }
 
-func environmentCreate() throws(LMDBError) -> OpaquePointer {
+func environmentCreate() throws(LMDBError) -> EnvironmentHandle {
   var handle: OpaquePointer?
   unsafe try check(mdb_env_create(&handle), "mdb_env_create")
   guard let handle = unsafe handle else {
     throw LMDBError(.outOfMemory, operation: "mdb_env_create")
   }
-  return unsafe handle
+  return unsafe EnvironmentHandle(handle)
 }
 
 func environmentOpen(
-  _ environment: OpaquePointer,
+  _ environment: EnvironmentHandle,
   path: String,
   flags: Int32,
   mode: UInt32
 ) throws(LMDBError) {
-  let code = unsafe mdb_env_open(environment, path, UInt32(bitPattern: flags), mdb_mode_t(mode))
+  let code = unsafe mdb_env_open(environment.raw, path, UInt32(bitPattern: flags), mdb_mode_t(mode))
   try check(code, "mdb_env_open")
 }
 
-func environmentClose(_ environment: OpaquePointer) {
-  unsafe mdb_env_close(environment)
+func environmentClose(_ environment: EnvironmentHandle) {
+  unsafe mdb_env_close(environment.take())
 }
 
 func environmentSetLimits(
-  _ environment: OpaquePointer,
+  _ environment: EnvironmentHandle,
   mapSize: Int,
   readers: UInt32,
   databases: UInt32
 ) throws(LMDBError) {
-  unsafe try check(mdb_env_set_mapsize(environment, mapSize), "mdb_env_set_mapsize")
-  unsafe try check(mdb_env_set_maxreaders(environment, readers), "mdb_env_set_maxreaders")
-  unsafe try check(mdb_env_set_maxdbs(environment, databases), "mdb_env_set_maxdbs")
+  unsafe try check(mdb_env_set_mapsize(environment.raw, mapSize), "mdb_env_set_mapsize")
+  unsafe try check(mdb_env_set_maxreaders(environment.raw, readers), "mdb_env_set_maxreaders")
+  unsafe try check(mdb_env_set_maxdbs(environment.raw, databases), "mdb_env_set_maxdbs")
 }
 
 /// Returns the descriptor of the data file.
-func environmentDescriptor(_ environment: OpaquePointer) throws(LMDBError) -> Int32 {
+func environmentDescriptor(_ environment: EnvironmentHandle) throws(LMDBError) -> Int32 {
   var descriptor: mdb_filehandle_t = -1
-  unsafe try check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
+  unsafe try check(mdb_env_get_fd(environment.raw, &descriptor), "mdb_env_get_fd")
   return descriptor
 }
 
-func environmentSetMapSize(_ environment: OpaquePointer, _ size: Int) throws(LMDBError) {
-  unsafe try check(mdb_env_set_mapsize(environment, size), "mdb_env_set_mapsize")
+func environmentSetMapSize(_ environment: EnvironmentHandle, _ size: Int) throws(LMDBError) {
+  unsafe try check(mdb_env_set_mapsize(environment.raw, size), "mdb_env_set_mapsize")
 }
 
-func environmentInfo(_ environment: OpaquePointer) throws(LMDBError) -> MDB_envinfo {
+/// The part of `MDB_envinfo` that has no pointer.
+struct EnvironmentInfo {
+  let mapSize: Int
+  let lastPage: UInt64
+  let lastTransaction: UInt64
+  let readers: Int
+  let maximumReaders: Int
+}
+
+@inline(__always)
+func environmentInfo(_ environment: EnvironmentHandle) throws(LMDBError) -> EnvironmentInfo {
   var info = unsafe MDB_envinfo()
-  unsafe try check(mdb_env_info(environment, &info), "mdb_env_info")
-  return unsafe info
+  unsafe try check(mdb_env_info(environment.raw, &info), "mdb_env_info")
+  return unsafe EnvironmentInfo(
+    mapSize: info.me_mapsize,
+    lastPage: UInt64(info.me_last_pgno),
+    lastTransaction: UInt64(UInt(bitPattern: info.me_last_txnid)),
+    readers: Int(info.me_numreaders),
+    maximumReaders: Int(info.me_maxreaders)
+  )
 }
 
-func environmentStatistics(_ environment: OpaquePointer) throws(LMDBError) -> MDB_stat {
+func environmentStatistics(_ environment: EnvironmentHandle) throws(LMDBError) -> MDB_stat {
   var statistics = MDB_stat()
-  unsafe try check(mdb_env_stat(environment, &statistics), "mdb_env_stat")
+  unsafe try check(mdb_env_stat(environment.raw, &statistics), "mdb_env_stat")
   return statistics
 }
 
 /// Selects the syncs that the next commit omits: `MDB_NOSYNC`, `MDB_NOMETASYNC` or 0 for none.
 ///
 /// Not atomic: call it only on the thread that holds the write transaction.
-func environmentSetSyncFlags(_ environment: OpaquePointer, _ flags: Int32) throws(LMDBError) {
+func environmentSetSyncFlags(_ environment: EnvironmentHandle, _ flags: Int32) throws(LMDBError) {
   let all = UInt32(bitPattern: MDB_NOSYNC | MDB_NOMETASYNC)
-  unsafe try check(mdb_env_set_flags(environment, all, 0), "mdb_env_set_flags")
-  let code = unsafe mdb_env_set_flags(environment, UInt32(bitPattern: flags), 1)
+  unsafe try check(mdb_env_set_flags(environment.raw, all, 0), "mdb_env_set_flags")
+  let code = unsafe mdb_env_set_flags(environment.raw, UInt32(bitPattern: flags), 1)
   try check(code, "mdb_env_set_flags")
 }
 
 /// Syncs the file even if its flags say not to.
-func environmentSync(_ environment: OpaquePointer) throws(LMDBError) {
-  unsafe try check(mdb_env_sync(environment, 1), "mdb_env_sync")
+func environmentSync(_ environment: EnvironmentHandle) throws(LMDBError) {
+  unsafe try check(mdb_env_sync(environment.raw, 1), "mdb_env_sync")
 }
 
 func environmentCopy(
-  _ environment: OpaquePointer,
+  _ environment: EnvironmentHandle,
   _ descriptor: Int32,
   compacting: Bool
 ) throws(LMDBError) {
   let flags = compacting ? UInt32(MDB_CP_COMPACT) : 0
-  unsafe try check(mdb_env_copyfd2(environment, descriptor, flags), "mdb_env_copyfd2")
+  unsafe try check(mdb_env_copyfd2(environment.raw, descriptor, flags), "mdb_env_copyfd2")
 }
 
 /// Calls `body` with each line of LMDB's list of readers.
 func environmentListReaders(
-  _ environment: OpaquePointer,
+  _ environment: EnvironmentHandle,
   _ body: (String) -> Void
 ) {
   withoutActuallyEscaping(body) { body in
@@ -142,7 +182,7 @@ func environmentListReaders(
     // The result is that of the callback, which is always 0.
     _ = unsafe withUnsafeMutablePointer(to: &body) { context in
       unsafe mdb_reader_list(
-        environment,
+        environment.raw,
         { line, context in
           let body = unsafe context?.assumingMemoryBound(to: ((String) -> Void).self)
           if let line = unsafe line { unsafe body?.pointee(String(cString: line)) }
@@ -156,28 +196,39 @@ func environmentListReaders(
 
 /// Frees the reader slots of dead processes, and returns their number.
 @discardableResult
-func environmentCheckReaders(_ environment: OpaquePointer) throws(LMDBError) -> Int {
+func environmentCheckReaders(_ environment: EnvironmentHandle) throws(LMDBError) -> Int {
   var dead: Int32 = 0
-  unsafe try check(mdb_reader_check(environment, &dead), "mdb_reader_check")
+  unsafe try check(mdb_reader_check(environment.raw, &dead), "mdb_reader_check")
   return Int(dead)
 }
 
 // MARK: Transactions
 
 func transactionBegin(
-  _ environment: OpaquePointer,
+  _ environment: EnvironmentHandle,
   parent: OpaquePointer? = nil,
   flags: Int32
 ) throws(LMDBError) -> OpaquePointer {
   var handle: OpaquePointer?
   unsafe try check(
-    mdb_txn_begin(environment, parent, UInt32(bitPattern: flags), &handle),
+    mdb_txn_begin(environment.raw, parent, UInt32(bitPattern: flags), &handle),
     "mdb_txn_begin"
   )
   guard let handle = unsafe handle else {
     throw LMDBError(.outOfMemory, operation: "mdb_txn_begin")
   }
   return unsafe handle
+}
+
+/// Runs `body` with the number of a transaction that is open during the call, and aborts it.
+func withTransaction<R>(
+  _ environment: EnvironmentHandle,
+  flags: Int32,
+  _ body: (_ number: UInt64) throws(LMDBError) -> R
+) throws(LMDBError) -> R {
+  let transaction = unsafe try transactionBegin(environment, flags: flags)
+  defer { unsafe transactionAbort(transaction) }
+  return try body(unsafe transactionID(transaction))
 }
 
 func transactionCommit(_ transaction: OpaquePointer) throws(LMDBError) {
@@ -332,9 +383,12 @@ func cursorPut(
 
 // MARK: Assertions
 
-func environmentReportAssertions(_ environment: OpaquePointer) throws(LMDBError) {
-  let code = unsafe mdb_env_set_assert(environment) { environment, message in
-    unsafe FailedAssertion.report(environment, message)
+func environmentReportAssertions(_ environment: EnvironmentHandle) throws(LMDBError) {
+  let code = unsafe mdb_env_set_assert(environment.raw) { environment, message in
+    FailedAssertion.report(
+      path: unsafe environment.flatMap { unsafe environmentPath($0) },
+      message: unsafe message.map { unsafe String(cString: $0) }
+    )
   }
   try check(code, "mdb_env_set_assert")
 }

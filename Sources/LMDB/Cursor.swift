@@ -60,3 +60,49 @@ package struct Cursor: ~Copyable {
     return unsafe Entry(key: key.bytes, value: value.bytes)
   }
 }
+
+extension ReadTransaction {
+  /// Returns the number of pages in the lists of a database, each of which begins with its length.
+  borrowing func listedPageCount(inDatabase handle: UInt32) throws(LMDBError) -> Int {
+    let cursor = unsafe Cursor(raw: try cursorOpen(raw, handle))
+    var count = 0
+    var entry = unsafe try cursor.first()
+    while let pages = unsafe entry?.value {
+      guard pages.count >= MemoryLayout<UInt>.size else {
+        throw LMDBError(.corrupted, operation: "mdb_cursor_get")
+      }
+      count += unsafe Int(bitPattern: pages.loadUnaligned(as: UInt.self))
+      unsafe entry = unsafe try cursor.next()
+    }
+    return count
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  /// Returns the greatest key of a database with integer keys; `nil` if it is empty.
+  package borrowing func lastKey(in database: Database) throws(LMDBError) -> UInt64? {
+    let cursor = unsafe try cursor(on: database)
+    guard let entry = unsafe try cursor.last(), unsafe entry.key.count == 8 else { return nil }
+    return unsafe entry.key.loadUnaligned(as: UInt64.self)
+  }
+
+  /// Calls `body` with each entry whose key begins with `prefix`, in the order of the keys.
+  ///
+  /// The spans point into the map; nothing is copied. They end with the call, and the transaction
+  /// cannot write during it.
+  package borrowing func forEachEntry(
+    withPrefix prefix: [UInt8],
+    in database: Database,
+    _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
+  ) throws {
+    let cursor = unsafe try cursor(on: database)
+    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
+    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
+      try body(
+        unsafe found.key.bindMemory(to: UInt8.self).span,
+        unsafe found.value.bindMemory(to: UInt8.self).span
+      )
+      unsafe entry = unsafe try cursor.next()
+    }
+  }
+}

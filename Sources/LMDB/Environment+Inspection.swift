@@ -43,7 +43,7 @@ extension Environment {
   /// some tens of nanoseconds. The corresponding C function is `mdb_env_info`.
   public func lastTransactionID() throws(LMDBError) -> UInt64 {
     try gate.withMapPinned { () throws(LMDBError) in
-      unsafe UInt64(UInt(bitPattern: try environmentInfo(handle).me_last_txnid))
+      try environmentInfo(handle).lastTransaction
     }
   }
 
@@ -60,14 +60,14 @@ extension Environment {
   /// `mdb_env_stat`.
   public func statistics() throws(LMDBError) -> EnvironmentStatistics {
     try gate.withMapPinned { () throws(LMDBError) in
-      let info = unsafe try environmentInfo(handle)
-      return unsafe EnvironmentStatistics(
-        mapSize: info.me_mapsize,
-        usedSize: (info.me_last_pgno + 1) * pageSize,
+      let info = try environmentInfo(handle)
+      return EnvironmentStatistics(
+        mapSize: info.mapSize,
+        usedSize: (Int(info.lastPage) + 1) * pageSize,
         pageSize: pageSize,
-        lastTransactionID: UInt64(UInt(bitPattern: info.me_last_txnid)),
-        readers: Int(info.me_numreaders),
-        maximumReaders: Int(info.me_maxreaders),
+        lastTransactionID: info.lastTransaction,
+        readers: info.readers,
+        maximumReaders: info.maximumReaders,
         mainDatabase: DatabaseStatistics(try environmentStatistics(handle))
       )
     }
@@ -83,14 +83,7 @@ extension Environment {
   public func freePageCount() throws(LMDBError) -> Int {
     let freeDatabase: UInt32 = 0
     let snapshot = try beginRead()
-    let cursor = unsafe Cursor(raw: try cursorOpen(snapshot.raw, freeDatabase))
-    var count = 0
-    var entry = unsafe try cursor.first()
-    while let pages = unsafe entry?.value {
-      // A list of page numbers, preceded by their count.
-      count += unsafe Int(bitPattern: pages.loadUnaligned(as: UInt.self))
-      unsafe entry = unsafe try cursor.next()
-    }
+    let count = try snapshot.listedPageCount(inDatabase: freeDatabase)
     _ = consume snapshot
     return count
   }
@@ -108,7 +101,7 @@ extension Environment {
   /// be listed. The corresponding C function is `mdb_reader_list`.
   public func readers() -> [EnvironmentReader] {
     var readers: [EnvironmentReader] = []
-    unsafe environmentListReaders(handle) { line in
+    environmentListReaders(handle) { line in
       if let reader = EnvironmentReader(line: line) { readers.append(reader) }
     }
     return readers

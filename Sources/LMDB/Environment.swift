@@ -24,10 +24,8 @@ internal import SystemInterface
 /// try transaction.put(value.span, for: key.span, in: notes)
 /// try transaction.commit()
 /// ```
-@safe
 public final class Environment: Sendable {
-  // LMDB synchronizes access to this handle, and it is never reassigned.
-  nonisolated(unsafe) let handle: OpaquePointer
+  let handle: EnvironmentHandle
   let gate: TransactionGate
   let identity: EnvironmentRegistry.Identity
   let pageSize: Int
@@ -125,13 +123,13 @@ public final class Environment: Sendable {
     let opening = EnvironmentOpening(path: path, options: options, kind: kind)
     let opened = try opening.run()
     clearedReaders = Atomic(opened.clearedReaders)
-    unsafe handle = unsafe opened.handle
+    handle = opened.handle
     dataLock = opened.dataLock
     lockFile = opened.lockFile
     do throws(LMDBError) {
-      unsafe descriptor = try environmentDescriptor(handle)
+      descriptor = try environmentDescriptor(handle)
       identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
-      pageSize = unsafe Int(try environmentStatistics(handle).ms_psize)
+      pageSize = Int(try environmentStatistics(handle).ms_psize)
       // A new in-memory file needs no check.
       if !isInMemory {
         let openingCheck = OpeningCheck(
@@ -140,7 +138,7 @@ public final class Environment: Sendable {
           isReadOnly: isReadOnly,
           checksAlways: options.checksPages
         )
-        unsafe try openingCheck.run(handle)
+        try openingCheck.run(handle)
       }
     } catch {
       opened.close()
@@ -151,7 +149,7 @@ public final class Environment: Sendable {
 
   deinit {
     gate.drain()
-    unsafe EnvironmentRegistry.close(identity, handle, dataLock)
+    EnvironmentRegistry.close(identity, handle, dataLock)
   }
 
   // MARK: Transactions
@@ -171,11 +169,10 @@ public final class Environment: Sendable {
       let idle = gate.enterReader()
       do throws(LMDBError) {
         guard let idle else {
-          let raw = unsafe try beginNewRead()
-          return unsafe PooledReader(raw: raw)
+          return try beginNewRead()
         }
         do throws(LMDBError) {
-          unsafe try transactionRenew(idle.raw)
+          try idle.renew()
           return idle
         } catch {
           idle.abort()
@@ -189,13 +186,13 @@ public final class Environment: Sendable {
     return ReadTransaction(reader, environment: self)
   }
 
-  private func beginNewRead() throws(LMDBError) -> OpaquePointer {
+  private func beginNewRead() throws(LMDBError) -> PooledReader {
     do throws(LMDBError) {
-      return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
+      return try PooledReader(handle)
     } catch {
       guard error.code == .readersFull else { throw error }
       try clearStaleReaders()
-      return unsafe try transactionBegin(handle, flags: MDB_RDONLY)
+      return try PooledReader(handle)
     }
   }
 
@@ -205,7 +202,7 @@ public final class Environment: Sendable {
   /// corresponding C function is `mdb_reader_check`.
   @discardableResult
   public func clearStaleReaders() throws(LMDBError) -> Int {
-    let count = unsafe try environmentCheckReaders(handle)
+    let count = try environmentCheckReaders(handle)
     clearedReaders.add(count, ordering: .relaxed)
     return count
   }
@@ -243,16 +240,16 @@ public final class Environment: Sendable {
     do throws(LMDBError) {
       // The snapshot of a dead reader keeps pages from being reused.
       if gate.claimReaderCheck() { try clearStaleReaders() }
-      let raw = unsafe try retryingAfterMapResize { () throws(LMDBError) -> OpaquePointer in
+      let writer = try retryingAfterMapResize { () throws(LMDBError) -> OpenWriter in
         gate.enterWriter { growIfNeeded(wasFull: $0) }
         do throws(LMDBError) {
-          return unsafe try transactionBegin(handle, flags: 0)
+          return try OpenWriter(handle)
         } catch {
           gate.leave()
           throw error
         }
       }
-      return unsafe WriteTransaction(raw: raw, environment: self)
+      return WriteTransaction(writer, environment: self)
     } catch {
       gate.releaseWriter()
       throw error
@@ -268,7 +265,7 @@ public final class Environment: Sendable {
   public func sync() throws(LMDBError) {
     do throws(LMDBError) {
       try DurableFile.check(.sync(path + "/data.mdb"), "mdb_env_sync")
-      unsafe try environmentSync(handle)
+      try environmentSync(handle)
     } catch {
       throw handleWriteFailure(error)
     }
@@ -326,14 +323,14 @@ public final class Environment: Sendable {
   /// Runs inside the gate, while no transaction is open. If the system refuses a larger map, the
   /// current one stays, and a later write may find it full.
   private func growIfNeeded(wasFull: Bool) {
-    guard let info = unsafe try? environmentInfo(handle) else { return }
-    let used = unsafe (info.me_last_pgno + 1) * pageSize
-    let current = unsafe info.me_mapsize
+    guard let info = try? environmentInfo(handle) else { return }
+    let used = (Int(info.lastPage) + 1) * pageSize
+    let current = info.mapSize
     var size = wasFull ? current * 2 : current
     while used > size / 4 * 3 { size *= 2 }
     // LMDB unmaps the file before it maps it again. If the system refused the new size, no map
     // would be left.
     guard size > current, EnvironmentFile.canMap(descriptor, size: size) else { return }
-    _ = unsafe try? environmentSetMapSize(handle, size)
+    _ = try? environmentSetMapSize(handle, size)
   }
 }

@@ -47,7 +47,7 @@ extension Environment {
       // place.
       let snapshot = try beginRead()
       defer { _ = snapshot.id }
-      unsafe try environmentCopy(handle, descriptor, compacting: compacting)
+      try environmentCopy(handle, descriptor, compacting: compacting)
     }
   }
 }

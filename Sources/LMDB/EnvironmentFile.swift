@@ -169,8 +169,8 @@ enum EnvironmentFile {
     // number in the lock file. LMDB rejects a lock file without its magic number, and rewrites it
     // when it is the only one to open it.
     ReplacementStep.begin(.invalidateLockFile)
-    var magic: UInt32 = 0
-    guard unsafe pwrite(descriptor, &magic, 4, 0) == 4 else {
+    let magic: [UInt8] = [0, 0, 0, 0]
+    guard pwrite(descriptor, magic.span, at: 0) == 4 else {
       let code = errno
       close(descriptor)
       throw LMDBError(LMDBError.Code(rawValue: code), operation: "pwrite")

@@ -8,15 +8,14 @@ struct EnvironmentOpening {
   let kind: Environment.Kind
 
   /// An open handle of LMDB, and the locks of its files.
-  @safe
   struct Opened {
-    @unsafe let handle: OpaquePointer
+    let handle: EnvironmentHandle
     let dataLock: DataFileLock?
     let lockFile: EnvironmentRegistry.Identity?
     let clearedReaders: Int
 
     func close() {
-      unsafe environmentClose(handle)
+      environmentClose(handle)
       dataLock?.release()
     }
   }
@@ -72,19 +71,19 @@ struct EnvironmentOpening {
       }
       if kind != .inMemory { try DataFileReader.checkMetaPages(in: path) }
       ReplacementStep.begin(.openEnvironment)
-      let handle = unsafe try openHandle()
+      let handle = try openHandle()
       do throws(LMDBError) {
-        if unsafe try isCurrent(handle, dataLock, lockFile) {
-          return unsafe Opened(
+        if try isCurrent(handle, dataLock, lockFile) {
+          return Opened(
             handle: handle,
             dataLock: dataLock,
             lockFile: lockFile,
             clearedReaders: try environmentCheckReaders(handle)
           )
         }
-        unsafe environmentClose(handle)
+        environmentClose(handle)
       } catch {
-        unsafe environmentClose(handle)
+        environmentClose(handle)
         throw error
       }
     } catch {
@@ -114,18 +113,18 @@ struct EnvironmentOpening {
 
   /// Whether LMDB has opened the locked files, and trusts the right commit.
   private func isCurrent(
-    _ handle: OpaquePointer,
+    _ handle: EnvironmentHandle,
     _ dataLock: DataFileLock?,
     _ lockFile: EnvironmentRegistry.Identity?
   ) throws(LMDBError) -> Bool {
     ReplacementStep.begin(.compareEnvironment)
-    let descriptor = unsafe try environmentDescriptor(handle)
+    let descriptor = try environmentDescriptor(handle)
     let identity = EnvironmentRegistry.Identity(try EnvironmentFile.status(of: descriptor))
     if let dataLock, dataLock.identity != identity { return false }
     guard kind == .shared else { return true }
     guard EnvironmentRegistry.identity(of: path + "/lock.mdb") == lockFile else { return false }
     ReplacementStep.begin(.compareCommitNumber)
-    return unsafe try hasCommitNumber(handle, ofFile: descriptor)
+    return try hasCommitNumber(handle, ofFile: descriptor)
   }
 
   /// Whether the commit number in the lock file is that of the last commit in the data file.
@@ -134,16 +133,14 @@ struct EnvironmentOpening {
   /// program that opens the environment without our lock has written that of a file that was
   /// replaced, and after a kill while LMDB initialized the lock file.
   private func hasCommitNumber(
-    _ handle: OpaquePointer,
+    _ handle: EnvironmentHandle,
     ofFile descriptor: Int32
   ) throws(LMDBError) -> Bool {
     for _ in 0..<10 {
       // Without a free reader slot, the first transaction reports the reason.
-      guard let snapshot = unsafe try? transactionBegin(handle, flags: MDB_RDONLY) else {
+      guard let number = try? withTransaction(handle, flags: MDB_RDONLY, { $0 }) else {
         return true
       }
-      let number = unsafe transactionID(snapshot)
-      unsafe transactionAbort(snapshot)
       let commits = try DataFileReader.transactions(of: descriptor)
       if number == commits.last { return true }
       // A writer has written the file, but not yet the lock file, or was killed in between. The
@@ -154,7 +151,7 @@ struct EnvironmentOpening {
   }
 
   /// Opens a handle with the largest map that the system grants.
-  private func openHandle() throws(LMDBError) -> OpaquePointer {
+  private func openHandle() throws(LMDBError) -> EnvironmentHandle {
     var flags = MDB_NOTLS | MDB_NORDAHEAD
     switch kind {
     case .shared: break
@@ -165,21 +162,21 @@ struct EnvironmentOpening {
     var mapSize = options.mapSize
     while true {
       // After a failed `mdb_env_open` the handle can only be closed, so each attempt creates one.
-      let handle = unsafe try environmentCreate()
+      let handle = try environmentCreate()
       do throws(LMDBError) {
-        unsafe try environmentSetLimits(
+        try environmentSetLimits(
           handle,
           mapSize: mapSize,
           readers: UInt32(options.maximumReaders),
           databases: UInt32(options.maximumDatabases)
         )
-        unsafe try environmentReportAssertions(handle)
-        unsafe try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
+        try environmentReportAssertions(handle)
+        try environmentOpen(handle, path: path, flags: flags, mode: options.fileMode)
         // LMDB sets this flag only on its other descriptors.
-        try EnvironmentFile.closeOnExec(unsafe environmentDescriptor(handle))
-        return unsafe handle
+        try EnvironmentFile.closeOnExec(environmentDescriptor(handle))
+        return handle
       } catch {
-        unsafe environmentClose(handle)
+        environmentClose(handle)
         // The system reports too little address space as either of these codes.
         guard error.code == .outOfMemory || error.code == .invalidArgument,
           mapSize > Self.smallestMap
@@ -190,8 +187,8 @@ struct EnvironmentOpening {
   }
 
   /// Opens an environment only so that LMDB initializes the lock file.
-  static func openForLockFile(_ handle: OpaquePointer, _ path: String) throws(LMDBError) {
+  static func openForLockFile(_ handle: EnvironmentHandle, _ path: String) throws(LMDBError) {
     try DataFileReader.checkMetaPages(in: path)
-    unsafe try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0o600)
+    try environmentOpen(handle, path: path, flags: MDB_RDONLY | MDB_NOTLS, mode: 0o600)
   }
 }

@@ -147,10 +147,10 @@ enum EnvironmentRegistry {
   }
 
   /// Closes an environment under the lock, so that no open overlaps with it.
-  static func close(_ identity: Identity, _ handle: OpaquePointer, _ dataLock: DataFileLock?) {
+  static func close(_ identity: Identity, _ handle: EnvironmentHandle, _ dataLock: DataFileLock?) {
     state.withLock { state in
       ReplacementStep.begin(.closeEnvironment)
-      unsafe environmentClose(handle)
+      environmentClose(handle)
       ReplacementStep.begin(.unshareDataFile)
       dataLock?.release()
       // An environment in memory or under exclusive access has none.
@@ -238,10 +238,10 @@ enum EnvironmentRegistry {
     // Opening the environment here makes LMDB rewrite the lock file; closing it releases the lock.
     // Not under the mutex: if the lock file was deleted, this waits for the users of another one.
     if identity(of: claim.folder + "/lock.mdb") == claim.lockFile,
-      let handle = unsafe try? environmentCreate()
+      let handle = try? environmentCreate()
     {
-      unsafe try? EnvironmentOpening.openForLockFile(handle, claim.folder)
-      unsafe environmentClose(handle)
+      try? EnvironmentOpening.openForLockFile(handle, claim.folder)
+      environmentClose(handle)
     }
     EnvironmentFile.close(claim.descriptor)
     ReplacementStep.begin(.unclaimDataFiles)

@@ -23,12 +23,11 @@ public enum FailedAssertion {
   }
 
   /// Handles a failed assertion; if this returns, LMDB aborts the process.
-  static func report(_ environment: OpaquePointer?, _ message: UnsafePointer<CChar>?) {
+  static func report(path: String?, message: String?) {
     let status = exitStatus.load(ordering: .relaxed)
     guard status >= 0 else { return }
-    let place = unsafe environment.flatMap { unsafe environmentPath($0) } ?? "the store"
-    let detail = unsafe message.map { unsafe String(cString: $0) } ?? ""
-    let text = Array("\(place) is damaged: a page is not valid (\(detail))\n".utf8)
+    let place = path ?? "the store"
+    let text = Array("\(place) is damaged: a page is not valid (\(message ?? ""))\n".utf8)
     _ = write(STDERR_FILENO, text.span)
     _exit(status)
   }

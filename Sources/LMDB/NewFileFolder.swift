@@ -38,15 +38,8 @@ package struct NewFileFolder: Sendable {
   ///
   /// The caller calls ``remove()`` or ``unlock()`` on each of them.
   package static func abandoned(in folder: String) -> [NewFileFolder] {
-    guard let entries = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(entries) }
     var folders: [NewFileFolder] = []
-    while let entry = unsafe readdir(entries) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-        unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-          unsafe String(cString: $0)
-        }
-      }
+    for name in namesInFolder(folder) ?? [] {
       guard name.hasPrefix(prefix), let found = lock("\(folder)/\(name)", isNew: false)
       else { continue }
       folders.append(found)

@@ -23,11 +23,11 @@ struct OpeningCheck {
   ///
   /// - Throws: ``LMDBError`` with `corrupted`, or another system error.
   /// - Complexity: O(1) for a file with a valid mark, otherwise O(n) in its pages.
-  func run(_ handle: OpaquePointer) throws(LMDBError) {
+  func run(_ handle: EnvironmentHandle) throws(LMDBError) {
     for attempt in 0..<Self.maximumAttempts {
       let status = try EnvironmentFile.status(of: descriptor)
-      let last = unsafe UInt64(UInt(bitPattern: try environmentInfo(handle).me_last_txnid))
-      let isShort = unsafe try missingBytes(handle) > 0
+      let last = try environmentInfo(handle).lastTransaction
+      let isShort = try missingBytes(handle) > 0
       if !isShort {
         if !checksAlways, CheckedMark.isValid(status, transaction: last) { return }
         // Another process may be committing.
@@ -36,27 +36,36 @@ struct OpeningCheck {
           continue
         }
       }
-      if unsafe try checkPages(handle, lengthening: isShort && !isReadOnly, status) { return }
+      if try checkPages(handle, lengthening: isShort && !isReadOnly, status) { return }
     }
     throw LMDBError(.corrupted, operation: "finding the last commit")
   }
 
   /// Checks the pages and sets the mark; returns false if another commit intervened.
   private func checkPages(
-    _ handle: OpaquePointer,
+    _ handle: EnvironmentHandle,
     lengthening: Bool,
     _ status: stat
   ) throws(LMDBError) -> Bool {
     // A write transaction prevents other processes from extending the file; a read transaction
     // prevents the reuse of the pages being checked.
     let flags = lengthening ? 0 : MDB_RDONLY
-    let transaction = unsafe try transactionBegin(handle, flags: flags)
-    defer { unsafe transactionAbort(transaction) }
-    let number = unsafe transactionID(transaction) &- (lengthening ? 1 : 0)
+    return try withTransaction(handle, flags: flags) { number throws(LMDBError) in
+      let number = number &- (lengthening ? 1 : 0)
+      return try checkPages(of: number, handle, lengthening: lengthening, status)
+    }
+  }
+
+  private func checkPages(
+    of number: UInt64,
+    _ handle: EnvironmentHandle,
+    lengthening: Bool,
+    _ status: stat
+  ) throws(LMDBError) -> Bool {
     var verifier = try PageVerifier(descriptor: descriptor, pageSize: pageSize, transaction: number)
     guard try verifier.run() else { return false }
     guard !isReadOnly else { return true }
-    let missing = unsafe try missingBytes(handle)
+    let missing = try missingBytes(handle)
     if lengthening, missing > 0 { try EnvironmentFile.extend(descriptor, by: missing) }
     // If the file has changed, another process has committed, and sets its own mark.
     let now = try EnvironmentFile.status(of: descriptor)
@@ -67,8 +76,8 @@ struct OpeningCheck {
     return true
   }
 
-  private func missingBytes(_ handle: OpaquePointer) throws(LMDBError) -> Int64 {
-    let lastPage = unsafe Int64(try environmentInfo(handle).me_last_pgno)
+  private func missingBytes(_ handle: EnvironmentHandle) throws(LMDBError) -> Int64 {
+    let lastPage = Int64(try environmentInfo(handle).lastPage)
     return (lastPage + 1) * Int64(pageSize) - (try EnvironmentFile.size(of: descriptor))
   }
 }

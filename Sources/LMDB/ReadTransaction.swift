@@ -1,3 +1,5 @@
+internal import CLMDB
+
 /// A read transaction: a snapshot of the last commit.
 ///
 /// Dropping the value ends the transaction. It may move between threads.
@@ -43,3 +45,26 @@ public struct ReadTransaction: Transaction, ~Copyable {
 // With `MDB_NOTLS`, a read transaction is not bound to a thread, and a noncopyable value is used by
 // one thread at a time.
 extension ReadTransaction: @unchecked Sendable {}
+
+/// A read transaction in the pool, or about to get there.
+@safe
+struct PooledReader {
+  @unsafe let raw: OpaquePointer
+
+  /// Begins a transaction.
+  init(_ environment: EnvironmentHandle) throws(LMDBError) {
+    unsafe raw = unsafe try transactionBegin(environment, flags: MDB_RDONLY)
+  }
+
+  fileprivate init(raw: OpaquePointer) { unsafe self.raw = unsafe raw }
+
+  /// Begins it again, after ``ReadTransaction`` has reset it.
+  func renew() throws(LMDBError) { unsafe try transactionRenew(raw) }
+
+  func abort() {
+    unsafe transactionAbort(raw)
+  }
+}
+
+// A thread uses a pooled transaction only after removing it from the pool under the gate's lock.
+extension PooledReader: @unchecked Sendable {}

@@ -153,23 +153,6 @@ final class TransactionGate: Sendable {
   }
 
   private static var currentThread: UInt {
-    #if canImport(Darwin)
-      unsafe UInt(bitPattern: pthread_self())
-    #else
-      UInt(pthread_self())
-    #endif
+    currentThreadNumber()
   }
 }
-
-/// A read transaction in the pool, or about to get there.
-@safe
-struct PooledReader {
-  @unsafe let raw: OpaquePointer
-
-  func abort() {
-    unsafe transactionAbort(raw)
-  }
-}
-
-// A thread uses a pooled transaction only after removing it from the pool under the gate's lock.
-extension PooledReader: @unchecked Sendable {}

@@ -27,8 +27,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
   /// number.
   package private(set) var hasChanges = false
 
-  init(raw: OpaquePointer, environment: Environment, isNested: Bool = false) {
-    unsafe self.raw = unsafe raw
+  init(_ writer: OpenWriter, environment: Environment, isNested: Bool = false) {
+    unsafe raw = unsafe writer.raw
     self.environment = environment
     self.isNested = isNested
   }
@@ -55,7 +55,7 @@ public struct WriteTransaction: Transaction, ~Copyable {
       // commit sets the flags while it holds the lock. They are not reset: `mdb_txn_commit`
       // releases the lock, so a reset could affect the next writer's commit.
       if !isNested {
-        unsafe try environmentSetSyncFlags(environment.handle, environment.flags(of: sync))
+        try environmentSetSyncFlags(environment.handle, environment.flags(of: sync))
       }
       // LMDB frees the handle even if the commit fails.
       isEnded = true
@@ -82,8 +82,8 @@ public struct WriteTransaction: Transaction, ~Copyable {
   public mutating func nested<R>(
     _ body: (inout WriteTransaction) throws -> R
   ) throws -> R {
-    var child = unsafe WriteTransaction(
-      raw: try transactionBegin(environment.handle, parent: raw, flags: 0),
+    var child = try WriteTransaction(
+      unsafe OpenWriter(environment.handle, parent: raw),
       environment: environment,
       isNested: true
     )
@@ -215,5 +215,22 @@ public struct WriteTransaction: Transaction, ~Copyable {
     let wasThere = unsafe try WriteTransactionReference(self).delete(key, in: database)
     if wasThere { hasChanges = true }
     return wasThere
+  }
+}
+
+/// A write transaction that has begun, and that a ``WriteTransaction`` will end.
+@safe  // It holds a handle, which only the one `WriteTransaction` made of it uses.
+struct OpenWriter {
+  @unsafe fileprivate let raw: OpaquePointer
+
+  /// Begins the outermost transaction.
+  init(_ environment: EnvironmentHandle) throws(LMDBError) {
+    unsafe raw = unsafe try transactionBegin(environment, flags: 0)
+  }
+
+  /// Begins a transaction in another one.
+  @unsafe
+  fileprivate init(_ environment: EnvironmentHandle, parent: OpaquePointer) throws(LMDBError) {
+    unsafe raw = unsafe try transactionBegin(environment, parent: parent, flags: 0)
   }
 }

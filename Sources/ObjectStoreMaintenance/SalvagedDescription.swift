@@ -181,30 +181,26 @@ struct SalvagedDescription {
     as type: Integer.Type
   ) -> Integer? {
     guard let bytes else { return nil }
-    return unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? reader.read(type)
+    return try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try reader.read(type)
     }
   }
 
   private static func isOutdatedLayouts(_ bytes: [UInt8]) -> Bool {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return (try? OutdatedLayouts(encoded: &reader)) != nil
-    }
+    (try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try OutdatedLayouts(encoded: &reader)
+    }) != nil
   }
 
   private static func fieldDefault(_ bytes: [UInt8]) -> StoredDefault? {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? StoredDefault(encoded: &reader)
+    try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try StoredDefault(encoded: &reader)
     }
   }
 
   private static func layout(_ bytes: [UInt8]) -> RecordLayout? {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? RecordLayout(encoded: &reader)
+    try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try RecordLayout(encoded: &reader)
     }
   }
 
@@ -213,23 +209,20 @@ struct SalvagedDescription {
     _ id: UInt32,
     _ bytes: [UInt8]
   ) -> ReferenceRule? {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? ReferenceRule(model: model, fieldID: id, encoded: &reader)
+    try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try ReferenceRule(model: model, fieldID: id, encoded: &reader)
     }
   }
 
   private static func column(_ bytes: [UInt8]) -> ColumnDescription? {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? ColumnDescription(encoded: &reader)
+    try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try ColumnDescription(encoded: &reader)
     }
   }
 
   private static func index(_ id: UInt32, _ bytes: [UInt8]) -> IndexDescription? {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? IndexDescription(id: id, encoded: &reader)
+    try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try IndexDescription(id: id, encoded: &reader)
     }
   }
 }

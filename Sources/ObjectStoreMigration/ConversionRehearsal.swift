@@ -48,15 +48,11 @@ struct ConversionRehearsal {
     _ tables: ModelTables,
     in transaction: borrowing ReadTransaction
   ) throws {
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: tables,
-      outdatedForm: .stored
-    )
     var cancellation = CancellationCheck()
-    unsafe try reader.forEachRecord(from: tables.outdated.next) { id, record in
+    let start = tables.outdated.next
+    try tables.forEachRecord(in: transaction, as: .stored, from: start) { id, record in
       try cancellation.step()
-      guard let conversion = unsafe record.binding.conversion else { return true }
+      guard let conversion = record.conversion else { return true }
       objectCount += 1
       do {
         _ = try conversion.convert(record, id)

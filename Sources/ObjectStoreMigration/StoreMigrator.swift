@@ -102,7 +102,7 @@ struct StoreMigrator {
       writer.write(UInt64(truncatingIfNeeded: status.modificationTime.tv_sec))
       writer.write(UInt64(truncatingIfNeeded: status.modificationTime.tv_nsec))
     }
-    return unsafe writer.bytes.withUnsafeBytes { unsafe XXHash64.hash($0, seed: 0) }
+    return XXHash64.hash(writer.bytes.span, seed: 0)
   }
 
   /// Executes the steps on a snapshot, lends the result to `examine`, and deletes it.

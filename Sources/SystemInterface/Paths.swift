@@ -133,3 +133,19 @@ package func makeTemporaryFolder(_ template: String) -> String? {
     unsafe template.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
   }
 }
+
+/// Returns the names in a folder, also `.` and `..`; `nil` and `errno` if it cannot be read.
+///
+/// The corresponding C functions are `opendir` and `readdir`.
+package func namesInFolder(_ path: String) -> [String]? {
+  guard let entries = unsafe opendir(path) else { return nil }
+  defer { unsafe closedir(entries) }
+  var names: [String] = []
+  while let entry = unsafe readdir(entries) {
+    let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+      unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+    }
+    names.append(name)
+  }
+  return names
+}

@@ -176,3 +176,14 @@ package func wallClockTime() -> timespec? {
     return unsafe sysctlbyname(name, &bytes, &size, nil, 0) == 0
   }
 #endif
+
+/// Returns a number that no other thread of this process has now.
+///
+/// The corresponding C function is `pthread_self`.
+package func currentThreadNumber() -> UInt {
+  #if canImport(Darwin)
+    unsafe UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
+}

@@ -2,16 +2,38 @@
 
 extension [UInt8] {
   /// Appends a copy of the bytes.
+  @inlinable
   package mutating func append(copying bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 }
 
+extension [UInt8] {
+  /// Creates a copy of the bytes.
+  @inlinable
+  package init(copying bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+}
+
 extension String {
+  /// Decodes UTF-8, as `String(decoding:as:)`.
+  package init(decodingUTF8 bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
   /// Calls `body` with the UTF-8 of the string.
+  @inlinable
   package func withUTF8Span<R>(_ body: (Span<UInt8>) throws -> R) rethrows -> R {
     var text = self
     return try text.withUTF8 { try body(unsafe $0.span) }
+  }
+
+  /// Calls `body` with the UTF-8 of the string.
+  @inlinable
+  package func withRawSpan<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
+    var text = self
+    return try text.withUTF8 { try body(unsafe UnsafeRawBufferPointer($0).bytes) }
   }
 
   /// Whether both strings have the same UTF-8.

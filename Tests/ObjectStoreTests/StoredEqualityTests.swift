@@ -10,7 +10,9 @@ import Testing
     let wanted = Array(values.prefix(count))
     let equality = StoredEquality(wanted, Set(wanted.map { $0.storedBytes }).sorted())
     for (index, value) in values.enumerated() {
-      let matches = try unsafe value.storedBytes.withUnsafeBytes { unsafe try equality.matches($0) }
+      let matches = try unsafe value.storedBytes.withUnsafeBytes {
+        try equality.matches(unsafe $0.bytes)
+      }
       #expect(matches == (index < count), "\(value) among \(count)")
     }
   }
@@ -38,7 +40,7 @@ import Testing
     let equality = StoredEquality(values, Set(values.map { $0.storedBytes }).sorted())
     #expect([-0.0].storedBytes != values[0].storedBytes)
     let matches = try unsafe [-0.0].storedBytes.withUnsafeBytes {
-      unsafe try equality.matches($0)
+      try equality.matches(unsafe $0.bytes)
     }
     #expect(matches)
   }

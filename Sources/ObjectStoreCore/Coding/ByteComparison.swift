@@ -50,6 +50,35 @@ extension UnsafeRawBufferPointer {
   }
 }
 
+extension RawSpan {
+  /// Whether both have the same length and the same bytes.
+  @inline(__always)
+  func isSame(as other: [UInt8]) -> Bool {
+    unsafe withUnsafeBytes { unsafe $0.isSame(as: other) }
+  }
+
+  /// Compares two byte strings lexicographically.
+  @inline(__always)
+  func compare(to other: [UInt8]) -> Int {
+    unsafe withUnsafeBytes { unsafe $0.compare(to: other) }
+  }
+
+  /// Whether `other` occurs as a contiguous part of these bytes.
+  func contains(_ other: [UInt8]) -> Bool {
+    unsafe withUnsafeBytes { unsafe $0.contains(other) }
+  }
+
+  /// Whether the bytes begin with others.
+  func hasPrefix(_ other: [UInt8]) -> Bool {
+    byteCount >= other.count && extracting(first: other.count).isSame(as: other)
+  }
+
+  /// Whether the bytes end with others.
+  func hasSuffix(_ other: [UInt8]) -> Bool {
+    byteCount >= other.count && extracting(last: other.count).isSame(as: other)
+  }
+}
+
 extension [UInt8] {
   /// Whether these bytes sort before `other` lexicographically.
   ///

@@ -20,6 +20,29 @@ public struct ByteReader: ~Copyable {
     unsafe self.buffer = unsafe buffer
   }
 
+  /// Lends a reader of `bytes` to `body`.
+  package static func reading<Value, Failure: Error>(
+    _ bytes: [UInt8],
+    _ body: (inout ByteReader) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try unsafe bytes.span.withUnsafeBytes { bytes throws(Failure) in
+      var reader = unsafe ByteReader(bytes)
+      return try body(&reader)
+    }
+  }
+
+  /// Lends a reader of `bytes` to `body`.
+  @inline(__always)
+  static func reading<Value>(
+    _ bytes: RawSpan,
+    _ body: (inout ByteReader) throws(RecordError) -> Value
+  ) throws(RecordError) -> Value {
+    try unsafe bytes.withUnsafeBytes { bytes throws(RecordError) in
+      var reader = unsafe ByteReader(bytes)
+      return try body(&reader)
+    }
+  }
+
   /// The number of bytes that have not been read.
   @inlinable public var remaining: Int { unsafe buffer.count - offset }
 
@@ -55,6 +78,20 @@ public struct ByteReader: ~Copyable {
     unsafe Array(try take(remaining))
   }
 
+  /// Reads some bytes.
+  mutating func readBytes(_ count: Int) throws(RecordError) -> [UInt8] {
+    unsafe Array(try take(count))
+  }
+
+  /// Reads some bytes as a string; throws as ``readString()``.
+  mutating func readString(_ count: Int) throws(RecordError) -> String {
+    var bytes = unsafe ByteReader(try take(count))
+    return try bytes.readString()
+  }
+
+  /// Skips some bytes.
+  mutating func skip(_ count: Int) throws(RecordError) { _ = unsafe try take(count) }
+
   /// Reads a value that ``ByteWriter/writeSized(_:)`` wrote.
   ///
   /// - Throws: ``RecordError`` with `truncated` when the bytes end inside the value, or
@@ -73,6 +110,14 @@ public struct ByteReader: ~Copyable {
   mutating func takeSized(_ type: FieldType) throws(RecordError) -> UnsafeRawBufferPointer {
     if let width = type.width { return unsafe try take(width) }
     return unsafe try take(try readCount())
+  }
+
+  /// Lends the encoded bytes of a value of `type` that ``ByteWriter/writeSized(_:)`` wrote.
+  mutating func withSized<Value>(
+    _ type: FieldType,
+    _ body: (RawSpan) throws(RecordError) -> Value
+  ) throws(RecordError) -> Value {
+    try body(unsafe takeSized(type).bytes)
   }
 
   /// Reads a 32-bit count of bytes or elements.

@@ -60,6 +60,10 @@ package enum XXHash64 {
     unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
   }
 
+  static func hash(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
+    unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
+  }
+
   static func hash(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
     unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
   }

@@ -244,6 +244,11 @@ package final class LayoutBinding: Sendable {
   package let number: UInt16
   /// The place of each field of the program's schema, by position in the schema.
   var places: UnsafeBufferPointer<FieldPlace> { unsafe UnsafeBufferPointer(ownPlaces) }
+  /// Returns the place of the field at a position in the program's schema.
+  func place(at position: Int) -> FieldPlace {
+    precondition(unsafe ownPlaces.indices.contains(position))
+    return unsafe ownPlaces[position]
+  }
   // Initialized in `init`, never changed after that, and freed in `deinit`.
   nonisolated(unsafe) private let ownPlaces: UnsafeMutableBufferPointer<FieldPlace>
   /// The fields of the program's schema, by the same positions.

@@ -81,6 +81,26 @@ public struct RecordView: ~Copyable {
     if ownsBytes { unsafe cold.deallocate() }
   }
 
+  /// The conversion of the record when it is read; `nil` if it needs none.
+  package var conversion: RecordConversion? { unsafe binding.conversion }
+
+  /// Lends a view of the cold part of a record that was built in this process.
+  static func withView<R>(
+    ofChecked cold: [UInt8],
+    _ binding: LayoutBinding,
+    _ body: (borrowing RecordView) throws(RecordError) -> R
+  ) throws(RecordError) -> R {
+    try unsafe cold.span.withUnsafeBytes { cold throws(RecordError) in
+      let record = unsafe RecordView(
+        checkedCold: cold,
+        hot: UnsafeRawBufferPointer(start: nil, count: 0),
+        hasExtras: false,
+        layout: binding.reference
+      )
+      return try body(record)
+    }
+  }
+
   /// Whether the record was converted when it was read, and has all parts.
   var isConverted: Bool { ownsBytes }
 
@@ -165,6 +185,15 @@ public struct RecordView: ~Copyable {
     }
   }
 
+  /// Lends the stored bytes of a field to `body`; returns `nil` if it has no value.
+  func withBytes<Value>(
+    at position: Int,
+    _ body: (RawSpan) throws(RecordError) -> Value
+  ) throws(RecordError) -> Value? {
+    guard case .present(let bytes) = unsafe try content(at: position) else { return nil }
+    return try body(unsafe bytes.bytes)
+  }
+
   /// The name of the field at `position` in the schema.
   @usableFromInline
   func name(at position: Int) -> String? {
@@ -222,6 +251,16 @@ public struct RecordView: ~Copyable {
   /// the store if the record has none.
   package func content(ofID id: UInt32) throws(RecordError) -> Content {
     unsafe try binding.defaults.replacing(storedContent(ofID: id), ofID: id)
+  }
+
+  /// A copy of the bytes of the field with `id`, as ``content(ofID:)`` returns them: `nil` if it is
+  /// missing, and `.some(nil)` if it is `nil`.
+  func bytes(ofID id: UInt32) throws(RecordError) -> [UInt8]?? {
+    switch unsafe try content(ofID: id) {
+    case .missing: nil
+    case .null: .some(nil)
+    case .present(let bytes): unsafe Array(bytes)
+    }
   }
 
   /// What indexes and columns contain for the field with `id`.
@@ -352,40 +391,6 @@ public struct RecordView: ~Copyable {
       writer.write(0 as UInt8)
       writer.writeSized(type)
       writer.write(0 as UInt32)
-    }
-  }
-}
-
-extension RecordView {
-  /// The fields whose bytes differ between two records, as in ``ChangeLog/Change/fields``.
-  ///
-  /// A field that a record lacks differs from one with its default: an index may not have it.
-  static func changedFields(
-    from old: borrowing RecordView,
-    to new: borrowing RecordView,
-    count: Int
-  ) throws(RecordError) -> UInt64 {
-    var fields: UInt64 = 0
-    for position in 0..<count
-    where
-      unsafe !(try old.storedContent(at: position)
-      .isSame(as: try new.storedContent(at: position)))
-    {
-      fields |= FieldBit.ofField(at: position)
-    }
-    return fields
-  }
-}
-
-extension RecordView.Content {
-  /// Whether both records store the same content for a field.
-  ///
-  /// A missing field differs from one that is `nil`: a missing field may have a default.
-  func isSame(as other: RecordView.Content) -> Bool {
-    switch unsafe (self, other) {
-    case (.missing, .missing), (.null, .null): true
-    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
-    default: false
     }
   }
 }

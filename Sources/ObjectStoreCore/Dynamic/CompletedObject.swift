@@ -159,13 +159,3 @@ struct CompletedObject {
     }
   }
 }
-
-extension RecordEncoder {
-  /// Encodes the next field from already encoded bytes, or as `nil`.
-  ///
-  /// - Precondition: For a field of fixed width, `bytes` has that width.
-  package mutating func encode(stored bytes: [UInt8]?) {
-    guard let bytes else { return encodeNil() }
-    unsafe bytes.withUnsafeBytes { unsafe encode($0) }
-  }
-}

@@ -146,9 +146,8 @@ package struct JSONParser {
       guard let byte = current else { throw failure("unterminated string") }
       switch byte {
       case UInt8(ascii: "\""):
-        let string = unsafe unescaped.withUnsafeBytes { bytes in
-          var reader = unsafe ByteReader(bytes)
-          return try? reader.readString()
+        let string = try? ByteReader.reading(unescaped) { reader throws(RecordError) in
+          try reader.readString()
         }
         guard let string else { throw failure("string is not valid UTF-8") }
         offset += 1

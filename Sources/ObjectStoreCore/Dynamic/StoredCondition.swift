@@ -153,13 +153,11 @@ extension StoredCondition.Test {
     let type = index.parts[0].elementType
     func key(_ value: StoredValue) -> [UInt8]? {
       guard let bytes = try? value.bytes(as: type) else { return nil }
-      return unsafe bytes.withUnsafeBytes { bytes in
-        unsafe KeyEncoding.key(
-          for: bytes,
-          type: type,
-          maximumContentSize: index.maximumContentSize
-        )
-      }
+      return KeyEncoding.key(
+        for: bytes,
+        type: type,
+        maximumContentSize: index.maximumContentSize
+      )
     }
     /// The first bytes of the key; all keys of a greater value are greater or have this prefix.
     func start(_ value: StoredValue) -> [UInt8]? {

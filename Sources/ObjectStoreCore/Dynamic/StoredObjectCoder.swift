@@ -71,17 +71,6 @@ package struct StoredObjectCoder<M: Model>: Sendable {
     _ bytes: [UInt8],
     _ body: (borrowing RecordView) throws(RecordError) -> R
   ) throws(RecordError) -> R {
-    let result = unsafe bytes.withUnsafeBytes { cold in
-      Result { () throws(RecordError) in
-        let record = unsafe RecordView(
-          checkedCold: cold,
-          hot: UnsafeRawBufferPointer(start: nil, count: 0),
-          hasExtras: false,
-          layout: binding.reference
-        )
-        return try body(record)
-      }
-    }
-    return try result.get()
+    try RecordView.withView(ofChecked: bytes, binding, body)
   }
 }

@@ -204,7 +204,7 @@ package struct StoredObjectWriter {
       guard lacking.isEmpty else { return nil }
       let writer = try writer(of: entry, index, in: &transaction)
       try completed.encode(in: entry.layouts[index], to: &writer.encoder)
-      if let found = unsafe try writer.find(writer.encodedKey, in: transaction) {
+      if let found = try writer.findEncoded(in: transaction) {
         if let outcome = try outcome(ofKnown: object) { return outcome }
         return try writer.replace(found, in: &transaction) ? .updated : .unchanged
       }
@@ -239,23 +239,15 @@ package struct StoredObjectWriter {
         last ?? entry.layouts.count - 1,
         in: &transaction
       )
-      return try unsafe key.withUnsafeBytes { key -> [UInt32: [UInt8]?]? in
-        guard let found = unsafe try writer.find(key, in: transaction) else { return nil }
-        guard conflict == .replace else { return [:] }
-        var values: [UInt32: [UInt8]?] = [:]
-        do throws(RecordError) {
-          for field in fields {
-            switch unsafe try found.record.content(ofID: field.id) {
-            case .missing: break
-            case .null: values[field.id] = .some(nil)
-            case .present(let bytes): values[field.id] = unsafe .some(Array(bytes))
-            }
-          }
-        } catch {
-          throw StoreError(error, model: entry.tables.name, objectID: found.id)
-        }
-        return values
+      guard let found = try writer.find(key, in: transaction) else { return nil }
+      guard conflict == .replace else { return [:] }
+      var values: [UInt32: [UInt8]?] = [:]
+      do throws(RecordError) {
+        for field in fields { values[field.id] = try found.record.bytes(ofID: field.id) }
+      } catch {
+        throw StoreError(error, model: entry.tables.name, objectID: found.id)
       }
+      return values
     }
 
     /// Writes everything the writers have buffered, appends the changes to the history, and returns

@@ -68,8 +68,6 @@ extension StoredValue {
   }
 
   private static func append(_ data: Data, to key: inout ByteWriter) {
-    unsafe data.withUnsafeBytes {
-      unsafe KeyEncoding.append($0, .text, maximumContentSize: .max, to: &key)
-    }
+    KeyEncoding.append(data.span, .text, maximumContentSize: .max, to: &key)
   }
 }

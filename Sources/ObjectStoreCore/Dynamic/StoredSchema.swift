@@ -159,17 +159,14 @@ extension Metadata {
   {
     let prefix = Array("layout/".utf8)
     var names: [String] = []
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
-    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let key = unsafe String(decoding: found.key, as: UTF8.self)
+    try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
+      let key = String(decodingUTF8: stored)
       let parts = key.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 3, !parts[1].isEmpty, let number = UInt16(parts[2]), number > 0 else {
         throw StoreError(.damaged, "the store's metadata key '\(key)' is invalid")
       }
       let name = String(parts[1])
       if names.last != name { names.append(name) }
-      unsafe entry = unsafe try cursor.next()
     }
     return names
   }

@@ -175,8 +175,9 @@ extension StoredValue {
     var writer = ByteWriter()
     DecimalDigits(isNegative: isNegative, mantissa: mantissa, exponent: exponent)
       .encode(to: &writer)
-    var reader = unsafe ByteReader(writer.buffer)
-    return try? Decimal(from: &reader)
+    return try? ByteReader.reading(writer.bytes) { reader throws(RecordError) in
+      try Decimal(from: &reader)
+    }
   }
 
   /// Decodes elements, none of which may be null.

@@ -77,13 +77,8 @@ struct UnfinishedOutput: Sendable {
     let folder = FolderSync.parent(of: target)
     let trimmed = target.hasSuffix("/") ? target.dropLast() : target[...]
     let name = trimmed.lastIndex(of: "/").map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
-    guard let entries = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(entries) }
     var found: [Self] = []
-    while let entry = unsafe readdir(entries) {
-      let text = unsafe withUnsafePointer(to: &entry.pointee.d_name) { text in
-        unsafe text.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
+    for text in namesInFolder(folder) ?? [] {
       guard isTemporaryName(text, of: String(name)),
         let leftover = openLeftover("\(folder)/\(text)")
       else { continue }

@@ -114,8 +114,7 @@ extension HistoryEntry {
   }
 
   private static func string(_ reader: inout ByteReader) throws(RecordError) -> String {
-    var bytes = unsafe ByteReader(try reader.take(count(&reader)))
-    return try bytes.readString()
+    try reader.readString(count(&reader))
   }
 
   private static func count(_ reader: inout ByteReader) throws(RecordError) -> Int {
@@ -147,8 +146,8 @@ extension HistoryEntry {
       case .inserted: break
       case .updated: change.fields = try reader.readVarint()
       case .deleted, .replaced:
-        let key = unsafe try reader.take(count(&reader))
-        if isWanted { change.key = unsafe Array(key) }
+        let count = try count(&reader)
+        if isWanted { change.key = try reader.readBytes(count) } else { try reader.skip(count) }
       }
       if isWanted { changes.add(change, to: id) }
     }

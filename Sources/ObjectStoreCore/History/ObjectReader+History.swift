@@ -95,19 +95,28 @@ extension ReaderSource {
     return unsafe try history.size(after: token, in: transaction)
   }
 
+  /// Calls `body` with each entry of the history after a token that changes a model, and its commit.
+  ///
+  /// - Returns: False without a call if the history does not have all of them.
+  func forEachEntry(
+    since token: HistoryToken,
+    of model: String,
+    _ body: (UInt64, HistoryEntry) throws -> Void
+  ) throws -> Bool {
+    guard let history = schema.history, unsafe try history.reaches(token, in: transaction) else {
+      return false
+    }
+    unsafe try history.forEach(after: token.number, of: model, in: unsafe transaction, body)
+    return true
+  }
+
   /// The changes since a token; `nil` when the history does not have all of them.
   func changes(since token: HistoryToken, of tables: ModelTables) throws -> CoalescedChanges? {
-    guard let history = schema.history, unsafe try history.reaches(token, in: transaction) else {
-      return nil
-    }
     var changes = CoalescedChanges()
-    unsafe try history.forEach(
-      after: token.number,
-      of: tables.name,
-      in: unsafe transaction
-    ) { _, entry in
+    let isComplete = try forEachEntry(since: token, of: tables.name) { _, entry in
       for model in entry.models { changes.add(model.changes(for: tables)) }
     }
+    guard isComplete else { return nil }
     for (changed, log) in state?.changesFromOutermost.models ?? [] where changed === tables {
       changes.add(CoalescedChanges(log))
     }

@@ -50,6 +50,20 @@ package enum KeyEncoding {
     }
   }
 
+  /// Appends the key of one value, without the object's id.
+  ///
+  /// - Precondition: For a type of fixed width, `bytes` has that width.
+  static func append(
+    _ bytes: Span<UInt8>,
+    _ form: Form,
+    maximumContentSize: Int = maximumContentSize,
+    to key: inout ByteWriter
+  ) {
+    unsafe bytes.withUnsafeBytes {
+      unsafe append($0, form, maximumContentSize: maximumContentSize, to: &key)
+    }
+  }
+
   private static func appendNumber(
     _ bytes: UnsafeRawBufferPointer,
     _ form: Form,
@@ -109,6 +123,17 @@ package enum KeyEncoding {
     var key = ByteWriter()
     unsafe append(bytes, type.keyForm, maximumContentSize: maximumContentSize, to: &key)
     return key.bytes
+  }
+
+  /// The key of one value, without the object's id.
+  static func key(
+    for bytes: [UInt8],
+    type: FieldType,
+    maximumContentSize: Int = maximumContentSize
+  ) -> [UInt8] {
+    unsafe bytes.withUnsafeBytes {
+      unsafe key(for: $0, type: type, maximumContentSize: maximumContentSize)
+    }
   }
 
   /// The key of a Swift value, without the object's id.

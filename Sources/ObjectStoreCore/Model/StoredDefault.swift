@@ -53,6 +53,6 @@ extension StoredDefault {
     self.type = type
     let size = try reader.readCount()
     guard type.width == nil || type.width == size else { throw RecordError(.invalidValue) }
-    bytes = unsafe Array(try reader.take(size))
+    bytes = try reader.readBytes(size)
   }
 }

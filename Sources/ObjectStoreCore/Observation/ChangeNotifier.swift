@@ -46,29 +46,33 @@ final class ChangeWatcher: Sendable {
   /// A test that proves that a watcher needs no poll sets another one in a process of its own.
   static let pollInterval = Mutex(1.0)
 
-  // Safe: the sources are only cancelled after `init`, which any thread may do.
-  private nonisolated(unsafe) let timer: any DispatchSourceTimer
-  private nonisolated(unsafe) let fileSource: (any DispatchSourceProtocol)?
+  // The sources are only cancelled after `init`, which any thread may do.
+  private struct Sources: @unchecked Sendable {
+    let timer: any DispatchSourceTimer
+    let file: (any DispatchSourceProtocol)?
+  }
+
+  private let sources: Sources
 
   /// Watches the file `path`.
   ///
   /// If the system refuses a file watch, only polls.
   init(_ path: String, onChange: @escaping @Sendable () -> Void) {
-    unsafe fileSource = Self.source(path, onChange)
-    unsafe timer = DispatchSource.makeTimerSource(queue: Self.queue)
+    let timer = DispatchSource.makeTimerSource(queue: Self.queue)
+    sources = Sources(timer: timer, file: Self.source(path, onChange))
     let interval = Self.pollInterval.withLock { $0 }
-    unsafe timer.schedule(
+    timer.schedule(
       deadline: .now() + interval,
       repeating: interval,
       leeway: .milliseconds(100)
     )
-    unsafe timer.setEventHandler(handler: onChange)
-    unsafe timer.activate()
+    timer.setEventHandler(handler: onChange)
+    timer.activate()
   }
 
   deinit {
-    unsafe timer.cancel()
-    unsafe fileSource?.cancel()
+    sources.timer.cancel()
+    sources.file?.cancel()
   }
 
   #if canImport(Darwin)

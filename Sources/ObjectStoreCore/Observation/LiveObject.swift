@@ -81,10 +81,8 @@ struct LiveObject<Root: Model>: LiveValue {
   }
 
   private func find(in transaction: borrowing Snapshot) throws -> (id: UInt64, object: Root)? {
-    guard let reader = unsafe try transaction.source.reader(of: Root.self) else { return nil }
     var result: (id: UInt64, object: Root)?
-    unsafe try key.withStoredBytes { bytes in
-      guard let found = unsafe try reader.find(bytes) else { return }
+    try transaction.source.withFound(Root.self, key: key) { found in
       result = (found.id, try found.decode(Root.self))
     }
     return result

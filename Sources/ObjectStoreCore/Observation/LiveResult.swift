@@ -84,12 +84,12 @@ struct LiveResult<Root: Model>: LiveValue {
     in transaction: borrowing Snapshot,
     _ result: inout ResultChange<Root>
   ) throws {
-    guard let reader = unsafe try transaction.source.reader(of: Root.self) else { return }
+    guard try transaction.source.schema.tables(of: Root.self) != nil else { return }
     var edits: [(edit: Edit, key: [UInt8], isReported: Bool)] = []
     var newKeys: [(id: UInt64, key: [UInt8]?)] = []
     for (id, change) in changes.objects.sorted(by: { $0.key < $1.key }) {
       let old = self.position(of: id)
-      let new = change.kind == .deleted ? nil : try unsafe member(id, reader)
+      let new = change.kind == .deleted ? nil : try member(id, transaction.source)
       if let old, let new, keys[id] ?? [] == new.key {
         let isReported = change.fields & fields != 0
         edits.append((Edit(position: old, kind: .replace(new.entry)), [], isReported))
@@ -111,14 +111,13 @@ struct LiveResult<Root: Model>: LiveValue {
   /// Returns the object and its sort key, or `nil` if it does not match the query.
   private func member(
     _ id: UInt64,
-    _ reader: ModelReader
+    _ source: ReaderSource
   ) throws -> (entry: Entry, key: [UInt8])? {
-    guard let record = unsafe try reader.record(id) else {
-      throw StoreError(.damaged, "object \(id) of \(Root.schema.name) was written but is missing")
+    try source.withObject(Root.self, id: id) { record, decode in
+      guard try query.matches(record, id) else { return nil }
+      let key = query.isOrderedByID ? [] : try query.sortKey(record, id)
+      return (Entry(id: id, object: try decode()), key)
     }
-    guard try query.matches(record, id) else { return nil }
-    let key = query.isOrderedByID ? [] : try query.sortKey(record, id)
-    return (Entry(id: id, object: unsafe try reader.decode(record, id)), key)
   }
 
   /// The position of the object in the snapshot, if the snapshot contains it.

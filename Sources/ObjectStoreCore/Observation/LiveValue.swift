@@ -80,7 +80,7 @@ struct CommitPosition: Sendable, Hashable {
   var token: HistoryToken?
 
   init(_ source: ReaderSource) throws {
-    number = unsafe source.transaction.id
+    number = source.commitNumber
     token = try source.historyToken()
   }
 }
@@ -118,16 +118,9 @@ extension ReaderSource {
       for commit in commits { add(commit.number, commit.models) }
       return changes
     }
-    guard let token = old.token, let history = schema.history,
-      unsafe try history.reaches(token, in: transaction)
+    guard let token = old.token,
+      try forEachEntry(since: token, of: tables.name, { add($0, $1.models) })
     else { return nil }
-    unsafe try history.forEach(
-      after: token.number,
-      of: tables.name,
-      in: unsafe transaction
-    ) { number, entry in
-      add(number, entry.models)
-    }
     return changes
   }
 }

@@ -55,9 +55,8 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
   /// Creates a token from its text form; `nil` when the text is not a token.
   public init?(_ description: String) {
     guard let bytes = Hexadecimal.decode(description) else { return nil }
-    let token = unsafe bytes.withUnsafeBytes { bytes in
-      var reader = unsafe ByteReader(bytes)
-      return try? PageToken(&reader)
+    let token = try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      try PageToken(&reader)
     }
     guard let token else { return nil }
     self = token
@@ -68,8 +67,7 @@ public struct PageToken: Sendable, Hashable, LosslessStringConvertible {
     fingerprint = try reader.read()
     var position = PagePosition(keys: [], id: try reader.read())
     while reader.remaining > 0 {
-      let bytes = unsafe try reader.take(try reader.readCount())
-      position.keys.append(unsafe Array(bytes))
+      position.keys.append(try reader.readBytes(try reader.readCount()))
     }
     self.position = position
   }
@@ -140,7 +138,6 @@ struct PagePosition: Sendable, Hashable {
       key += column.direction == .ascending ? bytes : bytes.map { ~$0 }
     }
     let tie = order.tieDirection == .ascending ? id : ~id
-    unsafe withUnsafeBytes(of: tie.bigEndian) { unsafe key.append(contentsOf: $0) }
-    return key
+    return KeyEncoding.append(tie, to: key)
   }
 }

@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// A value by which ``ObjectReader/sorted(_:_:by:)`` sorts objects: a number or a string.
 ///
 /// Numbers sort by their values, and NaN after all numbers; strings sort by their UTF-8 bytes, as in
@@ -40,15 +42,8 @@ extension SortKey {
   func append(to bytes: inout ByteWriter) {
     switch content {
     case .word(let word): bytes.write(word.bigEndian)
-    case .text(var text):
-      text.withUTF8 { utf8 in
-        unsafe KeyEncoding.append(
-          UnsafeRawBufferPointer(utf8),
-          .text,
-          maximumContentSize: .max,
-          to: &bytes
-        )
-      }
+    case .text(let text):
+      text.withUTF8Span { KeyEncoding.append($0, .text, maximumContentSize: .max, to: &bytes) }
     }
   }
 

@@ -162,3 +162,37 @@ extension FieldComparison {
     }
   }
 }
+
+extension RecordView {
+  /// The fields whose bytes differ between two records, as in ``ChangeLog/Change/fields``.
+  ///
+  /// A field that a record lacks differs from one with its default: an index may not have it.
+  static func changedFields(
+    from old: borrowing RecordView,
+    to new: borrowing RecordView,
+    count: Int
+  ) throws(RecordError) -> UInt64 {
+    var fields: UInt64 = 0
+    for position in 0..<count
+    where
+      unsafe !(try old.storedContent(at: position)
+      .isSame(as: try new.storedContent(at: position)))
+    {
+      fields |= FieldBit.ofField(at: position)
+    }
+    return fields
+  }
+}
+
+extension RecordView.Content {
+  /// Whether both records store the same content for a field.
+  ///
+  /// A missing field differs from one that is `nil`: a missing field may have a default.
+  func isSame(as other: RecordView.Content) -> Bool {
+    switch unsafe (self, other) {
+    case (.missing, .missing), (.null, .null): true
+    case (.present(let one), .present(let two)): unsafe one.isSame(as: two)
+    default: false
+    }
+  }
+}

@@ -1,4 +1,4 @@
-internal import LMDB
+package import LMDB
 
 /// Lookups by primary key.
 extension ModelReader {
@@ -178,5 +178,16 @@ extension ModelReader {
     guard bytes.count.isMultiple(of: 8) else {
       throw StoreError(.damaged, unsafe "the primary keys of \(tables.name) are damaged")
     }
+  }
+}
+
+extension ModelTables {
+  /// Returns whether the model has an object with a primary key in its stored encoding.
+  package func hasObject(
+    withKey key: [UInt8],
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws -> Bool {
+    let reader = unsafe ModelReader(transaction: TransactionReference(transaction), tables: self)
+    return try unsafe key.withUnsafeBytes { unsafe try reader.objectID(of: $0) != nil }
   }
 }

@@ -286,3 +286,21 @@ package struct ModelReader {
     return unsafe key.loadUnaligned(as: UInt64.self)
   }
 }
+
+extension ModelTables {
+  /// Calls `body` with each record of the model in the order of object IDs, until it returns
+  /// `false`.
+  package func forEachRecord(
+    in transaction: borrowing some Transaction & ~Copyable,
+    as outdatedForm: OutdatedForm = .converted,
+    from start: UInt64 = 0,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    let reader = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: self,
+      outdatedForm: outdatedForm
+    )
+    unsafe try reader.forEachRecord(from: start, body)
+  }
+}

@@ -26,6 +26,18 @@ public struct ReaderSource {
     self.state = state
   }
 
+  init(_ transaction: borrowing ReadTransaction, _ schema: StoreSchema) {
+    unsafe self.init(TransactionReference(transaction), schema)
+  }
+
+  /// Returns the number of the objects of a model.
+  func count<M: Model>(of model: M.Type) throws -> Int {
+    unsafe try reader(of: model)?.count() ?? 0
+  }
+
+  /// The number of the snapshot.
+  var commitNumber: UInt64 { unsafe transaction.id }
+
   /// Returns the reader of a model, or `nil` when the store has no tables for it.
   ///
   /// In a write transaction, deferred changes of the model are written first.
@@ -73,6 +85,58 @@ extension ObjectReader where Self: ~Copyable {
       exists = unsafe try reader.objectID(of: bytes) != nil
     }
     return exists
+  }
+}
+
+extension ReaderSource {
+  /// Calls `body` with the object that has a primary key, if there is one.
+  @inlinable
+  func withFound<M: Model>(
+    _ model: M.Type,
+    key: M.PrimaryKey,
+    _ body: (borrowing ModelReader.Found) throws -> Void
+  ) throws {
+    guard let reader = unsafe try reader(of: model) else { return }
+    try unsafe withFound(key, in: reader, body)
+  }
+
+  /// Calls `body` with each object that has one of some primary keys, in their order.
+  @inlinable
+  func forEachFound<M: Model>(
+    _ model: M.Type,
+    keys: some Sequence<M.PrimaryKey>,
+    _ body: (borrowing ModelReader.Found) throws -> Void
+  ) throws {
+    guard let reader = unsafe try reader(of: model) else { return }
+    for key in keys { try unsafe withFound(key, in: reader, body) }
+  }
+
+  /// Calls `body` with the object that has an ID and with its record.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` if there is none; the error of `body`.
+  func withObject<M: Model, R>(
+    _ model: M.Type,
+    id: UInt64,
+    _ body: (_ record: borrowing RecordView, _ decode: () throws -> M) throws -> R
+  ) throws -> R {
+    guard let reader = unsafe try reader(of: model), let record = unsafe try reader.record(id)
+    else {
+      throw StoreError(.damaged, "object \(id) of \(M.schema.name) was written but is missing")
+    }
+    return try body(record) { unsafe try reader.decode(record, id) }
+  }
+
+  @unsafe
+  @inlinable
+  func withFound(
+    _ key: some FieldValue,
+    in reader: ModelReader,
+    _ body: (borrowing ModelReader.Found) throws -> Void
+  ) throws {
+    unsafe try key.withStoredBytes { bytes in
+      guard let found = unsafe try reader.find(bytes) else { return }
+      try body(found)
+    }
   }
 }
 

@@ -20,7 +20,7 @@ public struct Snapshot: ObjectReader, ~Copyable, Sendable {
 
   /// The module's internal handle of the transaction.
   public var source: ReaderSource {
-    unsafe ReaderSource(TransactionReference(transaction), schema)
+    ReaderSource(transaction, schema)
   }
 
   /// The number of the commit; see ``Store/commitNumber()``.

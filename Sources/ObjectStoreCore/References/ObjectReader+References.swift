@@ -18,14 +18,10 @@ extension ObjectReader where Self: ~Copyable {
   public func fetch<Target: Model>(
     _ references: some Sequence<Reference<Target>>
   ) throws -> [Target] {
-    guard let reader = unsafe try source.reader(of: Target.self) else { return [] }
     var objects: [Target] = []
     objects.reserveCapacity(references.underestimatedCount)
-    for reference in references {
-      unsafe try reference.key.withStoredBytes { bytes in
-        guard let found = unsafe try reader.find(bytes) else { return }
-        objects.append(try found.decode(Target.self))
-      }
+    try source.forEachFound(Target.self, keys: references.lazy.map(\.key)) { found in
+      objects.append(try found.decode(Target.self))
     }
     return objects
   }

@@ -3,8 +3,8 @@ extension RecordEncoder {
   ///
   /// - Precondition: For a fixed-width type, `bytes` has exactly that width.
   mutating func replaceField(at position: Int, with bytes: [UInt8]?) {
-    let place = unsafe binding.places[position]
-    let ends = unsafe binding.places.filter { other in
+    let place = binding.place(at: position)
+    let ends = binding.fields.indices.map { binding.place(at: $0) }.filter { other in
       other.isHot == place.isHot && !other.isFixed && other.offset >= place.offset
     }
     .map(\.offset)

@@ -1,4 +1,5 @@
 package import LMDB
+internal import SystemInterface
 
 /// An index that is being built, in transactions of bounded size.
 ///
@@ -83,10 +84,8 @@ extension Metadata {
     let start = MetadataKey.indexBuilds
     let prefix = Array((model.map { "\(start)\($0)/" } ?? start).utf8)
     var builds: [IndexBuild] = []
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
-    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let key = unsafe String(decoding: found.key, as: UTF8.self)
+    try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
+      let key = String(decodingUTF8: stored)
       let parts = key.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 3, let id = UInt32(parts[2]) else {
         throw StoreError(
@@ -94,13 +93,12 @@ extension Metadata {
           "the store has a build of an index with the invalid key '\(key)'"
         )
       }
-      let value = unsafe Array(found.value)
+      let value = [UInt8](copying: value)
       builds.append(
         try decode(value, "the build of \(key)") { reader throws(RecordError) in
           try IndexBuild(model: String(parts[1]), id: id, encoded: &reader)
         }
       )
-      unsafe entry = unsafe try cursor.next()
     }
     return builds
   }

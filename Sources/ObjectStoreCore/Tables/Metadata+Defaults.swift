@@ -1,4 +1,5 @@
 package import LMDB
+internal import SystemInterface
 
 extension StoredDefaults {
   /// The defaults after a change of the schema, and what it means for existing indexes and columns.
@@ -56,22 +57,19 @@ extension Metadata {
   ) throws -> StoredDefaults {
     let prefix = Array(MetadataKey.fieldDefaults(model).utf8)
     var defaults: StoredDefaults = [:]
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
-    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
+    try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
+      let name = String(decodingUTF8: stored.extracting(droppingFirst: prefix.count))
       guard let id = UInt32(name) else {
         throw StoreError(
           .damaged,
           "the store has a default of \(model) with the invalid ID '\(name)'"
         )
       }
-      let value = unsafe Array(found.value)
+      let value = [UInt8](copying: value)
       defaults[id] = try decode(value, "the default of field \(name) of \(model)") {
         reader throws(RecordError) in
         try StoredDefault(encoded: &reader)
       }
-      unsafe entry = unsafe try cursor.next()
     }
     return defaults
   }

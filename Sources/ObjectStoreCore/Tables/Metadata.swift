@@ -1,4 +1,5 @@
 package import LMDB
+internal import SystemInterface
 
 /// Access to the table that describes the store.
 package struct Metadata: Sendable {
@@ -12,10 +13,11 @@ package struct Metadata: Sendable {
     _ key: String,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> [UInt8]? {
-    var name = key
-    return try name.withUTF8 { name in
-      unsafe try transaction.value(for: UnsafeRawBufferPointer(name), in: database)
-        .map { unsafe Array($0) }
+    try key.withUTF8Span { key in
+      try transaction.withValue(for: key, in: database) { value in
+        guard let value else { return nil }
+        return [UInt8](copying: value)
+      }
     }
   }
 
@@ -139,18 +141,15 @@ package struct Metadata: Sendable {
   ) throws -> [(id: UInt32, bytes: [UInt8])] {
     let prefix = Array("index/\(model)/".utf8)
     var descriptions: [(id: UInt32, bytes: [UInt8])] = []
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
-    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
+    try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
+      let name = String(decodingUTF8: stored.extracting(droppingFirst: prefix.count))
       guard let id = UInt32(name) else {
         throw StoreError(
           .damaged,
           "the store has an index description of \(model) with the invalid ID '\(name)'"
         )
       }
-      descriptions.append((id, unsafe Array(found.value)))
-      unsafe entry = unsafe try cursor.next()
+      descriptions.append((id, [UInt8](copying: value)))
     }
     return descriptions
   }
@@ -221,21 +220,18 @@ package struct Metadata: Sendable {
   ) throws -> [ReferenceRule] {
     let prefix = Array("reference/".utf8)
     var rules: [ReferenceRule] = []
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
-    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let name = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
+    try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
+      let name = String(decodingUTF8: stored.extracting(droppingFirst: prefix.count))
       let parts = name.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 2, let fieldID = UInt32(parts[1]) else {
         throw StoreError(.damaged, "the store has a reference rule with the invalid key '\(name)'")
       }
-      let value = unsafe Array(found.value)
+      let value = [UInt8](copying: value)
       rules.append(
         try decode(value, "reference \(name)") { reader throws(RecordError) in
           try ReferenceRule(model: String(parts[0]), fieldID: fieldID, encoded: &reader)
         }
       )
-      unsafe entry = unsafe try cursor.next()
     }
     return rules
   }
@@ -245,12 +241,9 @@ package struct Metadata: Sendable {
     _ what: @autoclosure () -> String,
     _ body: (inout ByteReader) throws(RecordError) -> Value
   ) throws -> Value {
-    do {
-      return try unsafe bytes.withUnsafeBytes { bytes in
-        var reader = unsafe ByteReader(bytes)
-        return try body(&reader)
-      }
-    } catch let error as RecordError {
+    do throws(RecordError) {
+      return try ByteReader.reading(bytes, body)
+    } catch {
       guard error.code == .unknownCoding else {
         throw StoreError(.damaged, "the metadata of \(what()) is damaged", cause: error)
       }

@@ -32,9 +32,7 @@ extension StoreTransaction {
         )
       }
       try writer.setLastNumber(number, in: &transaction)
-      var isTaken = false
-      unsafe try key.withStoredBytes { isTaken = unsafe try find(writer, $0) != nil }
-      if !isTaken { return key }
+      if try !hasObject(writer, key: key) { return key }
     }
   }
 }
@@ -49,7 +47,7 @@ extension ModelWriter {
     let last: UInt64? = try metadata.integer(MetadataKey.counter(tables.name), in: transaction)
     guard let last else {
       guard tables.storage == .sequential else {
-        return unsafe UInt64(try reader(in: transaction).count()) + 1
+        return UInt64(try transaction.count(of: tables.records)) + 1
       }
       return try work.value.ids.next(in: transaction)
     }
@@ -110,11 +108,7 @@ struct IDSequence {
 
   private mutating func known(in transaction: borrowing WriteTransaction) throws -> UInt64 {
     if let greatest { return greatest }
-    let cursor = unsafe try transaction.cursor(on: tables.records)
-    var last: UInt64 = 0
-    if let entry = unsafe try cursor.last(), unsafe entry.key.count == 8 {
-      last = unsafe entry.key.loadUnaligned(as: UInt64.self)
-    }
+    let last = try transaction.lastKey(in: tables.records) ?? 0
     let floor: UInt64 =
       try metadata.integer(MetadataKey.floor(tables.name), in: transaction) ?? 0
     greatest = max(last, floor)

@@ -134,6 +134,13 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     try state.writer(for: model)
   }
 
+  /// Returns whether an object with this key exists.
+  func hasObject(_ writer: ModelWriter, key: some FieldValue) throws -> Bool {
+    var exists = false
+    unsafe try key.withStoredBytes { exists = unsafe try find(writer, $0) != nil }
+    return exists
+  }
+
   @unsafe
   @usableFromInline
   func find(

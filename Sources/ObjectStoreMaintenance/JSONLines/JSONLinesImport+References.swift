@@ -124,11 +124,7 @@ struct DanglingReferences {
     _ field: EnforcedReference,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> Bool {
-    let targets = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: field.target
-    )
-    return try unsafe key.withUnsafeBytes { unsafe try targets.objectID(of: $0) != nil }
+    try field.target.hasObject(withKey: key, in: transaction)
   }
 }
 

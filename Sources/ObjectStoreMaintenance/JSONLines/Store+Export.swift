@@ -60,11 +60,7 @@ extension Store {
       for entry in order.compactMap({ schema.model($0) }) {
         guard let model = header.model(entry.tables.name) else { continue }
         let keys = Dictionary(model.fields.map { ($0.field.id, $0.key) }) { first, _ in first }
-        let reader = unsafe ModelReader(
-          transaction: TransactionReference(transaction),
-          tables: entry.tables
-        )
-        unsafe try reader.forEachRecord { id, record in
+        try entry.tables.forEachRecord(in: transaction) { id, record in
           if id.isMultiple(of: 1_000) { try Task.checkCancellation() }
           let object = try entry.object(record, id: id)
           guard try isIncluded(object) else { return true }

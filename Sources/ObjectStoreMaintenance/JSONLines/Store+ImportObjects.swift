@@ -69,15 +69,11 @@ extension Store {
   package func hasObjects(of model: String, keys: [StoredValue]) throws -> [Bool] {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
-      let reader = unsafe ModelReader(
-        transaction: TransactionReference(transaction),
-        tables: entry.tables
-      )
       return try keys.map { key in
         guard let field = entry.fields.first(where: \.isPrimaryKey),
           let bytes = try? key.bytes(as: field.type)
         else { throw StoreError(.invalidInput, "\(key) is not a primary key of \(model)") }
-        return try unsafe bytes.withUnsafeBytes { unsafe try reader.objectID(of: $0) != nil }
+        return try entry.tables.hasObject(withKey: bytes, in: transaction)
       }
     }
   }

@@ -24,7 +24,7 @@ indirect enum ColumnCondition: Sendable {
         return unsafe number.mask(chunk.firstValue, width: chunk.width) & values
       case .value(let test):
         var mask = ColumnMask.none
-        for slot in values where unsafe try test(chunk.bytes(at: slot)) { mask.insert(slot) }
+        for slot in values where unsafe try test(chunk.bytes(at: slot).bytes) { mask.insert(slot) }
         return mask
       }
     case .and(let conditions):

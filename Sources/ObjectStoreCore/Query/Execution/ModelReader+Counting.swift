@@ -81,7 +81,10 @@ extension ModelReader {
       }
       unsafe entry = unsafe try cursor.next()
     }
-    unsafe logScan(try min(Int(cancellation.steps) << Int(HotChunk.shift), self.count()), core)
+    unsafe tables.logScan(
+      try min(Int(cancellation.steps) << Int(HotChunk.shift), self.count()),
+      core
+    )
     return min(count, limit)
   }
 }

@@ -61,7 +61,7 @@ extension QueryExecutor {
         return unsafe try body(id, record) && !isDone
       }
     }
-    unsafe reader.logScan(Int(cancellation.steps), core)
+    unsafe reader.tables.logScan(Int(cancellation.steps), core)
   }
 
   mutating func sortedByTableScan() throws -> [UInt64] {
@@ -73,7 +73,7 @@ extension QueryExecutor {
       unsafe try translating(id) { () throws(RecordError) in try sorter.add(record, id) }
       return true
     }
-    unsafe reader.logScan(Int(cancellation.steps), core)
+    unsafe reader.tables.logScan(Int(cancellation.steps), core)
     return sorter.sortedIDs()
   }
 

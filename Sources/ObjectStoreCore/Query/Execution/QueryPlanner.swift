@@ -95,7 +95,7 @@ struct QueryPlanner {
         else { return false }
         return values.allSatisfy { value in
           // An error of the test is reported when it reads a record.
-          unsafe value.withUnsafeBytes { (try? unsafe condition.test.matches($0)) ?? false }
+          (try? condition.test.matches(value)) ?? false
         }
       }
     }

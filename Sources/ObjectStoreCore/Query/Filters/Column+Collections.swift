@@ -65,12 +65,13 @@ extension Column where Value: FieldValue & Collection {
 
   /// The number of elements of the collection, for comparisons: `$0.tags.count > 2`.
   public var count: ElementCount<Root> {
-    unsafe ElementCount(position: position) { stored throws(RecordError) in
-      var reader = unsafe ByteReader(stored)
-      switch Value.fieldType {
-      case .array, .set, .dictionary: return try reader.readCount()
-      case .data: return reader.remaining
-      default: return try Value(from: &reader).count
+    ElementCount(position: position) { stored throws(RecordError) in
+      try ByteReader.reading(stored) { reader throws(RecordError) in
+        switch Value.fieldType {
+        case .array, .set, .dictionary: try reader.readCount()
+        case .data: reader.remaining
+        default: try Value(from: &reader).count
+        }
       }
     }
   }
@@ -84,10 +85,9 @@ extension Column where Value: FieldValue & Collection {
 /// ```swift
 /// Note.where { $0.tags.count > 2 }
 /// ```
-@safe  // The closure borrows the bytes for the duration of the call.
 public struct ElementCount<Root: Model>: Sendable {
   let position: Int
-  let measure: @Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Int
+  let measure: @Sendable (RawSpan) throws(RecordError) -> Int
 
   /// Matches objects whose collection has exactly `value` elements.
   public static func == (count: Self, value: Int) -> Filter<Root> {
@@ -120,9 +120,9 @@ public struct ElementCount<Root: Model>: Sendable {
   }
 
   private func filter(_ condition: @escaping @Sendable (Int) -> Bool) -> Filter<Root> {
-    let measure = unsafe measure
-    return unsafe Column<Root, Int>(position: position).filter { stored throws(RecordError) in
-      condition(unsafe try measure(stored))
+    let measure = measure
+    return Column<Root, Int>(position: position).filter { stored throws(RecordError) in
+      condition(try measure(stored))
     }
   }
 }
@@ -136,9 +136,11 @@ extension Column where Value: FieldValue {
   /// Note.where { $0.rank.satisfies { rank in rank.isMultiple(of: 2) } }
   /// ```
   public func satisfies(_ condition: @escaping @Sendable (Value) -> Bool) -> Filter<Root> {
-    unsafe filter { stored throws(RecordError) in
-      var reader = unsafe ByteReader(stored)
-      return condition(try Value(from: &reader))
+    filter { stored throws(RecordError) in
+      let value = try ByteReader.reading(stored) { reader throws(RecordError) in
+        try Value(from: &reader)
+      }
+      return condition(value)
     }
   }
 }

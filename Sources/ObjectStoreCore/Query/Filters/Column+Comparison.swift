@@ -94,13 +94,13 @@ extension Column where Value: FieldValue & Comparable {
     )
     if Value.self == String.self {
       let (from, to) = (lower?.storedBytes, upper?.storedBytes)
-      return unsafe filter(keys: keys) { stored throws(RecordError) in
+      return filter(keys: keys) { stored throws(RecordError) in
         if let from {
-          let order = unsafe stored.compare(to: from)
+          let order = stored.compare(to: from)
           guard order > 0 || (order == 0 && includesLower) else { return false }
         }
         guard let to else { return true }
-        let order = unsafe stored.compare(to: to)
+        let order = stored.compare(to: to)
         return order < 0 || (order == 0 && includesUpper)
       }
     }
@@ -115,9 +115,10 @@ extension Column where Value: FieldValue & Comparable {
       return filter(.number(NumberTest(form, in: range)), keys: .numbers(form, [range]))
     }
     let usesKeyOrder = Value.self is any KeyOrdered.Type
-    return unsafe filter(keys: usesKeyOrder ? keys : nil) { stored throws(RecordError) in
-      var reader = unsafe ByteReader(stored)
-      let value = try Value(from: &reader)
+    return filter(keys: usesKeyOrder ? keys : nil) { stored throws(RecordError) in
+      let value = try ByteReader.reading(stored) { reader throws(RecordError) in
+        try Value(from: &reader)
+      }
       if let lower { guard includesLower ? value >= lower : value > lower else { return false } }
       if let upper { guard includesUpper ? value <= upper : value < upper else { return false } }
       return true

@@ -4,9 +4,9 @@ extension Column {
   /// `nil` does not match, nor does a record that lacks the field.
   func filter(
     keys: KeyCondition? = nil,
-    _ test: @escaping @Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Bool
+    _ test: @escaping @Sendable (RawSpan) throws(RecordError) -> Bool
   ) -> Filter<Root> {
-    unsafe Filter(FieldCondition(position: position, test: .value(test), keys: keys))
+    Filter(FieldCondition(position: position, test: .value(test), keys: keys))
   }
 
   func filter(_ test: FieldTest, keys: KeyCondition? = nil) -> Filter<Root> {
@@ -49,8 +49,8 @@ extension Column where Value: FieldValue & Equatable {
       return column.filter(.number(NumberTest(form, in: word...word, isNegated: true)))
     }
     let equality = StoredEquality([value], [value.storedBytes])
-    return unsafe column.filter { stored throws(RecordError) in
-      unsafe !(try equality.matches(stored))
+    return column.filter { stored throws(RecordError) in
+      !(try equality.matches(stored))
     }
   }
 
@@ -72,8 +72,8 @@ extension Column where Value: FieldValue & Equatable {
     // the encoding.
     let encodings = Set(values.map { $0.storedBytes }).sorted()
     let equality = StoredEquality(values, encodings)
-    return unsafe filter(keys: Self.keys(encodings)) { stored throws(RecordError) in
-      unsafe try equality.matches(stored)
+    return filter(keys: Self.keys(encodings)) { stored throws(RecordError) in
+      try equality.matches(stored)
     }
   }
 
@@ -138,19 +138,21 @@ struct StoredEquality<Value: FieldValue & Equatable>: Sendable {
     self.encodings = Value.fieldType.hasUniqueEncoding ? encodings : []
   }
 
-  func matches(_ stored: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
-    guard encodings.count < Self.manyValues else { return unsafe isFound(stored) }
-    for bytes in encodings where unsafe stored.isSame(as: bytes) { return true }
+  func matches(_ stored: RawSpan) throws(RecordError) -> Bool {
+    guard encodings.count < Self.manyValues else { return isFound(stored) }
+    for bytes in encodings where stored.isSame(as: bytes) { return true }
     guard encodings.isEmpty else { return false }
-    var reader = unsafe ByteReader(stored)
-    return values.contains(try Value(from: &reader))
+    let value = try ByteReader.reading(stored) { reader throws(RecordError) in
+      try Value(from: &reader)
+    }
+    return values.contains(value)
   }
 
-  private func isFound(_ stored: UnsafeRawBufferPointer) -> Bool {
+  private func isFound(_ stored: RawSpan) -> Bool {
     var range = encodings.indices
     while let first = range.first {
       let middle = first + range.count / 2
-      let order = unsafe stored.compare(to: encodings[middle])
+      let order = stored.compare(to: encodings[middle])
       if order == 0 { return true }
       range = order < 0 ? first..<middle : middle + 1..<range.upperBound
     }

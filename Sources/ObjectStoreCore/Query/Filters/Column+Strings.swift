@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 /// How strings are compared.
 ///
 /// ```swift
@@ -20,8 +22,7 @@ extension Column where Value == String {
   /// An index serves an exact comparison.
   public func equals(_ string: String, _ comparison: StringComparison) -> Filter<Root> {
     guard comparison == .caseInsensitive else { return self == string }
-    return unsafe search(string, comparison) { string, pattern in unsafe string.isSame(as: pattern)
-    }
+    return search(string, comparison) { string, pattern in string.isSame(as: pattern) }
   }
 
   /// Matches objects whose string starts with `prefix`.
@@ -31,9 +32,8 @@ extension Column where Value == String {
     _ prefix: String,
     _ comparison: StringComparison = .exact
   ) -> Filter<Root> {
-    unsafe search(prefix, comparison, keys: .prefix(Array(prefix.utf8))) { string, pattern in
-      unsafe string.count >= pattern.count
-        && UnsafeRawBufferPointer(rebasing: string[..<pattern.count]).isSame(as: pattern)
+    search(prefix, comparison, keys: .prefix(Array(prefix.utf8))) { string, pattern in
+      string.hasPrefix(pattern)
     }
   }
 
@@ -44,10 +44,8 @@ extension Column where Value == String {
     _ suffix: String,
     _ comparison: StringComparison = .exact
   ) -> Filter<Root> {
-    unsafe search(suffix, comparison) { string, pattern in
-      unsafe string.count >= pattern.count
-        && UnsafeRawBufferPointer(rebasing: string[(string.count - pattern.count)...])
-          .isSame(as: pattern)
+    search(suffix, comparison) { string, pattern in
+      string.hasSuffix(pattern)
     }
   }
 
@@ -58,7 +56,7 @@ extension Column where Value == String {
     _ part: String,
     _ comparison: StringComparison = .exact
   ) -> Filter<Root> {
-    unsafe search(part, comparison) { string, pattern in unsafe string.contains(pattern) }
+    search(part, comparison) { string, pattern in string.contains(pattern) }
   }
 
   /// Matches objects whose string is empty.
@@ -69,20 +67,21 @@ extension Column where Value == String {
     _ comparison: StringComparison,
     keys: KeyCondition? = nil,
     _ condition:
-      @escaping @Sendable (_ string: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool
+      @escaping @Sendable (_ string: RawSpan, _ pattern: [UInt8]) -> Bool
   ) -> Filter<Root> {
     switch comparison {
     case .exact:
       let bytes = Array(pattern.utf8)
-      return unsafe filter(keys: keys) { stored throws(RecordError) in
-        unsafe condition(stored, bytes)
+      return filter(keys: keys) { stored throws(RecordError) in
+        condition(stored, bytes)
       }
     case .caseInsensitive:
       let folded = Array(pattern.lowercased().utf8)
-      return unsafe filter { stored throws(RecordError) in
-        var reader = unsafe ByteReader(stored)
-        var string = try reader.readString().lowercased()
-        return string.withUTF8 { unsafe condition(UnsafeRawBufferPointer($0), folded) }
+      return filter { stored throws(RecordError) in
+        let string = try ByteReader.reading(stored) { reader throws(RecordError) in
+          try reader.readString().lowercased()
+        }
+        return string.withRawSpan { condition($0, folded) }
       }
     }
   }

@@ -31,7 +31,7 @@ struct FieldCondition: Sendable {
           return false
         }
         do throws(RecordError) {
-          return unsafe try test(bytes)
+          return try test(unsafe bytes.bytes)
         } catch {
           throw RecordError(error.code, field: record.name(at: position))
         }
@@ -43,13 +43,12 @@ struct FieldCondition: Sendable {
 /// The test of one field's bytes.
 ///
 /// `nil`, and a field that the record lacks, pass only `isPresent(false)`.
-@safe  // The closure borrows the bytes for the duration of the call.
 enum FieldTest: Sendable {
   /// Tests whether there is a value.
   case isPresent(Bool)
   /// Tests a number.
   case number(NumberTest)
-  case value(@Sendable (UnsafeRawBufferPointer) throws(RecordError) -> Bool)
+  case value(@Sendable (RawSpan) throws(RecordError) -> Bool)
 
   /// Returns whether the bytes of a value pass; `nil` is handled by the caller.
   func matches(_ bytes: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
@@ -60,7 +59,21 @@ enum FieldTest: Sendable {
         throw RecordError(.truncated)
       }
       return unsafe number.matches(base)
-    case .value(let test): return unsafe try test(bytes)
+    case .value(let test): return try test(unsafe bytes.bytes)
+    }
+  }
+
+  /// Returns whether the bytes of a value pass.
+  func matches(_ bytes: RawSpan) throws(RecordError) -> Bool {
+    try unsafe bytes.withUnsafeBytes { bytes throws(RecordError) in
+      unsafe try matches(bytes)
+    }
+  }
+
+  /// Returns whether the bytes of a value pass.
+  func matches(_ bytes: [UInt8]) throws(RecordError) -> Bool {
+    try unsafe bytes.span.withUnsafeBytes { bytes throws(RecordError) in
+      unsafe try matches(bytes)
     }
   }
 }

@@ -111,11 +111,8 @@ indirect enum FilterNode: Sendable {
     case .field(let condition): return condition.makeTest()
     case .elements(let position, _, _, _):
       return { record throws(RecordError) in
-        guard case .present(let bytes) = unsafe try record.content(at: position) else {
-          return false
-        }
         do throws(RecordError) {
-          return unsafe try testElements(bytes)
+          return try record.withBytes(at: position, testElements) ?? false
         } catch {
           throw RecordError(error.code, field: record.name(at: position))
         }
@@ -160,20 +157,20 @@ indirect enum FilterNode: Sendable {
   ///
   /// The value is an element of a collection, which has no record: no layout, no other fields and
   /// no `nil`.
-  func test(value: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+  func test(value: RawSpan) throws(RecordError) -> Bool {
     switch self {
     case .always: return true
     case .never: return false
-    case .field(let condition): return unsafe try condition.test.matches(value)
-    case .elements: return unsafe try testElements(value)
+    case .field(let condition): return try condition.test.matches(value)
+    case .elements: return try testElements(value)
     case .semiJoin: Self.failUnresolved()
     case .and(let nodes):
-      for node in nodes { guard unsafe try node.test(value: value) else { return false } }
+      for node in nodes { guard try node.test(value: value) else { return false } }
       return true
     case .or(let nodes):
-      for node in nodes where unsafe try node.test(value: value) { return true }
+      for node in nodes where try node.test(value: value) { return true }
       return false
-    case .not(let node): return unsafe !(try node.test(value: value))
+    case .not(let node): return !(try node.test(value: value))
     }
   }
 
@@ -181,14 +178,17 @@ indirect enum FilterNode: Sendable {
     preconditionFailure("a condition across a reference must be resolved before it tests a record")
   }
 
-  private func testElements(_ bytes: UnsafeRawBufferPointer) throws(RecordError) -> Bool {
+  private func testElements(_ bytes: RawSpan) throws(RecordError) -> Bool {
     guard case .elements(_, let type, let condition, let isEvery) = self else { return false }
-    var reader = unsafe ByteReader(bytes)
-    let count = try reader.read(UInt32.self)
-    for _ in 0..<count {
-      let isMet = unsafe try condition.test(value: reader.takeSized(type))
-      if isMet != isEvery { return isMet }
+    return try ByteReader.reading(bytes) { reader throws(RecordError) in
+      let count = try reader.read(UInt32.self)
+      for _ in 0..<count {
+        let isMet = try reader.withSized(type) { value throws(RecordError) in
+          try condition.test(value: value)
+        }
+        if isMet != isEvery { return isMet }
+      }
+      return isEvery
     }
-    return isEvery
   }
 }

@@ -42,21 +42,13 @@ struct MatchingKeys<Other: Model>: KeySource {
   func keys(in source: ReaderSource) throws -> [[UInt8]] {
     var keys: Set<[UInt8]> = []
     let core = try ResolvedQuery(filter, in: source)
-    unsafe try source.forEachContent(core, of: Other.self, at: position) { content in
-      do {
-        unsafe try StoredReferences.forEachKey(
-          in: content,
-          type: keyType,
-          isCollection: isCollection
-        ) { unsafe keys.insert(Array($0)) }
-      } catch let error as RecordError {
-        throw StoreError(
-          .damaged,
-          "\(Other.schema.fields[position].name) of an object of \(Other.schema.name) is damaged",
-          cause: error
-        )
-      }
-    }
+    try source.forEachReferenceKey(
+      core,
+      of: Other.self,
+      at: position,
+      type: keyType,
+      isCollection: isCollection
+    ) { keys.insert($0) }
     return keys.sorted { $0.precedes($1) }
   }
 
@@ -125,10 +117,10 @@ extension SemiJoin {
   func condition(on keys: [[UInt8]], isCovered: Bool) -> FilterNode {
     guard !keys.isEmpty else { return .never }
     let set = StoredKeySet(keys)
-    return unsafe .field(
+    return .field(
       FieldCondition(
         position: position,
-        test: .value { stored throws(RecordError) in unsafe set.contains(stored) },
+        test: .value { stored throws(RecordError) in set.contains(stored) },
         keys: isCovered && other.keyType.isIndexable ? .values(keys, other.keyType) : nil
       )
     )
@@ -137,7 +129,7 @@ extension SemiJoin {
 
 extension ReaderSource {
   fileprivate func objectCount<M: Model>(of model: M.Type) throws -> Int {
-    unsafe try reader(of: model)?.count() ?? 0
+    try count(of: model)
   }
 }
 
@@ -202,10 +194,10 @@ struct StoredKeySet: Sendable {
     hashes = Set(keys.map { XXHash64.hash($0, seed: 0) })
   }
 
-  func contains(_ key: UnsafeRawBufferPointer) -> Bool {
-    guard hashes.contains(unsafe XXHash64.hash(key, seed: 0)) else { return false }
-    let place = keys.partitionPoint { unsafe key.compare(to: $0) <= 0 }
+  func contains(_ key: RawSpan) -> Bool {
+    guard hashes.contains(XXHash64.hash(key, seed: 0)) else { return false }
+    let place = keys.partitionPoint { key.compare(to: $0) <= 0 }
     guard place < keys.count else { return false }
-    return unsafe key.isSame(as: keys[place])
+    return key.isSame(as: keys[place])
   }
 }
