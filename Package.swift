@@ -54,7 +54,8 @@ let package = Package(
       pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
-    // The C library of the platform, and the lock of the standard library.
+    // The C library of the platform, with calls that take no pointers, and the lock of the standard
+    // library.
     .target(name: "SystemInterface"),
     .target(name: "LMDB", dependencies: ["CLMDB", "SystemInterface"]),
     .target(
