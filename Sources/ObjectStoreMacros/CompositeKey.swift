@@ -22,7 +22,7 @@ struct CompositeKey {
   }
 
   var schema: String {
-    "FieldSchema(\"\(Self.fieldName)\", \(Self.typeName).self, id: \(id), isPrimaryKey: true)"
+    "ObjectStoreNames.FieldSchema(\"\(Self.fieldName)\", \(Self.typeName).self, id: \(id), isPrimaryKey: true)"
   }
 
   private var names: String {
@@ -56,7 +56,7 @@ struct CompositeKey {
     let writes = parts.map { "writer.writeField(self.\($0.name.text))" }
     return """
       /// The values of \(names), which together tell one object from another.
-      \(access.prefix)nonisolated struct \(Self.typeName): FieldValue, Hashable {
+      \(access.prefix)nonisolated struct \(Self.typeName): ObjectStoreNames.FieldValue, Swift.Hashable {
       \(properties.joined(separator: "\n").indented)
 
         /// Makes the key of the object with those values.
@@ -65,15 +65,16 @@ struct CompositeKey {
         }
 
         /// How the key lies on disk: its parts one after another.
-        \(access.prefix)static var fieldType: FieldType { .data }
+        \(access.prefix)static var fieldType: ObjectStoreNames.FieldType { .data }
 
         /// Reads every part.
-        \(access.prefix)init(from reader: inout ByteReader) throws(RecordError) {
+        \(access.prefix)init(from reader: inout ObjectStoreNames.ByteReader) \
+      throws(ObjectStoreNames.RecordError) {
       \(reads.joined(separator: "\n").indented.indented)
         }
 
         /// Writes every part.
-        \(access.prefix)func encode(to writer: inout ByteWriter) {
+        \(access.prefix)func encode(to writer: inout ObjectStoreNames.ByteWriter) {
       \(writes.joined(separator: "\n").indented.indented)
         }
       }

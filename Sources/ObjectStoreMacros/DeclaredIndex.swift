@@ -84,6 +84,7 @@ struct DeclaredIndex {
   /// The index's description in the schema.
   var schema: String {
     let names = fields.map { StringLiteralExprSyntax(content: $0).description }
-    return "IndexSchema(on: \(names.joined(separator: ", "))\(isUnique ? ", isUnique: true" : ""))"
+    let arguments = names.joined(separator: ", ") + (isUnique ? ", isUnique: true" : "")
+    return "ObjectStoreNames.IndexSchema(on: \(arguments))"
   }
 }

@@ -44,8 +44,8 @@ struct EmbeddedDeclaration {
   /// The extension with the conformance to `FieldValue`.
   func conformance(of typeName: String, declaringIt: Bool) throws -> ExtensionDeclSyntax {
     let availability = availability.map { $0.description + "\n" }.joined()
-    let header =
-      "\(availability)nonisolated extension \(typeName)\(declaringIt ? ": FieldValue" : "") {"
+    let conformance = declaringIt ? ": ObjectStoreNames.FieldValue" : ""
+    let header = "\(availability)nonisolated extension \(typeName)\(conformance) {"
     let body = [description, decoding, encoding].joined(separator: "\n\n")
     return try ExtensionDeclSyntax("\(raw: header)\n\(raw: body.indented)\n}")
   }
@@ -53,7 +53,7 @@ struct EmbeddedDeclaration {
   private var description: String {
     """
     /// How the value lies on disk: its fields one after another.
-    \(access.prefix)static var fieldType: FieldType { .embedded(\(storedName.description)) }
+    \(access.prefix)static var fieldType: ObjectStoreNames.FieldType { .embedded(\(storedName.description)) }
     """
   }
 
@@ -65,7 +65,8 @@ struct EmbeddedDeclaration {
     }
     return """
       /// Reads every field, in the order of their declaration.
-      \(access.prefix)init(from reader: inout ByteReader) throws(RecordError) {
+      \(access.prefix)init(from reader: inout ObjectStoreNames.ByteReader) \
+      throws(ObjectStoreNames.RecordError) {
       \(lines.joined(separator: "\n").indented)
       }
       """
@@ -75,7 +76,7 @@ struct EmbeddedDeclaration {
     let lines = fields.map { "writer.writeField(\($0.reference(beside: "writer")))" }
     return """
       /// Writes every field, in the order of their declaration.
-      \(access.prefix)func encode(to writer: inout ByteWriter) {
+      \(access.prefix)func encode(to writer: inout ObjectStoreNames.ByteWriter) {
       \(lines.joined(separator: "\n").indented)
       }
       """

@@ -32,7 +32,7 @@ struct FieldID {
         return
       }
       number = Self.number(forName: oldName)
-      argument = "FieldSchema.id(forName: \(expression.trimmedDescription))"
+      argument = "ObjectStoreNames.FieldSchema.id(forName: \(expression.trimmedDescription))"
     }
   }
 

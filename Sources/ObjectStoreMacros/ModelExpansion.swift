@@ -3,8 +3,8 @@ import SwiftSyntaxBuilder
 
 /// The source text of the expansion of `@Model`.
 ///
-/// Names of the store's module are not qualified, because the module contains a type of its own name,
-/// in which the compiler would look them up.
+/// Names of the store's module are qualified by `ObjectStoreNames`, and those of the standard library by
+/// `Swift`: a file may import, and a model may contain, other types of these names.
 struct ModelExpansion {
   private let model: ModelDeclaration
   private let typeName: String
@@ -25,7 +25,8 @@ struct ModelExpansion {
   func conformance(declaringIt: Bool) throws -> ExtensionDeclSyntax {
     let availability = model.availability.map { $0.description + "\n" }.joined()
     // Without `nonisolated`, a module's default isolation would isolate the conformance.
-    let header = "\(availability)nonisolated extension \(typeName)\(declaringIt ? ": Model" : "") {"
+    let conformance = declaringIt ? ": ObjectStoreNames.Model" : ""
+    let header = "\(availability)nonisolated extension \(typeName)\(conformance) {"
     let described = model.isNested ? [] : descriptions(isolation: "")
     let body = (described + [decoding, encoding, positions]).joined(separator: "\n\n")
     return try ExtensionDeclSyntax("\(raw: header)\n\(raw: body.indented)\n}")
@@ -68,7 +69,7 @@ struct ModelExpansion {
       let type = field.type.trimmedDescription + (field.isOptional ? "?" : "")
       return """
         /// The field `\(field.key)`.
-        \(access)let \(field.name.text) = Column<\(typeName), \(type)>(position: \(position))
+        \(access)let \(field.name.text) = ObjectStoreNames.Column<\(typeName), \(type)>(position: \(position))
         """
     }
     if compositeKey != nil {
@@ -76,13 +77,13 @@ struct ModelExpansion {
         """
         /// The primary key.
         \(access)let \(CompositeKey.fieldName) = \
-        Column<\(typeName), \(CompositeKey.typeName)>(position: \(columns.count))
+        ObjectStoreNames.Column<\(typeName), \(CompositeKey.typeName)>(position: \(columns.count))
         """
       )
     }
     return """
       /// The stored fields, each under its name.
-      \(access)nonisolated struct Columns: Sendable {
+      \(access)nonisolated struct Columns: Swift.Sendable {
       \(columns.joined(separator: "\n").indented)
       }
       """
@@ -93,8 +94,8 @@ struct ModelExpansion {
     if compositeKey != nil { properties.append("\\.\(CompositeKey.fieldName)") }
     return """
       /// Where the field of a property stands, for predicates of Foundation.
-      \(access)static func fieldPosition(of property: PartialKeyPath<\(typeName)>) -> Int? {
-        let properties: [PartialKeyPath<\(typeName)>] = [
+      \(access)static func fieldPosition(of property: Swift.PartialKeyPath<\(typeName)>) -> Swift.Int? {
+        let properties: [Swift.PartialKeyPath<\(typeName)>] = [
       \(Self.list(properties).indented.indented)
         ]
         return properties.firstIndex(of: property)
@@ -122,7 +123,7 @@ struct ModelExpansion {
       if field.markers[.hot] != nil { arguments.append("isHot: true") }
       if field.markers[.columnar] != nil { arguments.append("isColumnar: true") }
       if let rule = field.deleteRule { arguments.append("onDelete: \(rule)") }
-      return "FieldSchema(\(arguments.joined(separator: ", ")))"
+      return "ObjectStoreNames.FieldSchema(\(arguments.joined(separator: ", ")))"
     }
     if let compositeKey { fields.append(compositeKey.schema) }
     let indexes =
@@ -137,7 +138,7 @@ struct ModelExpansion {
     let layout = model.layout.map { ",\n  layout: .\($0)" } ?? ""
     return """
       /// The name and the fields under which objects are stored.
-      \(access)\(isolation)static let schema = ModelSchema(
+      \(access)\(isolation)static let schema = ObjectStoreNames.ModelSchema(
         name: \(model.storedName.description),
         fields: [
       \(Self.list(fields).indented.indented)
@@ -159,7 +160,8 @@ struct ModelExpansion {
     }
     return """
       /// Reads every stored field.
-      \(access)init(from record: borrowing RecordView) throws(RecordError) {
+      \(access)init(from record: borrowing ObjectStoreNames.RecordView) \
+      throws(ObjectStoreNames.RecordError) {
       \(lines.joined(separator: "\n").indented)
       }
       """
@@ -170,7 +172,7 @@ struct ModelExpansion {
     if compositeKey != nil { lines.append("record.encode(\(CompositeKey.fieldName))") }
     return """
       /// Writes every stored field.
-      \(access)func encode(to record: inout RecordEncoder) {
+      \(access)func encode(to record: inout ObjectStoreNames.RecordEncoder) {
       \(lines.joined(separator: "\n").indented)
       }
       """

@@ -48,6 +48,13 @@ let package = Package(
       path: "MainActorModels",
       swiftSettings: [.defaultIsolation(MainActor.self)]
     ),
+    .target(name: "OtherLibrary", path: "OtherLibrary"),
+    // Models beside other types that are called like those of the store.
+    .testTarget(
+      name: "LookalikeTests",
+      dependencies: ["OtherLibrary", .product(name: "ObjectStoreModel", package: "dlstore")],
+      path: "LookalikeTests"
+    ),
     // Models that are declared with the macros, stored and queried.
     .testTarget(
       name: "ObjectStoreModelTests",

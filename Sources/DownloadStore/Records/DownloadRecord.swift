@@ -163,168 +163,191 @@ public struct DownloadRecord: Sendable, Hashable {
   public package(set) var validatorOrigin: String?
 }
 
-nonisolated extension DownloadRecord: Model {
+nonisolated extension DownloadRecord: ObjectStoreNames.Model {
   /// The stored fields, each under its name.
-  public nonisolated struct Columns: Sendable {
+  public nonisolated struct Columns: Swift.Sendable {
     /// The field `url`.
-    public let url = Column<DownloadRecord, String>(position: 0)
+    public let url = ObjectStoreNames.Column<DownloadRecord, String>(position: 0)
     /// The field `id`.
-    public let id = Column<DownloadRecord, String>(position: 1)
+    public let id = ObjectStoreNames.Column<DownloadRecord, String>(position: 1)
     /// The field `filename`.
-    public let filename = Column<DownloadRecord, String>(position: 2)
+    public let filename = ObjectStoreNames.Column<DownloadRecord, String>(position: 2)
     /// The field `folder`.
-    public let folder = Column<DownloadRecord, String>(position: 3)
+    public let folder = ObjectStoreNames.Column<DownloadRecord, String>(position: 3)
     /// The field `root`.
-    public let root = Column<DownloadRecord, String>(position: 4)
+    public let root = ObjectStoreNames.Column<DownloadRecord, String>(position: 4)
     /// The field `destination`.
-    public let destination = Column<DownloadRecord, String>(position: 5)
+    public let destination = ObjectStoreNames.Column<DownloadRecord, String>(position: 5)
     /// The field `type`.
-    public let type = Column<DownloadRecord, String>(position: 6)
+    public let type = ObjectStoreNames.Column<DownloadRecord, String>(position: 6)
     /// The field `state`.
-    public let state = Column<DownloadRecord, DownloadState>(position: 7)
+    public let state = ObjectStoreNames.Column<DownloadRecord, DownloadState>(position: 7)
     /// The field `intent`.
-    public let intent = Column<DownloadRecord, DownloadIntent>(position: 8)
+    public let intent = ObjectStoreNames.Column<DownloadRecord, DownloadIntent>(position: 8)
     /// The field `tags`.
-    public let tags = Column<DownloadRecord, Set<String>>(position: 9)
+    public let tags = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 9)
     /// The field `priority`.
-    public let priority = Column<DownloadRecord, Int32>(position: 10)
+    public let priority = ObjectStoreNames.Column<DownloadRecord, Int32>(position: 10)
     /// The field `received`.
-    public let received = Column<DownloadRecord, Int64>(position: 11)
+    public let received = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 11)
     /// The field `expected`.
-    public let expected = Column<DownloadRecord, Int64?>(position: 12)
+    public let expected = ObjectStoreNames.Column<DownloadRecord, Int64?>(position: 12)
     /// The field `entityTag`.
-    public let entityTag = Column<DownloadRecord, String?>(position: 13)
+    public let entityTag = ObjectStoreNames.Column<DownloadRecord, String?>(position: 13)
     /// The field `lastModified`.
-    public let lastModified = Column<DownloadRecord, String?>(position: 14)
+    public let lastModified = ObjectStoreNames.Column<DownloadRecord, String?>(position: 14)
     /// The field `resumeData`.
-    public let resumeData = Column<DownloadRecord, Data?>(position: 15)
+    public let resumeData = ObjectStoreNames.Column<DownloadRecord, Data?>(position: 15)
     /// The field `mirrors`.
-    public let mirrors = Column<DownloadRecord, [String]>(position: 16)
+    public let mirrors = ObjectStoreNames.Column<DownloadRecord, [String]>(position: 16)
     /// The field `expectedDigest`.
-    public let expectedDigest = Column<DownloadRecord, String?>(position: 17)
+    public let expectedDigest = ObjectStoreNames.Column<DownloadRecord, String?>(position: 17)
     /// The field `verifiedDigest`.
-    public let verifiedDigest = Column<DownloadRecord, String?>(position: 18)
+    public let verifiedDigest = ObjectStoreNames.Column<DownloadRecord, String?>(position: 18)
     /// The field `isHeld`.
-    public let isHeld = Column<DownloadRecord, Bool>(position: 19)
+    public let isHeld = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 19)
     /// The field `failedAttempts`.
-    public let failedAttempts = Column<DownloadRecord, Int32>(position: 20)
+    public let failedAttempts = ObjectStoreNames.Column<DownloadRecord, Int32>(position: 20)
     /// The field `attempts`.
-    public let attempts = Column<DownloadRecord, [Attempt]>(position: 21)
+    public let attempts = ObjectStoreNames.Column<DownloadRecord, [Attempt]>(position: 21)
     /// The field `nextRetryAt`.
-    public let nextRetryAt = Column<DownloadRecord, Date?>(position: 22)
+    public let nextRetryAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 22)
     /// The field `generation`.
-    public let generation = Column<DownloadRecord, Int64>(position: 23)
+    public let generation = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 23)
     /// The field `createdAt`.
-    public let createdAt = Column<DownloadRecord, Date>(position: 24)
+    public let createdAt = ObjectStoreNames.Column<DownloadRecord, Date>(position: 24)
     /// The field `updatedAt`.
-    public let updatedAt = Column<DownloadRecord, Date>(position: 25)
+    public let updatedAt = ObjectStoreNames.Column<DownloadRecord, Date>(position: 25)
     /// The field `completedAt`.
-    public let completedAt = Column<DownloadRecord, Date?>(position: 26)
+    public let completedAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 26)
     /// The field `hasHeaders`.
-    public let hasHeaders = Column<DownloadRecord, Bool>(position: 27)
+    public let hasHeaders = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 27)
     /// The field `unresolvedStarts`.
-    public let unresolvedStarts = Column<DownloadRecord, Int32>(position: 28)
+    public let unresolvedStarts = ObjectStoreNames.Column<DownloadRecord, Int32>(position: 28)
     /// The field `resolvedBytes`.
-    public let resolvedBytes = Column<DownloadRecord, Int64>(position: 29)
+    public let resolvedBytes = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 29)
     /// The field `fileIdentity`.
-    public let fileIdentity = Column<DownloadRecord, FileIdentity?>(position: 30)
+    public let fileIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(position: 30)
     /// The field `startsImmediately`.
-    public let startsImmediately = Column<DownloadRecord, Bool>(position: 31)
+    public let startsImmediately = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 31)
     /// The field `removesFile`.
-    public let removesFile = Column<DownloadRecord, Bool>(position: 32)
+    public let removesFile = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 32)
     /// The field `replacedFileIdentity`.
-    public let replacedFileIdentity = Column<DownloadRecord, FileIdentity?>(position: 33)
+    public let replacedFileIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(
+      position: 33
+    )
     /// The field `isNameGiven`.
-    public let isNameGiven = Column<DownloadRecord, Bool>(position: 34)
+    public let isNameGiven = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 34)
     /// The field `allowsCellular`.
-    public let allowsCellular = Column<DownloadRecord, Bool>(position: 35)
+    public let allowsCellular = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 35)
     /// The field `prefersBackground`.
-    public let prefersBackground = Column<DownloadRecord, Bool>(position: 36)
+    public let prefersBackground = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 36)
     /// The field `pendingHooks`.
-    public let pendingHooks = Column<DownloadRecord, Set<DownloadHook>>(position: 37)
+    public let pendingHooks = ObjectStoreNames.Column<DownloadRecord, Set<DownloadHook>>(
+      position: 37
+    )
     /// The field `bytesPerSecond`.
-    public let bytesPerSecond = Column<DownloadRecord, Int64?>(position: 38)
+    public let bytesPerSecond = ObjectStoreNames.Column<DownloadRecord, Int64?>(position: 38)
     /// The field `notBefore`.
-    public let notBefore = Column<DownloadRecord, Date?>(position: 39)
+    public let notBefore = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 39)
     /// The field `ranges`.
-    public let ranges = Column<DownloadRecord, Data?>(position: 40)
+    public let ranges = ObjectStoreNames.Column<DownloadRecord, Data?>(position: 40)
     /// The field `connections`.
-    public let connections = Column<DownloadRecord, Int32?>(position: 41)
+    public let connections = ObjectStoreNames.Column<DownloadRecord, Int32?>(position: 41)
     /// The field `hasPieceDigests`.
-    public let hasPieceDigests = Column<DownloadRecord, Bool>(position: 42)
+    public let hasPieceDigests = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 42)
     /// The field `partialWrittenAt`.
-    public let partialWrittenAt = Column<DownloadRecord, Date?>(position: 43)
+    public let partialWrittenAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 43)
     /// The field `hasForeignFile`.
-    public let hasForeignFile = Column<DownloadRecord, Bool>(position: 44)
+    public let hasForeignFile = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 44)
     /// The field `partialIdentity`.
-    public let partialIdentity = Column<DownloadRecord, FileIdentity?>(position: 45)
+    public let partialIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(
+      position: 45
+    )
     /// The field `validatorOrigin`.
-    public let validatorOrigin = Column<DownloadRecord, String?>(position: 46)
+    public let validatorOrigin = ObjectStoreNames.Column<DownloadRecord, String?>(position: 46)
   }
 
   /// The stored fields, for use in queries.
   public static let columns = Columns()
 
   /// The name and the fields under which objects are stored.
-  public static let schema = ModelSchema(
+  public static let schema = ObjectStoreNames.ModelSchema(
     name: "DownloadRecord",
     fields: [
-      FieldSchema("url", String.self, id: 1, isPrimaryKey: true),
-      FieldSchema("id", String.self, id: 2, isIndexed: true),
-      FieldSchema("filename", String.self, id: 3),
-      FieldSchema("folder", String.self, id: 4),
-      FieldSchema("root", String.self, id: 5),
-      FieldSchema("destination", String.self, id: 6, isIndexed: true),
-      FieldSchema("type", String.self, id: 7, isIndexed: true),
-      FieldSchema("state", DownloadState.self, id: 8, isIndexed: true),
-      FieldSchema("intent", DownloadIntent.self, id: 9),
-      FieldSchema("tags", Set<String>.self, id: 10, isIndexed: true),
-      FieldSchema("priority", Int32.self, id: 11),
-      FieldSchema("received", Int64.self, id: 12, isHot: true),
-      FieldSchema("expected", Int64.self, id: 13, isOptional: true),
-      FieldSchema("entityTag", String.self, id: 14, isOptional: true),
-      FieldSchema("lastModified", String.self, id: 15, isOptional: true),
-      FieldSchema("resumeData", Data.self, id: 16, isOptional: true),
-      FieldSchema("mirrors", [String].self, id: 17),
-      FieldSchema("expectedDigest", String.self, id: 18, isOptional: true),
-      FieldSchema("verifiedDigest", String.self, id: 19, isOptional: true),
-      FieldSchema("isHeld", Bool.self, id: 20, default: false),
-      FieldSchema("failedAttempts", Int32.self, id: 21, default: 0),
-      FieldSchema("attempts", [Attempt].self, id: 22, default: []),
-      FieldSchema("nextRetryAt", Date.self, id: 23, isOptional: true),
-      FieldSchema("generation", Int64.self, id: 24, default: 0),
-      FieldSchema("createdAt", Date.self, id: 25),
-      FieldSchema("updatedAt", Date.self, id: 26, isHot: true),
-      FieldSchema("completedAt", Date.self, id: 27, isOptional: true),
-      FieldSchema("hasHeaders", Bool.self, id: 28, default: false),
-      FieldSchema("unresolvedStarts", Int32.self, id: 29, default: 0, isHot: true),
-      FieldSchema("resolvedBytes", Int64.self, id: 31, default: 0, isHot: true),
-      FieldSchema("fileIdentity", FileIdentity.self, id: 30, isOptional: true),
-      FieldSchema("startsImmediately", Bool.self, id: 32, default: false),
-      FieldSchema("removesFile", Bool.self, id: 33, default: false),
-      FieldSchema("replacedFileIdentity", FileIdentity.self, id: 34, isOptional: true),
-      FieldSchema("isNameGiven", Bool.self, id: 35, default: false),
-      FieldSchema("allowsCellular", Bool.self, id: 36, default: true),
-      FieldSchema("prefersBackground", Bool.self, id: 37, default: false),
-      FieldSchema(
+      ObjectStoreNames.FieldSchema("url", String.self, id: 1, isPrimaryKey: true),
+      ObjectStoreNames.FieldSchema("id", String.self, id: 2, isIndexed: true),
+      ObjectStoreNames.FieldSchema("filename", String.self, id: 3),
+      ObjectStoreNames.FieldSchema("folder", String.self, id: 4),
+      ObjectStoreNames.FieldSchema("root", String.self, id: 5),
+      ObjectStoreNames.FieldSchema("destination", String.self, id: 6, isIndexed: true),
+      ObjectStoreNames.FieldSchema("type", String.self, id: 7, isIndexed: true),
+      ObjectStoreNames.FieldSchema("state", DownloadState.self, id: 8, isIndexed: true),
+      ObjectStoreNames.FieldSchema("intent", DownloadIntent.self, id: 9),
+      ObjectStoreNames.FieldSchema("tags", Set<String>.self, id: 10, isIndexed: true),
+      ObjectStoreNames.FieldSchema("priority", Int32.self, id: 11),
+      ObjectStoreNames.FieldSchema("received", Int64.self, id: 12, isHot: true),
+      ObjectStoreNames.FieldSchema("expected", Int64.self, id: 13, isOptional: true),
+      ObjectStoreNames.FieldSchema("entityTag", String.self, id: 14, isOptional: true),
+      ObjectStoreNames.FieldSchema("lastModified", String.self, id: 15, isOptional: true),
+      ObjectStoreNames.FieldSchema("resumeData", Data.self, id: 16, isOptional: true),
+      ObjectStoreNames.FieldSchema("mirrors", [String].self, id: 17),
+      ObjectStoreNames.FieldSchema("expectedDigest", String.self, id: 18, isOptional: true),
+      ObjectStoreNames.FieldSchema("verifiedDigest", String.self, id: 19, isOptional: true),
+      ObjectStoreNames.FieldSchema("isHeld", Bool.self, id: 20, default: false),
+      ObjectStoreNames.FieldSchema("failedAttempts", Int32.self, id: 21, default: 0),
+      ObjectStoreNames.FieldSchema("attempts", [Attempt].self, id: 22, default: []),
+      ObjectStoreNames.FieldSchema("nextRetryAt", Date.self, id: 23, isOptional: true),
+      ObjectStoreNames.FieldSchema("generation", Int64.self, id: 24, default: 0),
+      ObjectStoreNames.FieldSchema("createdAt", Date.self, id: 25),
+      ObjectStoreNames.FieldSchema("updatedAt", Date.self, id: 26, isHot: true),
+      ObjectStoreNames.FieldSchema("completedAt", Date.self, id: 27, isOptional: true),
+      ObjectStoreNames.FieldSchema("hasHeaders", Bool.self, id: 28, default: false),
+      ObjectStoreNames.FieldSchema("unresolvedStarts", Int32.self, id: 29, default: 0, isHot: true),
+      ObjectStoreNames.FieldSchema("resolvedBytes", Int64.self, id: 31, default: 0, isHot: true),
+      ObjectStoreNames.FieldSchema("fileIdentity", FileIdentity.self, id: 30, isOptional: true),
+      ObjectStoreNames.FieldSchema("startsImmediately", Bool.self, id: 32, default: false),
+      ObjectStoreNames.FieldSchema("removesFile", Bool.self, id: 33, default: false),
+      ObjectStoreNames.FieldSchema(
+        "replacedFileIdentity",
+        FileIdentity.self,
+        id: 34,
+        isOptional: true
+      ),
+      ObjectStoreNames.FieldSchema("isNameGiven", Bool.self, id: 35, default: false),
+      ObjectStoreNames.FieldSchema("allowsCellular", Bool.self, id: 36, default: true),
+      ObjectStoreNames.FieldSchema("prefersBackground", Bool.self, id: 37, default: false),
+      ObjectStoreNames.FieldSchema(
         "pendingHooks",
         Set<DownloadHook>.self,
         id: 38,
         default: [],
         isIndexed: true
       ),
-      FieldSchema("bytesPerSecond", Int64.self, id: 39, isOptional: true),
-      FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
-      FieldSchema("ranges", Data.self, id: 41, isOptional: true),
-      FieldSchema("connections", Int32.self, id: 42, isOptional: true),
-      FieldSchema("hasPieceDigests", Bool.self, id: 43, default: false),
-      FieldSchema("partialWrittenAt", Date.self, id: 44, isOptional: true, isHot: true),
-      FieldSchema("hasForeignFile", Bool.self, id: 45, default: false),
-      FieldSchema("partialIdentity", FileIdentity.self, id: 46, isOptional: true, isHot: true),
-      FieldSchema("validatorOrigin", String.self, id: 47, isOptional: true),
+      ObjectStoreNames.FieldSchema("bytesPerSecond", Int64.self, id: 39, isOptional: true),
+      ObjectStoreNames.FieldSchema("notBefore", Date.self, id: 40, isOptional: true),
+      ObjectStoreNames.FieldSchema("ranges", Data.self, id: 41, isOptional: true),
+      ObjectStoreNames.FieldSchema("connections", Int32.self, id: 42, isOptional: true),
+      ObjectStoreNames.FieldSchema("hasPieceDigests", Bool.self, id: 43, default: false),
+      ObjectStoreNames.FieldSchema(
+        "partialWrittenAt",
+        Date.self,
+        id: 44,
+        isOptional: true,
+        isHot: true
+      ),
+      ObjectStoreNames.FieldSchema("hasForeignFile", Bool.self, id: 45, default: false),
+      ObjectStoreNames.FieldSchema(
+        "partialIdentity",
+        FileIdentity.self,
+        id: 46,
+        isOptional: true,
+        isHot: true
+      ),
+      ObjectStoreNames.FieldSchema("validatorOrigin", String.self, id: 47, isOptional: true),
     ],
     indexes: [
-      IndexSchema(
+      ObjectStoreNames.IndexSchema(
         on: "state",
         "intent",
         "isHeld",
@@ -340,7 +363,9 @@ nonisolated extension DownloadRecord: Model {
   public var primaryKey: String { url }
 
   /// Reads every stored field.
-  public init(from record: borrowing RecordView) throws(RecordError) {
+  public init(
+    from record: borrowing ObjectStoreNames.RecordView
+  ) throws(ObjectStoreNames.RecordError) {
     url = try record.value(at: 0)
     id = try record.value(at: 1)
     filename = try record.value(at: 2)
@@ -391,7 +416,7 @@ nonisolated extension DownloadRecord: Model {
   }
 
   /// Writes every stored field.
-  public func encode(to record: inout RecordEncoder) {
+  public func encode(to record: inout ObjectStoreNames.RecordEncoder) {
     record.encode(url)
     record.encode(id)
     record.encode(filename)
@@ -442,8 +467,9 @@ nonisolated extension DownloadRecord: Model {
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
-  public static func fieldPosition(of property: PartialKeyPath<DownloadRecord>) -> Int? {
-    let properties: [PartialKeyPath<DownloadRecord>] = [
+  public static func fieldPosition(of property: Swift.PartialKeyPath<DownloadRecord>) -> Swift.Int?
+  {
+    let properties: [Swift.PartialKeyPath<DownloadRecord>] = [
       \.url,
       \.id,
       \.filename,

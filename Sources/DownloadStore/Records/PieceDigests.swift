@@ -26,33 +26,33 @@ package struct PieceDigests: Sendable, Hashable {
   package var digests: Data
 }
 
-nonisolated extension PieceDigests: Model {
+nonisolated extension PieceDigests: ObjectStoreNames.Model {
   /// The stored fields, each under its name.
-  package nonisolated struct Columns: Sendable {
+  package nonisolated struct Columns: Swift.Sendable {
     /// The field `recordID`.
-    package let recordID = Column<PieceDigests, String>(position: 0)
+    package let recordID = ObjectStoreNames.Column<PieceDigests, String>(position: 0)
     /// The field `byteCount`.
-    package let byteCount = Column<PieceDigests, Int64>(position: 1)
+    package let byteCount = ObjectStoreNames.Column<PieceDigests, Int64>(position: 1)
     /// The field `pieceLength`.
-    package let pieceLength = Column<PieceDigests, Int64>(position: 2)
+    package let pieceLength = ObjectStoreNames.Column<PieceDigests, Int64>(position: 2)
     /// The field `algorithm`.
-    package let algorithm = Column<PieceDigests, String>(position: 3)
+    package let algorithm = ObjectStoreNames.Column<PieceDigests, String>(position: 3)
     /// The field `digests`.
-    package let digests = Column<PieceDigests, Data>(position: 4)
+    package let digests = ObjectStoreNames.Column<PieceDigests, Data>(position: 4)
   }
 
   /// The stored fields, for use in queries.
   package static let columns = Columns()
 
   /// The name and the fields under which objects are stored.
-  package static let schema = ModelSchema(
+  package static let schema = ObjectStoreNames.ModelSchema(
     name: "PieceDigests",
     fields: [
-      FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
-      FieldSchema("byteCount", Int64.self, id: 2),
-      FieldSchema("pieceLength", Int64.self, id: 3),
-      FieldSchema("algorithm", String.self, id: 4),
-      FieldSchema("digests", Data.self, id: 5),
+      ObjectStoreNames.FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
+      ObjectStoreNames.FieldSchema("byteCount", Int64.self, id: 2),
+      ObjectStoreNames.FieldSchema("pieceLength", Int64.self, id: 3),
+      ObjectStoreNames.FieldSchema("algorithm", String.self, id: 4),
+      ObjectStoreNames.FieldSchema("digests", Data.self, id: 5),
     ]
   )
 
@@ -60,7 +60,9 @@ nonisolated extension PieceDigests: Model {
   package var primaryKey: String { recordID }
 
   /// Reads every stored field.
-  package init(from record: borrowing RecordView) throws(RecordError) {
+  package init(
+    from record: borrowing ObjectStoreNames.RecordView
+  ) throws(ObjectStoreNames.RecordError) {
     recordID = try record.value(at: 0)
     byteCount = try record.value(at: 1)
     pieceLength = try record.value(at: 2)
@@ -69,7 +71,7 @@ nonisolated extension PieceDigests: Model {
   }
 
   /// Writes every stored field.
-  package func encode(to record: inout RecordEncoder) {
+  package func encode(to record: inout ObjectStoreNames.RecordEncoder) {
     record.encode(recordID)
     record.encode(byteCount)
     record.encode(pieceLength)
@@ -78,8 +80,8 @@ nonisolated extension PieceDigests: Model {
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
-  package static func fieldPosition(of property: PartialKeyPath<PieceDigests>) -> Int? {
-    let properties: [PartialKeyPath<PieceDigests>] = [
+  package static func fieldPosition(of property: Swift.PartialKeyPath<PieceDigests>) -> Swift.Int? {
+    let properties: [Swift.PartialKeyPath<PieceDigests>] = [
       \.recordID,
       \.byteCount,
       \.pieceLength,

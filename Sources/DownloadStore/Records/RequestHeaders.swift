@@ -16,27 +16,27 @@ package struct RequestHeaders: Sendable, Hashable {
   package var origin: String
 }
 
-nonisolated extension RequestHeaders: Model {
+nonisolated extension RequestHeaders: ObjectStoreNames.Model {
   /// The stored fields, each under its name.
-  package nonisolated struct Columns: Sendable {
+  package nonisolated struct Columns: Swift.Sendable {
     /// The field `recordID`.
-    package let recordID = Column<RequestHeaders, String>(position: 0)
+    package let recordID = ObjectStoreNames.Column<RequestHeaders, String>(position: 0)
     /// The field `fields`.
-    package let fields = Column<RequestHeaders, [HeaderField]>(position: 1)
+    package let fields = ObjectStoreNames.Column<RequestHeaders, [HeaderField]>(position: 1)
     /// The field `origin`.
-    package let origin = Column<RequestHeaders, String>(position: 2)
+    package let origin = ObjectStoreNames.Column<RequestHeaders, String>(position: 2)
   }
 
   /// The stored fields, for use in queries.
   package static let columns = Columns()
 
   /// The name and the fields under which objects are stored.
-  package static let schema = ModelSchema(
+  package static let schema = ObjectStoreNames.ModelSchema(
     name: "RequestHeaders",
     fields: [
-      FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
-      FieldSchema("fields", [HeaderField].self, id: 2),
-      FieldSchema("origin", String.self, id: 3),
+      ObjectStoreNames.FieldSchema("recordID", String.self, id: 1, isPrimaryKey: true),
+      ObjectStoreNames.FieldSchema("fields", [HeaderField].self, id: 2),
+      ObjectStoreNames.FieldSchema("origin", String.self, id: 3),
     ]
   )
 
@@ -44,22 +44,25 @@ nonisolated extension RequestHeaders: Model {
   package var primaryKey: String { recordID }
 
   /// Reads every stored field.
-  package init(from record: borrowing RecordView) throws(RecordError) {
+  package init(
+    from record: borrowing ObjectStoreNames.RecordView
+  ) throws(ObjectStoreNames.RecordError) {
     recordID = try record.value(at: 0)
     fields = try record.value(at: 1)
     origin = try record.value(at: 2)
   }
 
   /// Writes every stored field.
-  package func encode(to record: inout RecordEncoder) {
+  package func encode(to record: inout ObjectStoreNames.RecordEncoder) {
     record.encode(recordID)
     record.encode(fields)
     record.encode(origin)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
-  package static func fieldPosition(of property: PartialKeyPath<RequestHeaders>) -> Int? {
-    let properties: [PartialKeyPath<RequestHeaders>] = [
+  package static func fieldPosition(of property: Swift.PartialKeyPath<RequestHeaders>) -> Swift.Int?
+  {
+    let properties: [Swift.PartialKeyPath<RequestHeaders>] = [
       \.recordID,
       \.fields,
       \.origin,

@@ -12,24 +12,24 @@ package struct Root: Sendable, Hashable {
   package var path: String
 }
 
-nonisolated extension Root: Model {
+nonisolated extension Root: ObjectStoreNames.Model {
   /// The stored fields, each under its name.
-  package nonisolated struct Columns: Sendable {
+  package nonisolated struct Columns: Swift.Sendable {
     /// The field `name`.
-    package let name = Column<Root, String>(position: 0)
+    package let name = ObjectStoreNames.Column<Root, String>(position: 0)
     /// The field `path`.
-    package let path = Column<Root, String>(position: 1)
+    package let path = ObjectStoreNames.Column<Root, String>(position: 1)
   }
 
   /// The stored fields, for use in queries.
   package static let columns = Columns()
 
   /// The name and the fields under which objects are stored.
-  package static let schema = ModelSchema(
+  package static let schema = ObjectStoreNames.ModelSchema(
     name: "Root",
     fields: [
-      FieldSchema("name", String.self, id: 1, isPrimaryKey: true),
-      FieldSchema("path", String.self, id: 2),
+      ObjectStoreNames.FieldSchema("name", String.self, id: 1, isPrimaryKey: true),
+      ObjectStoreNames.FieldSchema("path", String.self, id: 2),
     ]
   )
 
@@ -37,20 +37,22 @@ nonisolated extension Root: Model {
   package var primaryKey: String { name }
 
   /// Reads every stored field.
-  package init(from record: borrowing RecordView) throws(RecordError) {
+  package init(
+    from record: borrowing ObjectStoreNames.RecordView
+  ) throws(ObjectStoreNames.RecordError) {
     name = try record.value(at: 0)
     path = try record.value(at: 1)
   }
 
   /// Writes every stored field.
-  package func encode(to record: inout RecordEncoder) {
+  package func encode(to record: inout ObjectStoreNames.RecordEncoder) {
     record.encode(name)
     record.encode(path)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
-  package static func fieldPosition(of property: PartialKeyPath<Root>) -> Int? {
-    let properties: [PartialKeyPath<Root>] = [
+  package static func fieldPosition(of property: Swift.PartialKeyPath<Root>) -> Swift.Int? {
+    let properties: [Swift.PartialKeyPath<Root>] = [
       \.name,
       \.path,
     ]

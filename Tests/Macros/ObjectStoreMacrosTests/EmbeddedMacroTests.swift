@@ -23,12 +23,12 @@ import Testing
     #expect(
       result.expansion.hasSuffix(
         """
-        nonisolated extension Address: FieldValue {
+        nonisolated extension Address: ObjectStoreNames.FieldValue {
           /// How the value lies on disk: its fields one after another.
-          public static var fieldType: FieldType { .embedded("Place") }
+          public static var fieldType: ObjectStoreNames.FieldType { .embedded("Place") }
 
           /// Reads every field, in the order of their declaration.
-          public init(from reader: inout ByteReader) throws(RecordError) {
+          public init(from reader: inout ObjectStoreNames.ByteReader) throws(ObjectStoreNames.RecordError) {
             street = try reader.readField()
             city = try reader.readOptionalField()
             self.reader = try reader.readField(default: 3)
@@ -38,7 +38,7 @@ import Testing
           }
 
           /// Writes every field, in the order of their declaration.
-          public func encode(to writer: inout ByteWriter) {
+          public func encode(to writer: inout ObjectStoreNames.ByteWriter) {
             writer.writeField(street)
             writer.writeField(city)
             writer.writeField(reader)

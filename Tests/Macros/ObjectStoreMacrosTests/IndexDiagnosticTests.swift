@@ -22,8 +22,8 @@ import Testing
         """
             ],
             indexes: [
-              IndexSchema(on: "a", "default"\(unique)),
-              IndexSchema(on: "default", "a"\(unique)),
+              ObjectStoreNames.IndexSchema(on: "a", "default"\(unique)),
+              ObjectStoreNames.IndexSchema(on: "default", "a"\(unique)),
             ]
           )
         """

@@ -44,45 +44,45 @@ import Testing
           public static let limit = 3
         }
 
-        nonisolated extension Download: Model {
+        nonisolated extension Download: ObjectStoreNames.Model {
           /// The stored fields, each under its name.
-          public nonisolated struct Columns: Sendable {
+          public nonisolated struct Columns: Swift.Sendable {
             /// The field `url`.
-            public let url = Column<Download, String>(position: 0)
+            public let url = ObjectStoreNames.Column<Download, String>(position: 0)
             /// The field `tags`.
-            public let tags = Column<Download, Set<String>>(position: 1)
+            public let tags = ObjectStoreNames.Column<Download, Set<String>>(position: 1)
             /// The field `received`.
-            public let received = Column<Download, Int64>(position: 2)
+            public let received = ObjectStoreNames.Column<Download, Int64>(position: 2)
             /// The field `created`.
-            public let created = Column<Download, Date>(position: 3)
+            public let created = ObjectStoreNames.Column<Download, Date>(position: 3)
             /// The field `blob`.
-            public let blob = Column<Download, Data?>(position: 4)
+            public let blob = ObjectStoreNames.Column<Download, Data?>(position: 4)
             /// The field `priority`.
-            public let priority = Column<Download, Int?>(position: 5)
+            public let priority = ObjectStoreNames.Column<Download, Int?>(position: 5)
             /// The field `note`.
-            public let note = Column<Download, String?>(position: 6)
+            public let note = ObjectStoreNames.Column<Download, String?>(position: 6)
             /// The field `attemptCount`.
-            public let attemptCount = Column<Download, Int>(position: 7)
+            public let attemptCount = ObjectStoreNames.Column<Download, Int>(position: 7)
             /// The field `history`.
-            public let history = Column<Download, [Download.Step]>(position: 8)
+            public let history = ObjectStoreNames.Column<Download, [Download.Step]>(position: 8)
           }
 
           /// The stored fields, for use in queries.
           public static let columns = Columns()
 
           /// The name and the fields under which objects are stored.
-          public static let schema = ModelSchema(
+          public static let schema = ObjectStoreNames.ModelSchema(
             name: "Download",
             fields: [
-              FieldSchema("url", String.self, isPrimaryKey: true),
-              FieldSchema("tags", Set<String>.self, default: [], isIndexed: true),
-              FieldSchema("received", Int64.self, default: 0, isHot: true, isColumnar: true),
-              FieldSchema("created", Date.self),
-              FieldSchema("blob", Data.self, isOptional: true),
-              FieldSchema("priority", Int.self, optionalDefault: 5),
-              FieldSchema("note", String.self, id: 7, isOptional: true),
-              FieldSchema("attemptCount", Int.self, id: FieldSchema.id(forName: "attempts"), default: 0),
-              FieldSchema("history", [Download.Step].self, default: []),
+              ObjectStoreNames.FieldSchema("url", String.self, isPrimaryKey: true),
+              ObjectStoreNames.FieldSchema("tags", Set<String>.self, default: [], isIndexed: true),
+              ObjectStoreNames.FieldSchema("received", Int64.self, default: 0, isHot: true, isColumnar: true),
+              ObjectStoreNames.FieldSchema("created", Date.self),
+              ObjectStoreNames.FieldSchema("blob", Data.self, isOptional: true),
+              ObjectStoreNames.FieldSchema("priority", Int.self, optionalDefault: 5),
+              ObjectStoreNames.FieldSchema("note", String.self, id: 7, isOptional: true),
+              ObjectStoreNames.FieldSchema("attemptCount", Int.self, id: ObjectStoreNames.FieldSchema.id(forName: "attempts"), default: 0),
+              ObjectStoreNames.FieldSchema("history", [Download.Step].self, default: []),
             ]
           )
 
@@ -90,7 +90,7 @@ import Testing
           public var primaryKey: String { url }
 
           /// Reads every stored field.
-          public init(from record: borrowing RecordView) throws(RecordError) {
+          public init(from record: borrowing ObjectStoreNames.RecordView) throws(ObjectStoreNames.RecordError) {
             url = try record.value(at: 0)
             tags = try record.value(at: 1)
             received = try record.value(at: 2)
@@ -103,7 +103,7 @@ import Testing
           }
 
           /// Writes every stored field.
-          public func encode(to record: inout RecordEncoder) {
+          public func encode(to record: inout ObjectStoreNames.RecordEncoder) {
             record.encode(url)
             record.encode(tags)
             record.encode(received)
@@ -116,8 +116,8 @@ import Testing
           }
 
           /// Where the field of a property stands, for predicates of Foundation.
-          public static func fieldPosition(of property: PartialKeyPath<Download>) -> Int? {
-            let properties: [PartialKeyPath<Download>] = [
+          public static func fieldPosition(of property: Swift.PartialKeyPath<Download>) -> Swift.Int? {
+            let properties: [Swift.PartialKeyPath<Download>] = [
               \\.url,
               \\.tags,
               \\.received,
@@ -153,41 +153,41 @@ import Testing
     #expect(
       result.expansion.hasSuffix(
         """
-        nonisolated extension Seat: Model {
+        nonisolated extension Seat: ObjectStoreNames.Model {
           /// The stored fields, each under its name.
-          public nonisolated struct Columns: Sendable {
+          public nonisolated struct Columns: Swift.Sendable {
             /// The field `hall`.
-            public let hall = Column<Seat, String>(position: 0)
+            public let hall = ObjectStoreNames.Column<Seat, String>(position: 0)
             /// The field `in`.
-            let `in` = Column<Seat, Int>(position: 1)
+            let `in` = ObjectStoreNames.Column<Seat, Int>(position: 1)
             /// The field `ticket`.
-            public let ticket = Column<Seat, UUID?>(position: 2)
+            public let ticket = ObjectStoreNames.Column<Seat, UUID?>(position: 2)
             /// The field `owner`.
-            public let owner = Column<Seat, Reference<Person>>(position: 3)
+            public let owner = ObjectStoreNames.Column<Seat, Reference<Person>>(position: 3)
             /// The primary key.
-            public let primaryKey = Column<Seat, PrimaryKey>(position: 4)
+            public let primaryKey = ObjectStoreNames.Column<Seat, PrimaryKey>(position: 4)
           }
 
           /// The stored fields, for use in queries.
           public static let columns = Columns()
 
           /// The name and the fields under which objects are stored.
-          public static let schema = ModelSchema(
+          public static let schema = ObjectStoreNames.ModelSchema(
             name: "Seat",
             fields: [
-              FieldSchema("hall", String.self),
-              FieldSchema("in", Int.self, id: 7),
-              FieldSchema("ticket", UUID.self, isOptional: true, isUnique: true),
-              FieldSchema("owner", Reference<Person>.self, onDelete: .cascade),
-              FieldSchema("primaryKey", PrimaryKey.self, id: \(id), isPrimaryKey: true),
+              ObjectStoreNames.FieldSchema("hall", String.self),
+              ObjectStoreNames.FieldSchema("in", Int.self, id: 7),
+              ObjectStoreNames.FieldSchema("ticket", UUID.self, isOptional: true, isUnique: true),
+              ObjectStoreNames.FieldSchema("owner", Reference<Person>.self, onDelete: .cascade),
+              ObjectStoreNames.FieldSchema("primaryKey", PrimaryKey.self, id: \(id), isPrimaryKey: true),
             ],
             indexes: [
-              IndexSchema(on: "hall", "ticket", isUnique: true)
+              ObjectStoreNames.IndexSchema(on: "hall", "ticket", isUnique: true)
             ]
           )
 
           /// The values of `hall` and `in`, which together tell one object from another.
-          public nonisolated struct PrimaryKey: FieldValue, Hashable {
+          public nonisolated struct PrimaryKey: ObjectStoreNames.FieldValue, Swift.Hashable {
             /// The field `hall`.
             public let hall: String
             /// The field `in`.
@@ -200,16 +200,16 @@ import Testing
             }
 
             /// How the key lies on disk: its parts one after another.
-            public static var fieldType: FieldType { .data }
+            public static var fieldType: ObjectStoreNames.FieldType { .data }
 
             /// Reads every part.
-            public init(from reader: inout ByteReader) throws(RecordError) {
+            public init(from reader: inout ObjectStoreNames.ByteReader) throws(ObjectStoreNames.RecordError) {
               self.hall = try reader.readField()
               self.`in` = try reader.readField()
             }
 
             /// Writes every part.
-            public func encode(to writer: inout ByteWriter) {
+            public func encode(to writer: inout ObjectStoreNames.ByteWriter) {
               writer.writeField(self.hall)
               writer.writeField(self.`in`)
             }
@@ -221,7 +221,7 @@ import Testing
           }
 
           /// Reads every stored field.
-          public init(from record: borrowing RecordView) throws(RecordError) {
+          public init(from record: borrowing ObjectStoreNames.RecordView) throws(ObjectStoreNames.RecordError) {
             hall = try record.value(at: 0)
             `in` = try record.value(at: 1)
             ticket = try record.optional(at: 2)
@@ -229,7 +229,7 @@ import Testing
           }
 
           /// Writes every stored field.
-          public func encode(to record: inout RecordEncoder) {
+          public func encode(to record: inout ObjectStoreNames.RecordEncoder) {
             record.encode(hall)
             record.encode(`in`)
             record.encode(ticket)
@@ -238,8 +238,8 @@ import Testing
           }
 
           /// Where the field of a property stands, for predicates of Foundation.
-          public static func fieldPosition(of property: PartialKeyPath<Seat>) -> Int? {
-            let properties: [PartialKeyPath<Seat>] = [
+          public static func fieldPosition(of property: Swift.PartialKeyPath<Seat>) -> Swift.Int? {
+            let properties: [Swift.PartialKeyPath<Seat>] = [
               \\.hall,
               \\.`in`,
               \\.ticket,
@@ -273,45 +273,45 @@ import Testing
 
         nonisolated extension New {
           /// The stored fields, each under its name.
-          nonisolated struct Columns: Sendable {
+          nonisolated struct Columns: Swift.Sendable {
             /// The field `primaryKey`.
-            let primaryKey = Column<New, Int>(position: 0)
+            let primaryKey = ObjectStoreNames.Column<New, Int>(position: 0)
             /// The field `record`.
-            let record = Column<New, Data>(position: 1)
+            let record = ObjectStoreNames.Column<New, Data>(position: 1)
             /// The field `default`.
-            let `default` = Column<New, String>(position: 2)
+            let `default` = ObjectStoreNames.Column<New, String>(position: 2)
           }
 
           /// The stored fields, for use in queries.
           static let columns = Columns()
 
           /// The name and the fields under which objects are stored.
-          static let schema = ModelSchema(
+          static let schema = ObjectStoreNames.ModelSchema(
             name: "Old",
             fields: [
-              FieldSchema("primaryKey", Int.self, isPrimaryKey: true),
-              FieldSchema("record", Data.self),
-              FieldSchema("default", String.self, default: "x"),
+              ObjectStoreNames.FieldSchema("primaryKey", Int.self, isPrimaryKey: true),
+              ObjectStoreNames.FieldSchema("record", Data.self),
+              ObjectStoreNames.FieldSchema("default", String.self, default: "x"),
             ]
           )
 
           /// Reads every stored field.
-          init(from record: borrowing RecordView) throws(RecordError) {
+          init(from record: borrowing ObjectStoreNames.RecordView) throws(ObjectStoreNames.RecordError) {
             primaryKey = try record.value(at: 0)
             self.record = try record.value(at: 1)
             `default` = try record.value(at: 2)
           }
 
           /// Writes every stored field.
-          func encode(to record: inout RecordEncoder) {
+          func encode(to record: inout ObjectStoreNames.RecordEncoder) {
             record.encode(primaryKey)
             record.encode(self.record)
             record.encode(`default`)
           }
 
           /// Where the field of a property stands, for predicates of Foundation.
-          static func fieldPosition(of property: PartialKeyPath<New>) -> Int? {
-            let properties: [PartialKeyPath<New>] = [
+          static func fieldPosition(of property: Swift.PartialKeyPath<New>) -> Swift.Int? {
+            let properties: [Swift.PartialKeyPath<New>] = [
               \\.primaryKey,
               \\.record,
               \\.`default`,

@@ -20,19 +20,19 @@ import Testing
             package var id: ID
 
             /// The stored fields, each under its name.
-            package nonisolated struct Columns: Sendable {
+            package nonisolated struct Columns: Swift.Sendable {
               /// The field `id`.
-              package let id = Column<Book, ID>(position: 0)
+              package let id = ObjectStoreNames.Column<Book, ID>(position: 0)
             }
 
             /// The stored fields, for use in queries.
             package nonisolated static let columns = Columns()
 
             /// The name and the fields under which objects are stored.
-            package nonisolated static let schema = ModelSchema(
+            package nonisolated static let schema = ObjectStoreNames.ModelSchema(
               name: "Book",
               fields: [
-                FieldSchema("id", ID.self, isPrimaryKey: true)
+                ObjectStoreNames.FieldSchema("id", ID.self, isPrimaryKey: true)
               ]
             )
 
@@ -41,20 +41,20 @@ import Testing
           }
         }
 
-        nonisolated extension Library.Book: Model {
+        nonisolated extension Library.Book: ObjectStoreNames.Model {
           /// Reads every stored field.
-          package init(from record: borrowing RecordView) throws(RecordError) {
+          package init(from record: borrowing ObjectStoreNames.RecordView) throws(ObjectStoreNames.RecordError) {
             id = try record.value(at: 0)
           }
 
           /// Writes every stored field.
-          package func encode(to record: inout RecordEncoder) {
+          package func encode(to record: inout ObjectStoreNames.RecordEncoder) {
             record.encode(id)
           }
 
           /// Where the field of a property stands, for predicates of Foundation.
-          package static func fieldPosition(of property: PartialKeyPath<Library.Book>) -> Int? {
-            let properties: [PartialKeyPath<Library.Book>] = [
+          package static func fieldPosition(of property: Swift.PartialKeyPath<Library.Book>) -> Swift.Int? {
+            let properties: [Swift.PartialKeyPath<Library.Book>] = [
               \\.id
             ]
             return properties.firstIndex(of: property)
@@ -79,7 +79,8 @@ import Testing
       expanding: "@Model \(`struct`) struct Note {\n@PrimaryKey \(property) var id: Int\n}"
     )
     #expect(result.problems.isEmpty)
-    #expect(result.expansion.contains("\n    \(column)let id = Column<Note, Int>(position: 0)\n"))
+    let id = "\(column)let id = ObjectStoreNames.Column<Note, Int>(position: 0)"
+    #expect(result.expansion.contains("\n    \(id)\n"))
   }
 
   @Test func `a struct has the access level of its enclosing extension`() {
@@ -106,7 +107,7 @@ import Testing
         """
         @available(iOS 26, *)
         @available(macOS 26, *)
-        nonisolated extension Library.Note: Model {
+        nonisolated extension Library.Note: ObjectStoreNames.Model {
         """
       )
     )

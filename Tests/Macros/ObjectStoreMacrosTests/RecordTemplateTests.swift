@@ -80,7 +80,7 @@ import Testing
         """
       )
     )
-    #expect(expansion.contains("\nnonisolated extension Note: Model {\n"))
+    #expect(expansion.contains("\nnonisolated extension Note: ObjectStoreNames.Model {\n"))
     #expect(expansion.contains("\n/// Something else.\nenum Other {\n  case one\n}\n"))
   }
 
