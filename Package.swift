@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "ObjectStoreModel", targets: ["ObjectStoreModel"]),
     .library(name: "ResumeData", targets: ["ResumeData"]),
     .library(name: "MigrationTesting", targets: ["MigrationTesting"]),
+    .library(name: "Downloads", targets: ["Downloads"]),
     .library(name: "DownloadStore", targets: ["DownloadStore"]),
     .library(name: "DownloadMetalink", targets: ["DownloadMetalink"]),
     .library(name: "DownloadSync", targets: ["DownloadSync"]),
@@ -129,6 +130,11 @@ let package = Package(
       name: "DownloadURLSession",
       dependencies: ["DownloadStore", "DownloadSync", "ResumeData", "SystemInterface"]
     ),
+    // Re-exports the store, the engine and this transport, which programs import as one.
+    .target(
+      name: "Downloads",
+      dependencies: ["DownloadStore", "DownloadSync", "DownloadURLSession", "ObjectStore"]
+    ),
     .target(
       name: "DownloadAsyncHTTPClient",
       dependencies: ["DownloadStore", "DownloadSync", "SystemInterface"] + asyncHTTPClient
@@ -181,7 +187,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "Quickstart",
-      dependencies: ["DownloadStore", "DownloadSync", "DownloadURLSession"],
+      dependencies: ["Downloads"],
       path: "Examples/Quickstart"
     ),
     .target(

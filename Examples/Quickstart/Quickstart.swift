@@ -1,6 +1,4 @@
-import DownloadStore
-import DownloadSync
-import DownloadURLSession
+import Downloads
 
 @main
 struct Quickstart {

@@ -39,8 +39,10 @@ extension FileIdentity {
   /// The identity of the file at a path; `nil` if there is no regular file or it cannot be
   /// examined.
   ///
-  /// Symbolic links are not followed.
-  package init?(ofFileAt path: String) {
+  /// Symbolic links are not followed. Costs one `lstat`.
+  ///
+  /// - Parameter path: The path of the file.
+  public init?(ofFileAt path: String) {
     guard case .file(let fileIdentity) = PathExamination(path) else { return nil }
     self = fileIdentity
   }

@@ -1,9 +1,11 @@
 internal import ObjectStore
 
 /// The contents of a finished file, compared with what is known about them.
-package struct FileCheck: Sendable {
+///
+/// See ``RecordStore/checkFile(of:)``.
+public struct FileCheck: Sendable {
   /// What the comparison has shown.
-  package enum Finding: String, Sendable, Hashable, CaseIterable {
+  public enum Finding: String, Sendable, Hashable, CaseIterable {
     /// All pieces, or the whole file, have their digests.
     case correct
     /// Some pieces, or the whole file, have other digests.
@@ -15,11 +17,11 @@ package struct FileCheck: Sendable {
   }
 
   /// The record.
-  package let record: DownloadRecord
+  public let record: DownloadRecord
   /// The path of the file.
-  package let path: String
+  public let path: String
   /// What the comparison has shown.
-  package let finding: Finding
+  public let finding: Finding
   /// The bytes that are known to be correct, or of which nothing is known.
   package let kept: ByteRanges
   /// The bytes that are known to be damaged.
@@ -29,12 +31,17 @@ package struct FileCheck: Sendable {
   /// Whether a piece of the file has the digest of the download's piece.
   package let hasCorrectPiece: Bool
 
+  /// The ranges of bytes that are known to be damaged, in order.
+  ///
+  /// Empty for a file that is damaged because it is longer than the download.
+  public var damagedRanges: [Range<Int64>] { damaged.ranges }
+
   /// Whether the file is the one that the download has finished, possibly changed since.
   ///
   /// That is the file with the recorded inode and size, whose time may have changed, and any file with
   /// a piece of the download. Another file may have the name because the user has moved the finished
   /// one away; an inode alone does not tell, because file systems use its number again.
-  package var isRecognized: Bool {
+  public var isRecognized: Bool {
     guard let identity else { return false }
     if hasCorrectPiece { return true }
     guard !record.hasForeignFile, let own = record.fileIdentity else { return false }
@@ -43,15 +50,39 @@ package struct FileCheck: Sendable {
 }
 
 extension RecordStore {
+  /// Whether the finished file of a download is still the one that was downloaded.
+  ///
+  /// Compares the size, the inode and the modification time of the file with those at its completion:
+  /// a file that was truncated, overwritten, replaced or deleted since is not intact. So is one that
+  /// was copied from another disk. Reads no byte: use ``checkFile(of:)`` to compare the contents, for
+  /// example of a file that another program may have changed without another time.
+  ///
+  /// ```swift
+  /// if try store.isIntact(record) { return record }
+  /// if try store.checkFile(of: record).finding == .correct { return record }
+  /// try store.apply(.restart, to: .matching(record.id))
+  /// ```
+  ///
+  /// - Parameter record: The record.
+  /// - Returns: Whether the download is complete and its file unchanged.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
+  /// - Complexity: One `lstat`.
+  public func isIntact(_ record: DownloadRecord) throws -> Bool {
+    guard record.state == .completed else { return false }
+    return FileInspection.final(of: record, in: try roots().layout(of: record)) == .ours
+  }
+
   /// Reads the finished file of a completed download, and compares it with the digests of its
   /// pieces, and with the digest of the whole file if there are none, or if it was required after the
   /// pieces were recorded.
   ///
-  /// Costs one read of the file, or two.
+  /// Blocks for one read of the file, or two. Changes nothing; pass the result to ``repairFile(_:)``.
   ///
+  /// - Parameter record: The record.
+  /// - Returns: What the comparison has shown.
   /// - Throws: ``RecordStoreError`` with `missingRoot`, or with `fileSystem` if the file cannot be
   ///   read; `StoreError`.
-  package func checkFile(of record: DownloadRecord) throws -> FileCheck {
+  public func checkFile(of record: DownloadRecord) throws -> FileCheck {
     let path = try roots().layout(of: record).finalPath
     let found = FileIdentity(ofFileAt: path)
     func check(
@@ -113,11 +144,20 @@ extension RecordStore {
   /// stays until the repaired one replaces it. After a kill the download is still complete, and the
   /// partial file without use is deleted by the next call, or with the record.
   ///
+  /// ```swift
+  /// let check = try store.checkFile(of: record)
+  /// if check.finding == .damaged || check.finding == .missing {
+  ///   _ = try store.repairFile(check)
+  ///   _ = try await engine.run(until: .idle)
+  /// }
+  /// ```
+  ///
+  /// - Parameter check: The result of ``checkFile(of:)``.
   /// - Returns: The record; `nil` if it or the file has changed since the check.
   /// - Throws: ``RecordStoreError`` with `nameTaken` if the file is not the download's
   ///   (``FileCheck/isRecognized``), with `missingRoot`, with `busy` if another process is using the
   ///   partial file, or with `fileSystem`; `StoreError`.
-  package func repairFile(_ check: FileCheck) throws -> DownloadRecord? {
+  public func repairFile(_ check: FileCheck) throws -> DownloadRecord? {
     let layout = try roots().layout(of: check.record)
     if check.finding != .missing {
       guard check.isRecognized else {

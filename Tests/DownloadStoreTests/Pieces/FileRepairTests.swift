@@ -22,6 +22,31 @@ import Testing
     return try fixture.store.checkFile(of: record)
   }
 
+  @Test func `a file that was changed, replaced or deleted is not intact`() throws {
+    let record = try fixture.finish(url)
+    let path = try fixture.layout(of: record).finalPath
+    #expect(try fixture.store.isIntact(record))
+    #expect(FileIdentity(ofFileAt: path) == record.fileIdentity)
+    // A record that is not complete has no file, whatever lies at its path.
+    var waiting = record
+    waiting.state = .waiting
+    #expect(try !fixture.store.isIntact(waiting))
+
+    try FileManager.default.copyItem(atPath: path, toPath: path + "-copy")
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try !fixture.store.isIntact(record))
+    #expect(FileIdentity(ofFileAt: path) == nil)
+    try FileManager.default.moveItem(atPath: path + "-copy", toPath: path)
+    #expect(try !fixture.store.isIntact(record))
+
+    let finished = try fixture.change(url) { $0.fileIdentity = FileIdentity(ofFileAt: path) }
+    #expect(try fixture.store.isIntact(finished))
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.truncate(atOffset: 1)
+    try handle.close()
+    #expect(try !fixture.store.isIntact(finished))
+  }
+
   @Test func `a missing file is downloaded again`() throws {
     let check = try check()
     #expect(check.finding == .missing)
