@@ -46,12 +46,17 @@ package struct RecordLayout: Sendable, Hashable {
     package var heapStart: Int { endsStart + variableCount * 4 }
   }
 
+  /// The maximum number of fields, which the description of a layout counts with two bytes.
+  package static let maximumFieldCount = Int(UInt16.max)
+
   package let fields: [Field]
   /// The storage layout of the model.
   package let storage: StorageLayout
   package let places: [FieldPlace]
   package let cold: PartShape
   package let hot: PartShape
+  /// The positions of the fields by id; empty for few fields, which are searched as fast.
+  private let positions: [UInt32: Int]
 
   /// Creates a layout of the fields; hot fields of a model that is stored by key become cold.
   package init(fields: [Field], storage: StorageLayout = .sequential) {
@@ -66,6 +71,21 @@ package struct RecordLayout: Sendable, Hashable {
     places = fields.map { field in
       field.isHot ? hotAllocator.place(field) : coldAllocator.place(field)
     }
+    let isSmall = fields.count <= 32
+    positions = Dictionary(
+      (isSmall ? [] : fields).enumerated().map { ($1.id, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  // Everything else follows from these.
+  package static func == (left: Self, right: Self) -> Bool {
+    left.storage == right.storage && left.fields == right.fields
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(storage)
+    hasher.combine(fields)
   }
 
   private static func shape(of fields: [Field], headerSize: Int) -> PartShape {
@@ -131,7 +151,7 @@ package struct RecordLayout: Sendable, Hashable {
   package var hasHotFields: Bool { hot.fieldCount > 0 }
 
   func position(ofID id: UInt32) -> Int? {
-    fields.firstIndex { $0.id == id }
+    positions.isEmpty ? fields.firstIndex { $0.id == id } : positions[id]
   }
 }
 

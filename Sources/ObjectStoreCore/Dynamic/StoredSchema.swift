@@ -131,13 +131,15 @@ package struct StoredSchema {
     model: String
   ) throws -> [RecordLayout.Field] {
     var fields: [RecordLayout.Field] = []
+    var positions: [UInt32: Int] = [:]
     for layout in layouts.reversed() {
       guard Set(layout.fields.map(\.id)).count == layout.fields.count,
         layout.fields.count(where: { $0.isPrimaryKey && !$0.isOptional && !$0.isHot }) == 1,
         layout.fields.count(where: \.isPrimaryKey) == 1
       else { throw StoreError(.damaged, "a layout of \(model) is invalid") }
       for field in layout.fields {
-        guard let known = fields.first(where: { $0.id == field.id }) else {
+        guard let known = positions[field.id].map({ fields[$0] }) else {
+          positions[field.id] = fields.count
           fields.append(field)
           continue
         }
@@ -253,6 +255,13 @@ package struct StoredSchemaWriter {
     for layout in addition.layouts {
       let layout = RecordLayout(fields: layout.fields, storage: storage)
       guard !layouts.contains(layout) else { continue }
+      guard layout.fields.count <= RecordLayout.maximumFieldCount else {
+        throw StoreError(
+          .invalidInput,
+          "\(name) would have \(layout.fields.count) fields, and \(RecordLayout.maximumFieldCount) is "
+            + "the maximum"
+        )
+      }
       for other in layouts { try StoreOpening.requireSameTypes(other, layout, model: name) }
       guard layouts.count < Metadata.maximumLayoutCount else {
         throw StoreError(.other, "the store already has 65534 layouts of \(name), the maximum")

@@ -6,7 +6,9 @@ struct JSONLinesImport {
   private let schemaVersion: UInt32
   /// Whether the lines are only checked, and nothing is written.
   private let isCheck: Bool
-  private(set) var schema: JSONLinesSchema?
+  private(set) var schema: JSONLinesSchema? { didSet { fields = schema?.fieldsByKey ?? [:] } }
+  /// The fields of the schema by their keys in the lines.
+  private var fields: [String: JSONLinesSchema.FieldsByKey] = [:]
   /// The fields to import, for each model that has fields to skip.
   ///
   /// All fields of a model that is not listed are imported.
@@ -97,7 +99,7 @@ struct JSONLinesImport {
   }
 
   private func key(of object: StoredObject) throws -> UnresolvedReferences.Key {
-    let field = schema?.model(object.model)?.fields.first(where: \.field.isPrimaryKey)?.field
+    let field = fields[object.model]?.primaryKey
     let value = object.fields.first { $0.id == field?.id }?.value
     guard let field, let bytes = try? value?.bytes(as: field.type) else {
       throw failure("the primary key is missing")
@@ -207,8 +209,9 @@ extension JSONLinesImport {
     var isSamePrimaryKey =
       model.fields.first(where: \.field.isPrimaryKey)?.field.id
       == entry.fields.first(where: \.isPrimaryKey)?.id
+    let stored = Dictionary(uniqueKeysWithValues: entry.fields.map { ($0.id, $0) })
     for (key, field) in model.fields {
-      guard let own = entry.fields.first(where: { $0.id == field.id }) else { continue }
+      guard let own = stored[field.id] else { continue }
       guard own.type == field.type else {
         throw StoreError(
           .schemaMismatch,
@@ -255,10 +258,10 @@ extension JSONLinesImport {
       objects.report.ignoredObjects += 1
       return nil
     }
-    guard let model = schema?.model(name) else { throw failure("unknown model \(name)") }
+    guard let model = self.fields[name] else { throw failure("unknown model \(name)") }
     var fields: [StoredObject.Field] = []
     for member in members {
-      guard let field = model.field(member.name) else {
+      guard let field = model.fields[Array(member.name.utf8)] else {
         throw failure("\(name) has no field \(member.name)")
       }
       if let known = knownFields[name], !known.contains(field.id) {
@@ -272,7 +275,7 @@ extension JSONLinesImport {
         StoredObject.Field(id: field.id, name: member.name, type: field.type, value: value)
       )
     }
-    guard let key = model.fields.first(where: \.field.isPrimaryKey)?.field,
+    guard let key = model.primaryKey,
       let own = fields.first(where: { $0.id == key.id }), !own.value.isNull
     else { throw failure("the primary key is missing") }
     var id: UInt64 = 0

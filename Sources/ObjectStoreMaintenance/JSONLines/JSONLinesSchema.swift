@@ -24,6 +24,29 @@ package struct JSONLinesSchema {
 
   func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
+  /// The fields of a model by the bytes of their keys in the lines.
+  struct FieldsByKey {
+    var fields: [[UInt8]: RecordLayout.Field]
+    var primaryKey: RecordLayout.Field?
+  }
+
+  /// The fields of all models, by model.
+  var fieldsByKey: [String: FieldsByKey] {
+    Dictionary(
+      models.map { model in
+        let fields = model.fields.map { (Array($0.key.utf8), $0.field) }
+        return (
+          model.name,
+          FieldsByKey(
+            fields: Dictionary(fields) { first, _ in first },
+            primaryKey: model.fields.first(where: \.field.isPrimaryKey)?.field
+          )
+        )
+      },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
   /// Creates the schema of a store, without reference rules that the models contradict.
   ///
   /// The fields are in the order of their ids, and a field that is optional in any layout is
@@ -40,8 +63,10 @@ package struct JSONLinesSchema {
         references: []
       )
     }
+    let check = ReferenceRuleCheck(models)
+    let rules = Dictionary(grouping: references.filter(check.isValid), by: \.model)
     for (position, model) in models.enumerated() {
-      models[position].references = references.filter { $0.model == model.name && isValid($0) }
+      models[position].references = rules[model.name] ?? []
     }
   }
 
@@ -96,21 +121,56 @@ package struct JSONLinesSchema {
     guard case .array(let models) = json["models"] else {
       throw JSONLinesError(line: 1, reason: "'models' is not a list")
     }
-    if case .number(let digits) = json["schemaVersion"] { schemaVersion = UInt32(digits) ?? 0 }
+    if let version = json["schemaVersion"] {
+      guard case .number(let digits) = version, let version = UInt32(digits) else {
+        throw JSONLinesError(
+          line: 1,
+          reason: "'schemaVersion' is not a whole number from 0 to \(UInt32.max)"
+        )
+      }
+      schemaVersion = version
+    }
     self.models = try models.map { try Model(json: $0) }
-    guard self.models.allSatisfy({ $0.references.allSatisfy(isValid) }) else {
+    guard Set(self.models.map(\.name)).count == models.count else {
+      throw JSONLinesError(line: 1, reason: "two models have the same name")
+    }
+    let check = ReferenceRuleCheck(self.models)
+    guard self.models.allSatisfy({ $0.references.allSatisfy(check.isValid) }) else {
       throw JSONLinesError(line: 1, reason: "a reference is invalid")
+    }
+  }
+}
+
+/// A check of reference rules against the models that they name.
+private struct ReferenceRuleCheck {
+  private struct Field: Hashable {
+    var model: String
+    var id: UInt32
+  }
+
+  /// The types of the primary keys, by model.
+  private var keys: [String: FieldType] = [:]
+  /// The types of the fields with an index of their own.
+  private var indexed: [Field: FieldType] = [:]
+
+  init(_ models: [JSONLinesSchema.Model]) {
+    for model in models {
+      let indexes = Set(model.indexes.map(\.id))
+      for (_, field) in model.fields {
+        if field.isPrimaryKey { keys[model.name] = field.type }
+        if indexes.contains(field.id) {
+          indexed[Field(model: model.name, id: field.id)] = field.type
+        }
+      }
     }
   }
 
   /// Whether the field is indexed and has the type of the target's primary key.
-  private func isValid(_ rule: ReferenceRule) -> Bool {
-    guard let model = model(rule.model),
-      let field = model.fields.first(where: { $0.field.id == rule.fieldID })?.field,
-      let key = self.model(rule.target)?.fields.first(where: \.field.isPrimaryKey)?.field
+  func isValid(_ rule: ReferenceRule) -> Bool {
+    guard let type = indexed[Field(model: rule.model, id: rule.fieldID)],
+      let key = keys[rule.target]
     else { return false }
-    return (field.type.indexedElement ?? field.type) == key.type
-      && model.indexes.contains { $0.id == rule.fieldID }
+    return (type.indexedElement ?? type) == key
   }
 }
 
@@ -179,9 +239,10 @@ extension JSONLinesSchema.Model {
     func failure(_ reason: String) -> JSONLinesError {
       JSONLinesError(line: 1, reason: "model \(name): \(reason)")
     }
-    guard !name.isEmpty, name.utf8.count <= 100, !name.utf8.contains(UInt8(ascii: "/")),
-      !name.utf8.contains(0), name != "store"
-    else { throw failure("invalid model name") }
+    guard ModelSchema.isName(name) else { throw failure("invalid model name") }
+    guard fields.count <= RecordLayout.maximumFieldCount else {
+      throw failure("it has more than \(RecordLayout.maximumFieldCount) fields")
+    }
     self.name = name
     if case .string(let layout) = json["layout"] {
       guard let known = StorageLayout.allCases.first(where: { "\($0)" == layout }) else {
@@ -191,7 +252,7 @@ extension JSONLinesSchema.Model {
     }
     self.fields = try fields.map { json in
       guard case .string(let fieldName) = json["name"], case .string(let type) = json["type"],
-        (1...100).contains(fieldName.utf8.count), type.utf8.count <= 1_000,
+        FieldSchema.isName(fieldName), type.utf8.count <= 1_000,
         let type = FieldType(type)
       else { throw failure("a field has an invalid name or an unknown type") }
       var key = fieldName
@@ -217,15 +278,16 @@ extension JSONLinesSchema.Model {
       Set(self.fields.map { Array($0.key.utf8) }).count == fields.count
     else { throw failure("there is not exactly one primary key, or a field occurs twice") }
     (indexes, columns, references) = ([], [], [])
+    let types = Dictionary(uniqueKeysWithValues: self.fields.map { ($0.field.id, $0.field.type) })
     if case .array(let indexes) = json["indexes"] {
       self.indexes = try indexes.map { json in
-        guard let index = index(json) else { throw failure("an index is invalid") }
+        guard let index = Self.index(json, types) else { throw failure("an index is invalid") }
         return index
       }
     }
     if case .array(let columns) = json["columns"] {
       self.columns = try columns.map { json in
-        guard let column = column(json) else { throw failure("a column is invalid") }
+        guard let column = Self.column(json, types) else { throw failure("a column is invalid") }
         return column
       }
       guard storage == .sequential || self.columns.isEmpty else {
@@ -247,22 +309,27 @@ extension JSONLinesSchema.Model {
     return ReferenceRule(model: self.name, fieldID: id, target: target, onDelete: onDelete)
   }
 
-  private func column(_ json: JSONValue) -> ColumnDescription? {
-    guard case .number(let digits) = json, let id = UInt32(digits),
-      let field = fields.first(where: { $0.field.id == id })?.field,
-      ColumnDescription.supports(field.type)
+  private static func column(
+    _ json: JSONValue,
+    _ types: [UInt32: FieldType]
+  ) -> ColumnDescription? {
+    guard case .number(let digits) = json, let id = UInt32(digits), let type = types[id],
+      ColumnDescription.supports(type)
     else { return nil }
-    return ColumnDescription(fieldID: id, type: field.type)
+    return ColumnDescription(fieldID: id, type: type)
   }
 
-  private func index(_ json: JSONValue) -> IndexDescription? {
+  private static func index(
+    _ json: JSONValue,
+    _ types: [UInt32: FieldType]
+  ) -> IndexDescription? {
     guard case .array(let ids) = json["fields"] else { return nil }
     var parts: [IndexDescription.Part] = []
     for id in ids {
-      guard case .number(let digits) = id, let id = UInt32(digits),
-        let field = fields.first(where: { $0.field.id == id })?.field, field.type.isIndexable
+      guard case .number(let digits) = id, let id = UInt32(digits), let type = types[id],
+        type.isIndexable
       else { return nil }
-      parts.append(IndexDescription.Part(fieldID: id, type: field.type))
+      parts.append(IndexDescription.Part(fieldID: id, type: type))
     }
     guard (1...IndexDescription.maximumPartCount).contains(parts.count),
       Set(parts.map(\.fieldID)).count == parts.count,

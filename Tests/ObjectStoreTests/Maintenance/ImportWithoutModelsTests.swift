@@ -48,6 +48,65 @@ struct ImportWithoutModelsTests {
     return try Data(contentsOf: URL(filePath: file))
   }
 
+  /// The first line of a file with a model of `count` fields.
+  private func header(
+    schemaVersion: String = "0",
+    fields count: Int = 1,
+    models: [String] = ["M"]
+  ) -> String {
+    let fields = (1...count).map { id in
+      let type = id == 1 ? "int64" : "bool"
+      return #"{"name": "f\#(id)", "id": \#(id), "type": "\#(type)", "optional": \#(id > 1), "#
+        + #""primaryKey": \#(id == 1)}"#
+    }
+    let all = models.map { name in
+      #"{"name": "\#(name)", "fields": [\#(fields.joined(separator: ","))]}"#
+    }
+    return #"{"format": "ObjectStore JSON lines", "version": 1, "schemaVersion": "#
+      + #"\#(schemaVersion), "models": [\#(all.joined(separator: ","))]}"#
+  }
+
+  @Test(arguments: [#""x""#, "-5", "4294967296", "1.5", "null", "[]"])
+  func `a schema version that is no version is refused`(version: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.makeFile("in.jsonl", header(schemaVersion: version) + "\n")
+    let error = #expect(throws: StoreError.self) {
+      try importFile(file, into: folder.path("store"))
+    }
+    #expect(error?.code == .invalidInput)
+    #expect("\(error as Any)".contains("'schemaVersion' is not a whole number from 0"))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("store")))
+  }
+
+  @Test func `a model that occurs twice is refused`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.makeFile("in.jsonl", header(models: ["M", "N", "M"]) + "\n")
+    let error = #expect(throws: StoreError.self) {
+      try importFile(file, into: folder.path("store"))
+    }
+    #expect("\(error as Any)".contains("two models have the same name"))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a header with many fields takes linear time`() throws {
+    let folder = try TemporaryFolder()
+    let count = 30_000
+    let values = (2...count).map { #""f\#($0)": true"# }.joined(separator: ",")
+    let object = #"{"model": "M", "object": 1, "fields": {"f1": 1, \#(values)}}"#
+    let file = try folder.makeFile("in.jsonl", header(fields: count) + "\n" + object + "\n")
+    #expect(try importFile(file, into: folder.path("store")).inserted == 1)
+    #expect(try importFile(file, into: folder.path("store")).inserted == 0)
+  }
+
+  @Test func `a model with more fields than a layout can have is refused`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.makeFile("in.jsonl", header(fields: 65_536) + "\n")
+    let error = #expect(throws: StoreError.self) {
+      try importFile(file, into: folder.path("store"))
+    }
+    #expect("\(error as Any)".contains("more than 65535 fields"))
+  }
+
   @Test func `a store made from an export exports the same bytes`() throws {
     let folder = try TemporaryFolder()
     try makeStore(folder.path("one"))
