@@ -201,6 +201,29 @@ struct PieceTests {
     #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
+  @Test(arguments: [1, 4])
+  func `a piece with other bytes than before is of another version, which replaces the file`(
+    connections: Int
+  ) async throws {
+    let path = try await interrupt(after: 850_000)
+    try cut(path, to: 420_000)
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.seek(toOffset: 150_000)
+    try handle.write(contentsOf: Data([UInt8](repeating: 0, count: 64)))
+    try handle.close()
+    // The server states the entity tag of the previous version.
+    let other = Body.generated(byteCount: Self.size, seed: 78)
+    fixture.server.route("/a", Resource(other))
+    try fixture.add("/a")
+    let events = try await run { $0.split = SplitOptions(maximumConnections: connections) }
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(try fixture.record("/a").attempts.last?.failure.code == .entityChanged)
+    #expect(events.contains { if case .rolledBack = $0 { true } else { false } })
+    let report = try PieceReport(ofFileAt: fixture.file("a"), try #require(try digests()))
+    #expect(report.correct == ByteRanges(upTo: Self.size))
+  }
+
   @Test func `without an intact piece the download starts again`() async throws {
     let path = try await interrupt(after: 850_000)
     try cut(path, to: 50_000)
