@@ -50,7 +50,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
     defer { reader.cancel() }
     try await printCommits(of: store)
-    if signals.first == .terminate { throw CommandFailure(.terminated) }
+    if let signal = signals.first, signal != .interrupt { throw CommandFailure(signal.status) }
   }
 
   private func printCommits(of store: Store) async throws {

@@ -16,6 +16,19 @@ package func blockSignals(_ set: sigset_t) -> sigset_t {
   return previous
 }
 
+/// Whether this process ignores a signal, for example because it was started so.
+package func isIgnored(_ number: Int32) -> Bool {
+  var action = sigaction()
+  guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+  #if os(Linux)
+    let handler = unsafe action.__sigaction_handler.sa_handler
+  #else
+    let handler = unsafe action.__sigaction_u.__sa_handler
+  #endif
+  // Functions cannot be compared: SIG_IGN has the bits of the number 1.
+  return unsafe unsafeBitCast(handler, to: UInt.self) == 1
+}
+
 /// Raises a signal with its default action, and restores the present action and mask.
 ///
 /// If the action is to stop the process, returns when it continues. The signal is blocked until it is

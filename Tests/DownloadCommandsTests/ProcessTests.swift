@@ -210,7 +210,7 @@ struct ProcessTests {
     }
   }
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `a signal stops get cleanly, and the next get resumes the download`(
     signal: Int32,
     code: Int32
@@ -233,16 +233,44 @@ struct ProcessTests {
     #expect(Array(bytes) == body.bytes(at: 0, count: 200_000))
   }
 
-  @Test func `run exits with 0 after a signal`() async throws {
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func `run exits with 0 after a signal`(signal: Int32) async throws {
     server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
     #expect(try await run("add", server.url("/a")).status == 0)
     let process = try start("run")
     try await process.message("started a")
-    process.send(SIGTERM)
+    process.send(signal)
     #expect(try await process.status() == 0, "\(process.messages)")
   }
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test func `a closed terminal that sends several signals stops get cleanly`() async throws {
+    let body = Body.generated(byteCount: 200_000, seed: 5)
+    server.route("/a", Resource(body, faults: .stallAfter(bytes: 100_000)))
+    let process = try start("get", server.url("/a"))
+    try await process.message("started a")
+    // To the supervisor and to the worker, as the kernel and a shell do.
+    for _ in 0..<3 { kill(-process.id, SIGHUP) }
+    #expect(try await process.status() == 129, "\(process.messages)")
+    #expect(try record(server.url("/a")).state == .waiting)
+  }
+
+  @Test func `a program that ignores hang-ups goes on`() async throws {
+    server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
+    let process = try DLStoreProcess(
+      [],
+      store: store,
+      in: folder.path,
+      // As 'nohup' does.
+      shell: "trap '' HUP; exec dlstore get '\(server.url("/a"))'"
+    )
+    try await process.message("started a")
+    kill(-process.id, SIGHUP)
+    process.send(SIGTERM)
+    // 129 if the hang-up had stopped it.
+    #expect(try await process.status() == 143, "\(process.messages)")
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `run --until-idle that a signal stops does not succeed`(
     signal: Int32,
     code: Int32

@@ -40,7 +40,7 @@ struct SupervisionTests {
     #expect(status(supervision.step(after: crash, notes: [.ready], stop: nil)) == nil)
     #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
     #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == nil)
-    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == 1)
+    #expect(status(supervision.step(after: crash, notes: [], stop: nil)) == 70)
   }
 
   @Test func `crashes without a commit end the program`() {
@@ -51,7 +51,7 @@ struct SupervisionTests {
       #expect(status(step) == nil)
     }
     let last = supervision.step(after: crash, notes: [.ready], commit: 7, stop: nil)
-    #expect(status(last) == 1)
+    #expect(status(last) == 70)
     guard case .end(_, let message?) = last else { return #expect(Bool(false)) }
     #expect(message.contains("5 times without a change of the store"))
   }
@@ -84,7 +84,10 @@ struct SupervisionTests {
   }
 
   @Test(
-    arguments: [(SIGINT, 130), (SIGUSR1, 130), (SIGTERM, 143), (SIGUSR2, 143)] as [(Int32, Int32)]
+    arguments: [
+      (SIGINT, 130), (SIGUSR1, 130), (SIGTERM, 143), (SIGUSR2, 143), (SIGHUP, 129),
+      (SIGVTALRM, 129),
+    ] as [(Int32, Int32)]
   )
   func `a worker stopped before it handles signals counts as stopped`(signal: Int32, code: Int32) {
     var supervision = supervision
@@ -112,6 +115,24 @@ struct SupervisionTests {
     #expect(count.hear(.interrupt, isPassedOn: true) == .known)
     #expect(count.hear(.interrupt, isPassedOn: true) == .again)
     #expect(count.first == .interrupt)
+  }
+
+  @Test func `hang-ups are no further requests, and neither is the first stop after one`() {
+    var count = StopCount()
+    #expect(count.hear(.hangUp, isPassedOn: false) == .first)
+    #expect(count.hear(.hangUp, isPassedOn: true) == .known)
+    #expect(count.hear(.hangUp, isPassedOn: false) == .known)
+    #expect(count.hear(.terminate, isPassedOn: false) == .known)
+    #expect(count.hear(.terminate, isPassedOn: true) == .known)
+    #expect(count.first == .hangUp)
+    #expect(count.hear(.terminate, isPassedOn: false) == .again)
+  }
+
+  @Test func `a hang-up after another signal does not end the program at once`() {
+    var count = StopCount()
+    #expect(count.hear(.interrupt, isPassedOn: false) == .first)
+    #expect(count.hear(.hangUp, isPassedOn: false) == .known)
+    #expect(count.hear(.interrupt, isPassedOn: false) == .again)
   }
 
   @Test func `two signals on the same path count twice`() {

@@ -34,7 +34,7 @@ struct UnfinishedOutputTests {
     try folder.names().filter { $0.hasPrefix(prefix) }.sorted()
   }
 
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `a stopped import leaves no new store`(signal: Int32, code: Int32) async throws {
     try add(1)
     let export = await dlstore("--store", store, "export").output

@@ -17,6 +17,8 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case notFound = 66
   /// No server could be reached.
   case unreachable = 69
+  /// The worker process crashed again and again, so a service manager must not start it again.
+  case crashed = 70
   /// A file or a folder cannot be created.
   case cannotCreate = 73
   /// An I/O error occurred, or the disk is full.
@@ -25,6 +27,8 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case engineRuns = 75
   /// Permission denied.
   case permissionDenied = 77
+  /// Stopped by SIGHUP: 128 plus the signal's number.
+  case hungUp = 129
   /// Stopped by SIGINT: 128 plus the signal's number.
   case interrupted = 130
   /// Stopped by SIGTERM: 128 plus the signal's number.

@@ -5,12 +5,15 @@ internal import SystemInterface
 package enum StopSignal: Sendable, Hashable, CaseIterable {
   case interrupt
   case terminate
+  /// The terminal was closed, or its connection has ended.
+  case hangUp
 
   /// The signal that a terminal or `kill` sends.
   package var number: Int32 {
     switch self {
     case .interrupt: SIGINT
     case .terminate: SIGTERM
+    case .hangUp: SIGHUP
     }
   }
 
@@ -22,6 +25,8 @@ package enum StopSignal: Sendable, Hashable, CaseIterable {
     switch self {
     case .interrupt: SIGUSR1
     case .terminate: SIGUSR2
+    // Its default action ends the process, and nothing else sends it.
+    case .hangUp: SIGVTALRM
     }
   }
 
@@ -30,11 +35,22 @@ package enum StopSignal: Sendable, Hashable, CaseIterable {
     switch self {
     case .interrupt: .interrupted
     case .terminate: .terminated
+    case .hangUp: .hungUp
     }
+  }
+
+  /// The signals that stop this process.
+  ///
+  /// Programs started by `nohup` ignore SIGHUP, and must go on to ignore it.
+  package static var handled: [Self] {
+    allCases.filter { $0 != .hangUp || !isIgnored($0.number) }
   }
 }
 
 /// Counts stop signals, which may arrive both directly and forwarded by the supervisor.
+///
+/// A hang-up is not counted: the terminal, the shell and the session may each send one, and a stop
+/// after it. It never asks for an immediate exit.
 package struct StopCount: Sendable {
   private(set) var first: StopSignal?
   private var direct = 0
@@ -48,16 +64,22 @@ package struct StopCount: Sendable {
   }
 
   package mutating func hear(_ signal: StopSignal, isPassedOn: Bool) -> Meaning {
+    guard signal != .hangUp else {
+      guard first == nil else { return .known }
+      first = signal
+      return .first
+    }
     let before = max(direct, passedOn)
     if isPassedOn { passedOn += 1 } else { direct += 1 }
     guard max(direct, passedOn) > before else { return .known }
     guard before == 0 else { return .again }
+    guard first == nil else { return .known }
     first = signal
     return .first
   }
 }
 
-/// Handles SIGINT and SIGTERM: the first requests a clean stop, the second exits immediately.
+/// Handles SIGINT, SIGTERM and SIGHUP: the first requests a clean stop, the second exits immediately.
 package final class StopSignals {
   private final class Heard: Sendable {
     let count = Mutex(StopCount())
@@ -89,7 +111,7 @@ package final class StopSignals {
     onFirst: @escaping @Sendable (StopSignal) -> Void
   ) {
     let queue = DispatchQueue(label: "dlstore.signals")
-    var numbers = StopSignal.allCases.map { (number: $0.number, signal: $0, isPassedOn: false) }
+    var numbers = StopSignal.handled.map { (number: $0.number, signal: $0, isPassedOn: false) }
     #if os(Linux)
       numbers += StopSignal.allCases.map {
         (number: $0.passedOnNumber, signal: $0, isPassedOn: true)

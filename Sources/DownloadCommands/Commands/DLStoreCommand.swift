@@ -13,8 +13,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
     abstract: "Stores downloads durably, runs them, and resumes them after a crash.",
     discussion: """
       Exit codes: 0 success; 1 something failed; 64 usage error; 65 damaged data; 66 no store; \
-      69 no server could be reached; 73 cannot create a file; 74 I/O error or disk full; \
-      75 another engine is running; 77 permission denied.
+      69 no server could be reached; 70 the worker keeps crashing; 73 cannot create a file; \
+      74 I/O error or disk full; 75 another engine is running; 77 permission denied.
 
       EXAMPLES:
         dlstore get https://example.com/a.iso

@@ -125,7 +125,7 @@ private final class ChildProcess: Sendable {
     // The default action of all signals that this process handles or ignores; none is blocked.
     start.blockedSignals = signalSet([])
     start.defaultSignals = [
-      SIGPIPE, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD, SIGHUP, SIGQUIT,
+      SIGPIPE, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGCHLD, SIGHUP, SIGQUIT,
     ]
     let (process, code) = start.start(
       arguments[0],

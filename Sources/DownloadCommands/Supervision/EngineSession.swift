@@ -3,7 +3,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
 
-/// Runs an engine in the foreground: shows progress, runs hooks, and handles SIGINT and SIGTERM.
+/// Runs an engine in the foreground: shows progress, runs hooks, and handles the signals that stop it.
 struct EngineSession {
   /// How the run ended.
   struct End {

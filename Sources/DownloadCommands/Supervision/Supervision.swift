@@ -103,7 +103,7 @@ struct Supervision: Sendable {
     earlyCrashes = isEarly ? earlyCrashes + 1 : 0
     guard earlyCrashes < Self.maximumEarlyCrashes else {
       return .end(
-        status: ExitStatus.failed.rawValue,
+        status: ExitStatus.crashed.rawValue,
         message: "the worker process crashed (\(name)) \(earlyCrashes) times before the engine "
           + "was ready; giving up"
       )
@@ -116,7 +116,7 @@ struct Supervision: Sendable {
     }
     guard idleCrashes < Self.maximumIdleCrashes else {
       return .end(
-        status: ExitStatus.failed.rawValue,
+        status: ExitStatus.crashed.rawValue,
         message: "the worker process crashed (\(name)) \(idleCrashes) times without a change of "
           + "the store; giving up: 'dlstore verify' checks the store"
       )

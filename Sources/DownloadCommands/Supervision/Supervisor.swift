@@ -35,7 +35,9 @@ internal import CommandLineSupport
     private mutating func supervise() -> Int32 {
       // If SIGCHLD were ignored, as a process may inherit, `waitpid` would not report ended workers.
       _ = signal(SIGCHLD, SIG_DFL)
-      let awaited = signalSet([SIGINT, SIGTERM, SIGCHLD, SIGTSTP, SIGCONT])
+      let awaited = signalSet(
+        StopSignal.handled.map(\.number) + [SIGCHLD, SIGTSTP, SIGCONT]
+      )
       let before = blockSignals(awaited)
       var isRestart = false
       while true {

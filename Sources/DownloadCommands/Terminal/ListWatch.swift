@@ -23,11 +23,11 @@ struct ListWatch {
       }
       screen.close()
       withExtendedLifetime(jobs) {}
-      if signals.first == .terminate { throw CommandFailure(.terminated) }
+      if let signal = signals.first, signal != .interrupt { throw CommandFailure(signal.status) }
     } else {
       let signals = StopSignals { _ in stop.stop() }
       try await printEachTime(until: stop)
-      if signals.first == .terminate { throw CommandFailure(.terminated) }
+      if let signal = signals.first, signal != .interrupt { throw CommandFailure(signal.status) }
     }
   }
 
