@@ -96,6 +96,19 @@ struct StatsTests: StoreSuite {
     withExtendedLifetime(lock) {}
   }
 
+  @Test func `stats --engine says whether an engine runs`() async throws {
+    let missing = await dlstore("--store", store, "stats", "--engine")
+    #expect(missing.status == .notFound)
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let none = await dlstore("--store", store, "stats", "--engine")
+    #expect(none.status == .failed && none.output.isEmpty)
+    #expect(none.messages.contains("no engine runs on \(store)"))
+    let lock = try EngineLock(storePath: store)
+    let one = await dlstore("--store", store, "stats", "--engine")
+    #expect(one.status == .done && one.output == "the engine runs (process \(getpid()))\n")
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func `stats shows the models of any store`() async throws {
     try makeNotes(5)
     let report = try object(await dlstore("--store", store, "stats", "--json").output)

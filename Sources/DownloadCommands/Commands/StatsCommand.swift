@@ -14,10 +14,12 @@ struct StatsCommand: AsyncParsableCommand {
       of downloads are those on disk. Readers are the processes that have a snapshot open; pages \
       freed after a snapshot was opened cannot be reused until it is closed.
 
+      --engine tells monitors whether an engine runs: the exit code is 0 if one does, and 1 if not.
+
       EXAMPLES:
         dlstore stats
         dlstore stats --json
-        dlstore --store /var/lib/notes stats
+        dlstore stats --engine
       """
   )
 
@@ -27,13 +29,37 @@ struct StatsCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
+  @Flag(help: "Print only whether an engine runs on the store; the exit code is 1 if none does.")
+  var engine = false
+
+  func validate() throws {
+    guard !engine || !json else {
+      throw ValidationError("--engine prints one line: it cannot be combined with --json.")
+    }
+  }
+
   func run() async throws {
+    guard !engine else { return try printEngine() }
     let report = try StatsReport(of: location, reading)
     if json {
       try Output.current.line(report.json.prettyText)
     } else {
       try Output.current.write(report.text(width: Terminal.output.width))
     }
+  }
+}
+
+extension StatsCommand {
+  /// Prints which process is the engine, without opening the store.
+  private func printEngine() throws {
+    let path = try location.existing()
+    guard let holder = EngineLock.holder(storePath: path) else {
+      throw CommandFailure(
+        .failed,
+        "no engine runs on \(TerminalText.safe(path)): start 'dlstore run'"
+      )
+    }
+    try Output.current.line("the engine runs (\(holder))")
   }
 }
 
