@@ -138,6 +138,11 @@
       set { limiter.bytesPerSecond = newValue }
     }
 
+    /// Applies the rate limit of the store, in addition to ``bytesPerSecond``.
+    public func follow(rateLimit limit: Int64?) {
+      limiter.sharedBytesPerSecond = limit
+    }
+
     /// Starts a task and returns immediately.
     ///
     /// A URL that is not an absolute `http` or `https` URL with a host ends the task with

@@ -118,7 +118,7 @@
       var start = 0
       while start < piece.readableBytes {
         let rest = piece.readableBytes - start
-        let byteCount = limiter.bytesPerSecond == nil ? rest : min(rest, RateLimiter.partLength)
+        let byteCount = limiter.isLimited ? min(rest, RateLimiter.partLength) : rest
         await limiter.sleep(for: byteCount) { !gate.hasEnded }
         let part = piece.readableBytesUInt8Span.extracting(start..<start + byteCount)
         guard gate.receive(part) else { return false }

@@ -63,7 +63,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     guard task.gate.hasHead else { return }
     task.sawEvent()
     // A busy queue calls `flush` soon. With a rate limit, each piece waits for its turn.
-    if limiter.bytesPerSecond == nil, queue?.isBusy == true { return batch.add(data, of: task) }
+    if !limiter.isLimited, queue?.isBusy == true { return batch.add(data, of: task) }
     flush()
     deliver(data.span, to: task)
   }

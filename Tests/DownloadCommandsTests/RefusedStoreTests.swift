@@ -23,7 +23,7 @@ struct RefusedStoreTests {
     ["run", "--until-idle"], ["pause", "--all"], ["remove", "abcd"],
     ["set", "abcd", "--type", "x"],
     ["purge", "--orphans", "--yes"], ["reconcile"], ["export"], ["import", "FILE"],
-    ["root", "list"],
+    ["root", "list"], ["limit"], ["limit", "2M"],
     ["stats"], ["verify"], ["verify", "--repair"], ["verify-file", "abcd"], ["backup", "COPY"],
     ["compact"], ["migrate", "--status"], ["store", "models"],
   ]

@@ -30,4 +30,21 @@ import Testing
     #expect(limiter.bytesPerSecond == 1_000)
     #expect(limiter.delay == .zero)
   }
+
+  @Test func `of the transport's limit and that of the store the lower one counts`() {
+    let limiter = RateLimiter(bytesPerSecond: 1_000)
+    limiter.sharedBytesPerSecond = 1_000_000
+    limiter.charge(100_000)
+    #expect(limiter.delay > .seconds(90))
+    limiter.sharedBytesPerSecond = 10
+    #expect(limiter.bytesPerSecond == 1_000)
+    #expect(limiter.delay == .zero)
+    limiter.charge(1_000)
+    #expect(limiter.delay > .seconds(90))
+    limiter.bytesPerSecond = nil
+    // The limit that applies has not changed, and so the debt stays.
+    #expect(limiter.isLimited && limiter.delay > .seconds(80))
+    limiter.sharedBytesPerSecond = nil
+    #expect(!limiter.isLimited && limiter.delay == .zero)
+  }
 }

@@ -36,7 +36,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
         name: "Control",
         subcommands: [
           PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
-          RemoveCommand.self, SetCommand.self, PurgeCommand.self,
+          RemoveCommand.self, SetCommand.self, LimitCommand.self, PurgeCommand.self,
         ]
       ),
       CommandGroup(name: "Files", subcommands: [VerifyFileCommand.self, RootCommand.self]),

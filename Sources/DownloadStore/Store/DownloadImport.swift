@@ -138,6 +138,8 @@ package final class DownloadImport: ImportReview {
         value.recordID = id
         return try pieces.object(value, replacing: object)
       case Root.schema.name: return try reviewRoot(object)
+      // What is set for the engines of another store does not concern those of this one.
+      case EngineSettings.schema.name: return nil
       default: return object
       }
     } catch let error as RecordStoreError {

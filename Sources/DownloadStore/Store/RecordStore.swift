@@ -34,7 +34,7 @@ public final class RecordStore: Sendable {
 
   /// The models of a download store, as described by the schema lock.
   package static let models: [any Model.Type] = [
-    DownloadRecord.self, Root.self, RequestHeaders.self, PieceDigests.self,
+    DownloadRecord.self, Root.self, RequestHeaders.self, PieceDigests.self, EngineSettings.self,
   ]
 
   /// The options with which a download store is opened.

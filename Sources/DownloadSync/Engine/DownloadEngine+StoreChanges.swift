@@ -14,6 +14,7 @@ extension DownloadEngine {
     let changes = try follower.next()
     if case .none = changes { return }
     locations.update(try store.roots())
+    try followRateLimit()
     switch changes {
     case .none: break
     case .some(let inserted, let updated, let deleted):
@@ -26,6 +27,14 @@ extension DownloadEngine {
       try await applyUnknownChanges()
     }
     queue.noteChangesApplied()
+  }
+
+  /// Passes a new rate limit of the store on to the transport.
+  private func followRateLimit() throws {
+    let limit = try store.rateLimit()
+    guard limit != rateLimit else { return }
+    rateLimit = limit
+    transport.follow(rateLimit: limit)
   }
 
   /// Returns the URLs of transfers, and of checks, whose records are not in the store any more.

@@ -114,7 +114,7 @@ extension DownloadEngine {
             bytesPerSecond: takesResumeData ? 0 : options.lowestSpeed,
             time: options.lowestSpeedTime
           ),
-          rateLimit: transport.bytesPerSecond,
+          rateLimit: [transport.bytesPerSecond, rateLimit].compactMap { $0 }.min(),
           at: environment.instant()
         )
         queue.checkDiskSpace(

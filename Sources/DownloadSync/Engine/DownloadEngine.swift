@@ -49,6 +49,8 @@ public actor DownloadEngine {
   var locations: Locations
   var deletions = PendingDeletions()
   var checks = PartialChecks()
+  /// The rate limit of the store, which the transport follows.
+  var rateLimit: Int64?
   var checkpoints: CheckpointSchedule
   var summary = RunSummary()
   /// Which downloads may get ranges from several servers.
@@ -124,6 +126,8 @@ public actor DownloadEngine {
     lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
     locations = Locations(try store.roots())
     follower = try StoreFollower(store.objects)
+    rateLimit = try store.rateLimit()
+    transport.follow(rateLimit: rateLimit)
     ownWrites = [follower.observer]
     queue = StartQueue(
       limits: options.limits,

@@ -217,7 +217,7 @@ final class Transfer: TaskSink {
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
     var start = 0
     while start < bytes.count {
-      let isLimited = limiter.bytesPerSecond != nil
+      let isLimited = limiter.isLimited
       let rest = bytes.extracting(start...)
       let part = isLimited ? rest.extracting(first: RateLimiter.partLength) : rest
       guard receive(part: part) == .proceed else { return .cancel }

@@ -9,37 +9,73 @@ package final class RateLimiter: Sendable {
   /// A longer piece would arrive at once after a long wait: 256 KiB take 26 seconds at 10 kB/s.
   package static let partLength = 16 << 10
 
-  private let bucket: Mutex<TokenBucket?>
+  private struct State {
+    var own: Int64?
+    var shared: Int64?
+    /// The bucket of the lower limit; `nil` if there is none.
+    var bucket: TokenBucket?
+
+    /// The limit that applies.
+    var rate: Int64? { [own, shared].compactMap { $0 }.min() }
+
+    /// Begins with a new bucket if another limit applies.
+    mutating func update() {
+      let rate = rate
+      guard bucket?.bytesPerSecond != rate else { return }
+      bucket = rate.map { TokenBucket(bytesPerSecond: $0, at: .now) }
+    }
+  }
+
+  private let state: Mutex<State>
 
   /// Creates a limiter.
   ///
   /// - Parameter bytesPerSecond: The limit in bytes per second, above zero; `nil` for none.
   package init(bytesPerSecond: Int64?) {
-    bucket = Mutex(Self.bucket(bytesPerSecond))
+    var first = State(own: bytesPerSecond)
+    first.update()
+    state = Mutex(first)
   }
 
-  /// The limit in bytes per second, above zero; `nil` for none.
+  /// The limit of the transport in bytes per second, above zero; `nil` for none.
   ///
   /// A new limit takes effect immediately and cancels the debt.
   package var bytesPerSecond: Int64? {
-    get { bucket.withLock { $0?.bytesPerSecond } }
-    set { bucket.withLock { $0 = Self.bucket(newValue) } }
+    get { state.withLock { $0.own } }
+    set {
+      state.withLock { state in
+        state.own = newValue
+        state.update()
+      }
+    }
   }
+
+  /// The limit that all transports of a store share, in bytes per second, above zero; `nil` for none.
+  ///
+  /// The lower one of both limits applies. A new limit takes effect as that of the transport does.
+  package var sharedBytesPerSecond: Int64? {
+    get { state.withLock { $0.shared } }
+    set {
+      state.withLock { state in
+        state.shared = newValue
+        state.update()
+      }
+    }
+  }
+
+  /// Whether any limit applies.
+  package var isLimited: Bool { state.withLock { $0.bucket != nil } }
 
   /// Charges bytes that have arrived.
   package func charge(_ byteCount: Int) {
-    bucket.withLock { $0?.charge(byteCount, at: .now) }
+    state.withLock { $0.bucket?.charge(byteCount, at: .now) }
   }
 
   /// The time until the charged bytes are within the limit.
   ///
   /// Read it again after a short sleep: the limit may have changed.
   package var delay: Duration {
-    bucket.withLock { $0?.delay(at: .now) } ?? .zero
-  }
-
-  private static func bucket(_ bytesPerSecond: Int64?) -> TokenBucket? {
-    bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, at: .now) }
+    state.withLock { $0.bucket?.delay(at: .now) } ?? .zero
   }
 }
 

@@ -112,6 +112,19 @@ public final class RoutingTransport: BackgroundTransport {
     background.wake()
   }
 
+  /// The lower limit of the two transports.
+  ///
+  /// Each has its own limit, so that both together may transfer more.
+  public var bytesPerSecond: Int64? {
+    [foreground.bytesPerSecond, background.bytesPerSecond].compactMap { $0 }.min()
+  }
+
+  /// Applies the rate limit of the store to both transports.
+  public func follow(rateLimit limit: Int64?) {
+    foreground.follow(rateLimit: limit)
+    background.follow(rateLimit: limit)
+  }
+
   private func route(of task: TaskID) -> Route? {
     state.withLock { $0.routes[task] }
   }

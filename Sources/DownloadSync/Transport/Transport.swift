@@ -46,6 +46,16 @@ public protocol Transport: Sendable {
   ///
   /// The engine does not take transfers for slow that the limit slows down.
   var bytesPerSecond: Int64? { get }
+
+  /// Applies the rate limit of the store (`RecordStore.rateLimit()`), in addition to
+  /// ``bytesPerSecond``: the lower one counts.
+  ///
+  /// The engine calls this before it starts tasks, and after each change. It takes effect at once,
+  /// also for running tasks.
+  ///
+  /// - Parameter limit: The limit of all tasks together in bytes per second, above zero; `nil` for
+  ///   none.
+  func follow(rateLimit limit: Int64?)
 }
 
 extension Transport {
@@ -54,6 +64,9 @@ extension Transport {
 
   /// No limit.
   public var bytesPerSecond: Int64? { nil }
+
+  /// Does nothing: the transport has no rate limit.
+  public func follow(rateLimit limit: Int64?) {}
 }
 
 /// Receives the events of one task.
