@@ -189,6 +189,63 @@ struct VerifyCommandTests: StoreSuite {
     #expect(result.messages.contains("(state)") && result.messages.contains("objectstore"))
   }
 
+  /// Replaces a file by a copy with its time, or with another one.
+  private func copy(_ path: String, age: TimeInterval = 0) throws {
+    let known = try #require(FileIdentity(ofFileAt: path))
+    try FileManager.default.copyItem(atPath: path, toPath: path + ".new")
+    try FileManager.default.setAttributes(
+      [.modificationDate: known.modificationDate.addingTimeInterval(age)],
+      ofItemAtPath: path + ".new"
+    )
+    #expect(rename(path + ".new", path) == 0)
+  }
+
+  @Test func `verify --accept recognizes files that were copied to another disk`() async throws {
+    let layout = try await completed("http://a/1")
+    try copy(layout.finalPath)
+    let found = await verify()
+    #expect(found.status == .damaged)
+    #expect(found.output.contains("modified: "))
+    #expect(found.output.contains("'dlstore verify --accept'"))
+    // Nothing shows its contents.
+    let repaired = await verify("--repair")
+    #expect(repaired.status == .damaged)
+    #expect(repaired.output.contains("not repaired: 1 finished files"), "\(repaired.output)")
+    // An engine does not use finished files.
+    let lock = try EngineLock(storePath: store)
+    let (status, report) = try await report("--accept")
+    withExtendedLifetime(lock) {}
+    #expect(status == .done)
+    let repair = try #require(report["repair"] as? [String: Any])
+    #expect(repair["acceptedFiles"] as? Int == 1 && repair["reconciled"] is NSNull)
+    #expect(await verify().status == .done)
+  }
+
+  @Test func `verify --repair recognizes a file whose time and digest agree`() async throws {
+    let layout = try await completed("http://a/1")
+    let digest = try Digest.ofFile(at: layout.finalPath).text
+    try change("http://a/1") { $0.verifiedDigest = digest }
+    try copy(layout.finalPath, age: 3_600)
+    #expect(await verify("--repair").status == .damaged)
+    try copy(layout.finalPath, age: -3_600)
+    let repaired = await verify("--repair")
+    #expect(repaired.status == .done, "\(repaired.output)")
+    #expect(repaired.output.contains("accepted 1 file with another inode or time"))
+    let status = await dlstore("--store", store, "list", "--format", "json").output
+    #expect(status.contains("\"present\""))
+  }
+
+  @Test func `verify --accept does not accept other contents`() async throws {
+    let layout = try await completed("http://a/1")
+    let digest = try Digest.ofFile(at: layout.finalPath).text
+    try change("http://a/1") { $0.verifiedDigest = digest }
+    try Data(repeating: 7, count: 100).write(to: URL(filePath: layout.finalPath))
+    let result = await verify("--accept")
+    #expect(result.status == .damaged)
+    #expect(result.output.contains("has other contents than its download"), "\(result.output)")
+    #expect(await verify("--accept", "--immutable").status == .usage)
+  }
+
   @Test func `verify shows no secret of a URL`() async throws {
     let layout = try await completed("http://me:hush@a/1?token=hush")
     try FileManager.default.removeItem(atPath: layout.finalPath)

@@ -12,6 +12,8 @@ struct StoreRepair {
   private(set) var reconciled: Int?
   /// The number of deleted partial files without a record.
   private(set) var deletedOrphans = 0
+  /// The finished files that were recognized again; `nil` if none had another identity.
+  private(set) var accepted: AcceptedFiles?
 
   private var path: String { store.path }
 
@@ -34,6 +36,26 @@ struct StoreRepair {
     guard let files, files.problemCount > 0 else { return }
     status.show("reconciling records and files")
     try await reconcile()
+  }
+
+  /// Recognizes finished files that were copied or moved.
+  ///
+  /// - Throws: `RecordStoreError` with `fileSystem`; `StoreError`.
+  mutating func acceptFiles(withoutDigest: Bool, _ status: StatusLine) throws {
+    let records = try RecordStore(at: path, access: .readWrite)
+    let files = try records.acceptFiles(withoutDigest: withoutDigest) { count in
+      status.show("comparing finished files: \(count)")
+    }
+    accepted = files
+    if files.unprovenCount > 0 {
+      store.failures.append(
+        "\(files.unprovenCount) finished files have another inode or time, and no digest that shows "
+          + "their contents: 'dlstore verify --accept' recognizes them if they were copied or moved"
+      )
+    }
+    store.failures += files.damagedPaths.map { path in
+      "\(path) has other contents than its download: 'dlstore verify-file --repair' downloads it again"
+    }
   }
 
   /// Does what `dlstore reconcile --apply` does, but keeps orphans beside a damaged file: records

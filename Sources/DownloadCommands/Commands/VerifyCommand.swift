@@ -20,10 +20,15 @@ struct VerifyCommand: AsyncParsableCommand {
       --apply' does. It never deletes a record or a finished file. It is refused with exit code 75 \
       while an engine runs, except to rebuild indexes.
 
+      --accept recognizes finished files again that were copied to another disk, by 'cp --archive' \
+      for example, and therefore have other inodes. It reads each file of the right size and \
+      compares it with its digests; a file of which no digest is known is accepted, too. --repair \
+      does the same for files whose modification time and digests agree.
+
       EXAMPLES:
         dlstore verify
-        dlstore verify --json
         dlstore verify --repair
+        dlstore verify --accept
       """
   )
 
@@ -33,12 +38,17 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(help: "Repair what can be repaired, and keep the damaged file.")
   var repair = false
 
+  @Flag(help: "Recognize finished files that were copied or moved to another disk.")
+  var accept = false
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func validate() throws {
-    guard !repair || !reading.immutable else {
-      throw ValidationError("--repair writes the store: it cannot be combined with --immutable.")
+    guard !repair && !accept || !reading.immutable else {
+      throw ValidationError(
+        "\(repair ? "--repair" : "--accept") writes the store: it cannot be combined with --immutable."
+      )
     }
   }
 
@@ -48,9 +58,12 @@ struct VerifyCommand: AsyncParsableCommand {
     defer { status.clear() }
     var found = try StoreExamination(of: path, immutable: reading.immutable, status)
     var repairs: StoreRepair?
-    if repair, !found.isValid {
+    if repair || accept, !found.isValid {
       var done = StoreRepair(path: path)
-      try await done.run(found, status)
+      if repair { try await done.run(found, status) }
+      if let files = found.files, files.hasModified {
+        try done.acceptFiles(withoutDigest: accept, status)
+      }
       found = try StoreExamination(of: path, status)
       repairs = done
     }

@@ -36,6 +36,10 @@ struct VerifyReport {
           + "\(repair.deletedOrphans) orphans"
       )
     }
+    if let accepted = repair.accepted {
+      let count = accepted.acceptedCount
+      lines.append("accepted \(count) \(count == 1 ? "file" : "files") with another inode or time")
+    }
     return lines + repair.store.failureLines
   }
 
@@ -49,7 +53,13 @@ struct VerifyReport {
     let rest = lines.count < count ? ["and \(count - lines.count) more problems"] : []
     let skipped =
       found.skipsFiles ? ["files were not compared with records: the store is damaged"] : []
-    return lines + rest + skipped
+    return lines + rest + skipped + advice
+  }
+
+  /// What to do about files with another identity.
+  private var advice: [String] {
+    guard found.files?.hasModified == true, repair?.accepted == nil else { return [] }
+    return ["if files were copied to another disk, 'dlstore verify --accept' recognizes them"]
   }
 
   private var summary: String {
@@ -92,6 +102,10 @@ struct VerifyReport {
     repair.store.json(adding: [
       .init(name: "reconciled", value: JSONValue(repair.reconciled.map { Int64($0) })),
       .init(name: "deletedOrphans", value: .integer(Int64(repair.deletedOrphans))),
+      .init(
+        name: "acceptedFiles",
+        value: JSONValue(repair.accepted.map { Int64($0.acceptedCount) })
+      ),
     ])
   }
 }

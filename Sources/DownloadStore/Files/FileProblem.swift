@@ -144,6 +144,9 @@ package struct FileReport: Sendable, Hashable {
   /// The number of problems of each kind.
   package var problemCounts: [FileProblem.Kind: Int] = [:]
 
+  /// Whether a finished file of the right size has another identity.
+  package var hasModified: Bool { problemCounts[.modified] != nil }
+
   /// The total number of problems.
   package var problemCount: Int { problemCounts.values.reduce(0, +) }
 

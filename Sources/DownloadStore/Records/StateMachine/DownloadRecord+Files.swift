@@ -46,6 +46,12 @@ extension DownloadRecord {
     verifiedDigest = digest.text
   }
 
+  /// Notes that the finished file has another identity, because it was copied or moved.
+  mutating func acceptFile(_ identity: FileIdentity, at moment: Date) {
+    fileIdentity = identity
+    updatedAt = moment
+  }
+
   mutating func adoptFile(_ identity: FileIdentity, at moment: Date) {
     fileIdentity = identity
     hasForeignFile = true
