@@ -202,6 +202,30 @@ struct AdoptTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: "\(store)/data.mdb"))
   }
 
+  @Test func `a link is refused with the file that it leads to`() async throws {
+    let path = try leave(Self.control(pieces: [0b1100_0000]), ByteRanges(upTo: 2_000_000))
+    let link = folder.path("link")
+    #expect(unsafe symlink(path, link) == 0)
+    for hasControl in [false, true] {
+      if hasControl {
+        try FileManager.default.copyItem(atPath: path + ".aria2", toPath: link + ".aria2")
+      }
+      let result = await dlstore("--store", store, "add", server.url("/a"), "--adopt", link)
+      #expect(result.status == .damaged)
+      #expect(result.messages.contains("link is a symbolic link: give "), "\(result.messages)")
+      #expect(result.messages.contains("files/a, with its control file"), "\(result.messages)")
+    }
+    #expect(unlink(path) == 0)
+    let dangling = await dlstore("--store", store, "add", server.url("/a"), "--adopt", link)
+    #expect(dangling.status == .damaged)
+    #expect(dangling.messages.contains("link is a symbolic link\n"), "\(dangling.messages)")
+    let missing = await dlstore("--store", store, "add", server.url("/a"), "--adopt", path)
+    #expect(missing.status == .notFound && missing.messages.contains("cannot read \(path)"))
+    let other = await dlstore("--store", store, "add", server.url("/a"), "--adopt", folder.path)
+    #expect(other.status == .damaged && other.messages.contains("not a regular file"))
+    #expect(!FileManager.default.fileExists(atPath: "\(store)/data.mdb"))
+  }
+
   @Test func `a control file that is a pipe is refused`() async throws {
     let path = try folder.makeFile("part", "x")
     #expect(unsafe mkfifo(path + ".aria2", 0o600) == 0)

@@ -1,5 +1,6 @@
 internal import CommandLineSupport
 internal import DownloadStore
+internal import SystemInterface
 
 /// The control file that aria2 keeps beside a partial file, `NAME.aria2`.
 ///
@@ -113,15 +114,34 @@ extension ForeignPartial {
   /// - Throws: ``CommandFailure``.
   init(ofAria2 path: String) throws {
     let control = path + ".aria2"
+    guard let identity = FileIdentity(ofFileAt: path) else { throw Self.refusal(of: path) }
     do {
       let bytes = try ResumeDataFile.read(control, upTo: Self.longest, isRegular: true)
       let file = try Aria2ControlFile(bytes)
-      guard let identity = FileIdentity(ofFileAt: path), identity.size >= file.ranges.end else {
+      guard identity.size >= file.ranges.end else {
         throw CommandFailure(.damaged, "\(path) is shorter than \(control) says")
       }
       self.init(path: path, byteCount: file.byteCount, ranges: file.ranges)
     } catch let error as Aria2ControlFile.Invalid {
       throw CommandFailure(.damaged, "\(control) is not a control file of aria2: \(error.reason)")
     }
+  }
+
+  /// The failure for a path without a regular file.
+  private static func refusal(of path: String) -> CommandFailure {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      let code = errno
+      return CommandFailure(
+        SystemCall.status(code),
+        "cannot read \(path): \(systemErrorText(code))"
+      )
+    }
+    guard status.st_mode & S_IFMT == S_IFLNK else {
+      return CommandFailure(.damaged, "\(path) is not a regular file")
+    }
+    // The finished file may replace the adopted one, and must not replace a link to it.
+    let target = resolvedPath(path).map { ": give \($0), with its control file beside it" } ?? ""
+    return CommandFailure(.damaged, "\(path) is a symbolic link\(target)")
   }
 }
