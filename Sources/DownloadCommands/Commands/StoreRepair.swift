@@ -48,9 +48,10 @@ struct StoreRepair {
     }
     accepted = files
     if files.unprovenCount > 0 {
+      let count = files.unprovenCount
       store.failures.append(
-        "\(files.unprovenCount) finished files have another inode or time, and no digest that shows "
-          + "their contents: 'dlstore verify --accept' recognizes them if they were copied or moved"
+        "\(count) finished \(count == 1 ? "file has" : "files have") another inode or time, and no "
+          + "digest that shows the contents: 'dlstore verify --accept' recognizes what was copied or moved"
       )
     }
     store.failures += files.damagedPaths.map { path in

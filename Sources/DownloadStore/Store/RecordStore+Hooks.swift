@@ -33,16 +33,19 @@ extension RecordStore {
   /// - Throws: ``StoreError``.
   @discardableResult
   public func finishHook(_ hook: DownloadHook, of record: DownloadRecord) async throws -> Bool {
-    try await inBackground { [self] in
-      try objects.write { tx in
-        let found = try tx.first(DownloadRecord.where { $0.id == record.id })
-        guard var stored = found, stored.endKey == record.endKey,
-          stored.pendingHooks.contains(hook)
-        else { return false }
-        stored.finishHook(hook)
-        try tx.upsert(stored)
-        return true
-      }
+    try await inBackground { [self] in try finishHookNow(hook, of: record) }
+  }
+
+  /// Notes that a hook has succeeded, as ``finishHook(_:of:)`` does, on the calling thread.
+  package func finishHookNow(_ hook: DownloadHook, of record: DownloadRecord) throws -> Bool {
+    try objects.write { tx in
+      let found = try tx.first(DownloadRecord.where { $0.id == record.id })
+      guard var stored = found, stored.endKey == record.endKey,
+        stored.pendingHooks.contains(hook)
+      else { return false }
+      stored.finishHook(hook)
+      try tx.upsert(stored)
+      return true
     }
   }
 }

@@ -53,6 +53,13 @@ struct Profile: Sendable {
   var interference = 0.0
   /// The probability that all records are exported and imported again between two processes.
   var imports = 0.0
+  /// The probability of a step in which a command after an end begins or ends.
+  var hooks = 0.0
+  /// The probability that the volume with the files is unmounted, or mounted again, between two
+  /// processes.
+  var unmounts = 0.0
+  /// The probability that a foreign file gets the name of a download between two processes.
+  var strangers = 0.0
 
   /// Draws a profile.
   ///

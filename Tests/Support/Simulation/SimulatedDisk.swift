@@ -12,7 +12,7 @@ internal import SystemInterface
 /// A failed sync loses the unsynced bytes, as on Linux: they can still be read, but no later sync
 /// writes them unless they are written again.
 final class SimulatedDisk: Sendable {
-  private struct Inode: Sendable {
+  fileprivate struct Inode: Sendable {
     /// The durable bytes.
     var synced: [UInt8] = []
     var identity: FileCalls.Identity
@@ -42,7 +42,7 @@ final class SimulatedDisk: Sendable {
     private func isLost(_ index: Int) -> Bool { index < lost.count && lost[index] }
   }
 
-  private struct State: Sendable {
+  fileprivate struct State: Sendable {
     var inodes: [UInt64: Inode] = [:]
     var journal = NameJournal()
     /// The contents of files when their sync began.
@@ -185,6 +185,52 @@ final class SimulatedDisk: Sendable {
   func isOnlyName(_ path: String) -> Bool {
     guard let identity = FileCalls.identity(of: path) else { return false }
     return names.count { FileCalls.identity(of: "\(folder)/\($0)")?.inode == identity.inode } == 1
+  }
+
+  // MARK: Volumes
+
+  /// The files of a volume that is not mounted.
+  struct Volume: Sendable {
+    fileprivate var state: State
+    fileprivate var path: String
+  }
+
+  /// Moves all files away, as an unmount does, which first writes what is not synced.
+  ///
+  /// No engine has a file open.
+  ///
+  /// - Throws: Errors of the file system.
+  func unmount() throws -> Volume {
+    releaseVault()
+    for name in names {
+      let path = "\(folder)/\(name)"
+      guard let identity = FileCalls.identity(of: path) else { continue }
+      let bytes = try FileCalls.read(path)
+      state.withLock { state in
+        guard let inode = state.inodes[identity.inode] else { return }
+        state.inodes[identity.inode]?.synced = inode.written(bytes)
+        state.inodes[identity.inode]?.identity = identity
+      }
+    }
+    let path = "\(folder)-away"
+    try FileManager.default.moveItem(atPath: folder, toPath: path)
+    // A mount point is an empty folder.
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    return state.withLock { state in
+      state.journal.settle { _ in true }
+      state.syncs = [:]
+      defer { state = State() }
+      return Volume(state: state, path: path)
+    }
+  }
+
+  /// Mounts a volume, which hides the files that were created without it.
+  ///
+  /// - Throws: Errors of the file system.
+  func mount(_ volume: Volume) throws {
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.moveItem(atPath: volume.path, toPath: folder)
+    state.withLock { $0 = volume.state }
   }
 
   // MARK: Changes by other processes

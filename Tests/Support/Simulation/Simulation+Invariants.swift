@@ -56,6 +56,7 @@ extension Simulation {
     try checkGenerations(records)
     try checkStates(records)
     try checkReplacedFiles(records, roots)
+    try checkHooks(records)
     for record in records {
       let layout = try roots.layout(of: record)
       // A checkpoint may still follow while the download is being cancelled.
@@ -64,6 +65,7 @@ extension Simulation {
         if interfered[record.id] != record.generation { interfered[record.id] = nil }
       }
       switch record.state {
+      case .completed where away?.complete.contains(record.id) == true: break
       case .completed: try checkComplete(record, layout)
       case .waiting, .running, .paused, .failedRetryable, .failedPermanent:
         guard record.intent == .run || record.intent == .pause else { continue }
@@ -176,6 +178,13 @@ extension Simulation {
   func calmDown() throws {
     trace.note("calm")
     if life.isDead || life.outcome != nil { try startNextProcess() }
+    profile.unmounts = 0
+    if away != nil {
+      try stop()
+      network.endProcess()
+      try mount()
+      try begin()
+    }
     faults.isFull = false
     faults.errorProbability = 0
     faults.failedSyncProbability = 0
@@ -198,6 +207,8 @@ extension Simulation {
     try stop()
     try checkRecords()
     try checkFiles()
+    try finishHooks()
+    try checkRecords()
   }
 
   private func unfinished() throws -> [DownloadRecord] {
@@ -241,6 +252,9 @@ extension Simulation {
         .map { try roots.layout(of: $0).partialPath }
     )
     let orphans = Set(try store.orphanPlan(graceSeconds: -1 << 40).files.map(\.path))
+    let ended = Set(
+      records.filter { $0.state == .completed || $0.state == .cancelled }.map(\.id)
+    )
     let owned = Set(try records.map { try roots.layout(of: $0).finalPath })
     for (path, inode) in unwantedFiles.sorted(by: { $0.key < $1.key }) {
       if !owned.contains(path), FileCalls.identity(of: path)?.inode == inode {
@@ -254,8 +268,11 @@ extension Simulation {
       let path = "\(disk.folder)/\(name)"
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }
       if let id = PartialName(name)?.recordID {
+        // The engine could not delete a file that was on an unmounted volume when its download was
+        // cancelled. It is deleted with the record.
+        let isLeft = unmounted.contains(id) && ended.contains(id)
         // Files that no process could know about remain detectable.
-        guard purged.contains(id) && orphans.contains(path) else {
+        guard isLeft || purged.contains(id) && orphans.contains(path) else {
           throw failure(.noOrphans, "'\(name)' has no record")
         }
         continue

@@ -44,6 +44,7 @@ extension Simulation {
     options.lowestSpeedTime = .milliseconds(500)
     options.lowestSpeed = 2_000
     options.probation = .milliseconds(300)
+    if profile.hooks > 0 { options.hooks = Set(DownloadHook.allCases) }
     let engine = try DownloadEngine(
       store: store,
       transport: network.session.map { BackgroundLife(life: life, session: $0) } ?? life,
@@ -80,23 +81,31 @@ extension Simulation {
   func startNextProcess() throws {
     if life.isDead {
       try drainDeadEngine()
-      let cutsPower = chance.happens(profile.powerCuts)
+      // The disk below an unmounted volume is simulated without its own power cuts.
+      let cutsPower = chance.happens(profile.powerCuts) && away == nil
       if cutsPower {
         trace.note("cut power")
         try disk.cutPower(chance, tearsInside: profile.connections > 1)
       }
       try checkRecords()
       if chance.happens(profile.tampering) { try tamper() }
-      try overwrite()
-      try importExport()
+      try changeBetweenProcesses()
       let exit: EngineOptions.PreviousExit = chance.happens(0.3) ? .crashed : .clean
       return try begin(previousExit: exit)
     }
     try checkOutcome()
     network.endProcess()
+    try changeBetweenProcesses()
+    try begin()
+  }
+
+  /// Changes files and records while no engine runs.
+  private func changeBetweenProcesses() throws {
+    hooks = []
     try overwrite()
     try importExport()
-    try begin()
+    try placeForeignFile()
+    try changeMount()
   }
 
   /// Runs the remaining jobs of a dead engine.

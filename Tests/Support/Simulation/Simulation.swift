@@ -39,9 +39,15 @@ public final class Simulation {
   let interferenceChance: Chance
   /// Decides about imports only.
   let importChance: Chance
+  /// Decides about commands after ends only.
+  let hookChance: Chance
+  /// Decides about unmounted volumes only.
+  let rootChance: Chance
+  /// Decides about foreign files between two processes only.
+  let strangerChance: Chance
   /// The number of overwritten files.
   var overwriteCount = 0
-  let profile: Profile
+  var profile: Profile
   let trace: Trace
   let clock = VirtualClock()
   let executor = StepExecutor()
@@ -86,6 +92,14 @@ public final class Simulation {
   var purged: Set<String> = []
   /// The last generation of each record, by id.
   var generations: [String: Int64] = [:]
+  /// The commands after ends that run.
+  var hooks: [RunningHook] = []
+  /// The ends after which a command has succeeded.
+  var finishedEnds: Set<String> = []
+  /// What is on the volume with the files while it is not mounted; `nil` while it is.
+  var away: MountedState?
+  /// The ids of the records that had files when the volume was unmounted or mounted.
+  var unmounted: Set<String> = []
   private var seen: (effects: Int, commit: UInt64, life: ObjectIdentifier)?
 
   private init(
@@ -103,6 +117,9 @@ public final class Simulation {
     rangeChance = Chance(seed: seed ^ 7)
     interferenceChance = Chance(seed: seed ^ 8)
     importChance = Chance(seed: seed ^ 9)
+    hookChance = Chance(seed: seed ^ 10)
+    rootChance = Chance(seed: seed ^ 11)
+    strangerChance = Chance(seed: seed ^ 12)
     var profile = Profile(
       chance,
       later: Chance(seed: seed ^ 0x5EED),
@@ -115,6 +132,11 @@ public final class Simulation {
     if rangeChance.happens(0.4) { profile.falseRanges = 0.7 }
     if interferenceChance.happens(0.3) { profile.interference = 0.01 }
     if importChance.happens(0.3) { profile.imports = 0.5 }
+    // An import clears the marks of hooks.
+    if hookChance.happens(0.2), profile.imports == 0 { profile.hooks = 0.05 }
+    // A background session has files of its own.
+    if rootChance.happens(0.1), !profile.isInBackground { profile.unmounts = 0.4 }
+    if strangerChance.happens(0.2) { profile.strangers = 0.5 }
     self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
@@ -214,6 +236,7 @@ public final class Simulation {
     if life.isDead || life.outcome != nil { return try startNextProcess() }
     if chance.happens(profile.commands) { return try command() }
     if try replaceContinuedURL() { return }
+    if try runHook() { return }
     if try introduceFault() { return }
     advance(isCalm: false)
   }

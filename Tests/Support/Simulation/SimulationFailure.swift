@@ -38,6 +38,8 @@ public enum Invariant: String, Sendable, Hashable, CaseIterable {
   case replacedFilesStay = "replaced files stay until they are replaced"
   /// Foreign files are not changed.
   case foreignFilesStay = "foreign files are unchanged"
+  /// The command after each end succeeds once, or is marked to run.
+  case hooksRun = "hooks are not forgotten"
   /// In the idle state every file belongs to a record.
   case noOrphans = "every file has a record"
   /// A download that is neither paused nor cancelled finishes once the faults have ended.
