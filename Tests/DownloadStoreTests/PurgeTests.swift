@@ -50,6 +50,22 @@ import Testing
     #expect(PurgePlan(files: files).freedBytes == .max)
   }
 
+  @Test func `a record stays until its finished file is gone`() throws {
+    let record = try fixture.finish(url)
+    let path = try fixture.layout(of: record).finalPath
+    let plan = try plan(withFiles: true)
+    // The process is killed here.
+    #expect(try fixture.store.removeRecords(of: plan).records == [record])
+    let removed = try fixture.store.record(matching: url)
+    #expect(removed.state == .removed && removed.removesFile && exists(path))
+
+    // Another process purges what it finds.
+    let next = try fixture.store.purgePlan([removed], withFiles: true)
+    #expect(try fixture.store.purge(next).files.map(\.path) == [path])
+    #expect(!exists(path))
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+  }
+
   @Test func `a finished file is kept unless its deletion is requested`() throws {
     let path = try fixture.layout(of: fixture.finish(url)).finalPath
     let plan = try plan(withFiles: false)

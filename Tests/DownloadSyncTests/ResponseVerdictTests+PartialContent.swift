@@ -318,4 +318,35 @@ extension ResponseVerdictTests {
       #expect(text.contains("Content-Range") && !text.contains("hush") && text.count < 500)
     }
   }
+
+  // MARK: Web pages
+
+  @Test(
+    arguments: [
+      ("a.bin", ["Content-Type": "text/html"], true),
+      ("a.tar.gz", ["Content-Type": "application/xhtml+xml; charset=utf-8"], true),
+      // A page that is another version, and files that may be pages.
+      ("a.bin", ["Content-Type": "text/html", "ETag": "\"y\""], false),
+      ("a.bin", ["Content-Type": "text/html", "Last-Modified": date], false),
+      ("a.bin", ["Content-Type": "text/plain"], false),
+      ("a.bin", [:], false),
+      ("a.HTML", ["Content-Type": "text/html"], false),
+      ("index", ["Content-Type": "text/html"], false),
+    ] as [(String, [String: String], Bool)]
+  )
+  func `a web page without a validator is not a new version of another file`(
+    filename: String,
+    fields: [String: String],
+    isStrange: Bool
+  ) {
+    let fields = fields.map { HeaderField(name: $0.key, value: $0.value) }
+    let head = ResponseHead(status: 200, fields: fields)
+    let proof = RangeProof.unchanged(Validator(entityTag: "\"x\"", lastModified: nil))
+    #expect(proof.isStrangePage(head, insteadOf: filename) == isStrange)
+    #expect(RangeProof.digest.isStrangePage(head, insteadOf: filename) == isStrange)
+    // Without a validator, each answer may be a new version.
+    #expect(!RangeProof.unchanged(nil).isStrangePage(head, insteadOf: filename))
+    let partial = ResponseHead(status: 206, fields: fields)
+    #expect(!proof.isStrangePage(partial, insteadOf: filename))
+  }
 }

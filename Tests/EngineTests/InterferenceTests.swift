@@ -263,6 +263,45 @@ struct InterferenceTests {
     #expect(try await rangeAfter(.overwrite) == 100_000..<200_000)
   }
 
+  @Test func `a piece of small parts that is overwritten before a checkpoint is noticed`()
+    async throws
+  {
+    let manual = try ManualFixture()
+    try manual.add("a")
+    var options = EngineOptions()
+    options.pieceLength = Self.length
+    // The checkpoint reads the file after the change.
+    options.checkpointBytes = 950_000
+    options.split.maximumConnections = 1
+    options.retry = RetryPolicy(maximumAttempts: 3, base: .milliseconds(1))
+    let transport = manual.transport
+    let engine = try DownloadEngine(store: manual.store, transport: transport, options: options)
+    let body = Self.body
+    try await manual.running(engine) {
+      try await manual.started(1)
+      let first = transport.started[0]
+      first.receive(body.bytes(at: 0, count: 3_000), of: Int(Self.size))
+      for start in stride(from: 3_000, to: 900_000, by: 3_000) {
+        _ = first.sink.receive(body.bytes(at: Int64(start), count: 3_000).span)
+      }
+      try Deed.overwrite.perform(on: try manual.layout("a").partialPath)
+      _ = first.sink.receive(body.bytes(at: 900_000, count: 150_000).span)
+      first.sink.finish(.completed)
+      try await manual.started(2)
+      let second = transport.started[1]
+      #expect(second.request.offset == 100_000 && second.request.end == 200_000)
+      let fields = [
+        HeaderField(name: "ETag", value: "\"1\""),
+        HeaderField(name: "Content-Range", value: "bytes 100000-199999/\(Self.size)"),
+      ]
+      #expect(second.sink.receive(ResponseHead(status: 206, fields: fields)) == .proceed)
+      _ = second.sink.receive(body.bytes(at: 100_000, count: 100_000).span)
+      second.sink.finish(.completed)
+      try await manual.reached(.completed, "a")
+    }
+    #expect(body.matches(file: try manual.layout("a").finalPath))
+  }
+
   @Test func `pieces that are intact stay after a truncation`() async throws {
     // The last whole piece before the end of the truncated file.
     #expect(try await rangeAfter(.truncate) == 400_000..<Self.size)

@@ -264,6 +264,26 @@ struct ResumeTests {
     #expect(try fixture.record("/a").url == fixture.server.url("/a"))
   }
 
+  @Test func `a login page in the place of the rest keeps the received bytes`() async throws {
+    let fixture = try EngineFixture()
+    let page = reply(
+      "HTTP/1.1 200 OK",
+      "Content-Type: text/html",
+      "Content-Length: 6",
+      body: Array("<html>".utf8)
+    )
+    var resource = Resource(Self.body)
+    resource.faults = [page, page]
+    fixture.server.route("/a.bin", resource)
+    try fixture.interrupted("/a.bin", Self.body)
+    try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 4, base: .milliseconds(1)) }
+    let record = try fixture.record("/a.bin")
+    #expect(record.state == .completed)
+    #expect(record.attempts.map(\.failure.code) == [.badResponse, .badResponse])
+    #expect(Self.body.matches(file: fixture.file("a.bin")))
+    #expect(fixture.ranges("/a.bin") == Array(repeating: "bytes=1000000-", count: 3))
+  }
+
   @Test(arguments: [401, 403])
   func `a link that expires during the transfer keeps the received bytes`(
     _ status: Int

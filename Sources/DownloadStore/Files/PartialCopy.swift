@@ -12,7 +12,7 @@ enum PartialCopy {
   ///   - source: The other file; a symbolic link is not followed.
   ///   - ranges: The bytes.
   /// - Throws: ``RecordStoreError`` with `busy` if another process is using the partial file, or with
-  ///   `fileSystem`.
+  ///   `fileSystem`. No copy is left then.
   static func make(
     _ path: String,
     from source: String,
@@ -22,11 +22,17 @@ enum PartialCopy {
     guard descriptor >= 0 else { throw failure("reading \(source)", errno) }
     defer { close(descriptor) }
     let file = try create(path)
-    for range in ranges.ranges {
-      let code = copy(range, from: descriptor, to: file.descriptor)
-      guard code == 0 else { throw failure("copying \(source) to \(path)", code) }
+    do throws(RecordStoreError) {
+      for range in ranges.ranges {
+        let code = copy(range, from: descriptor, to: file.descriptor)
+        guard code == 0 else { throw failure("copying \(source) to \(path)", code) }
+      }
+      guard fsync(file.descriptor) == 0 else { throw failure("syncing \(path)", errno) }
+    } catch {
+      // No record counts its bytes, which may have filled the disk.
+      unlink(path)
+      throw error
     }
-    guard fsync(file.descriptor) == 0 else { throw failure("syncing \(path)", errno) }
   }
 
   private static func create(_ path: String) throws(RecordStoreError) -> LockedFile {

@@ -101,6 +101,9 @@ extension RecordStore {
 
   /// Executes a plan: removes the records in one transaction, then the files.
   ///
+  /// A record whose finished file is removed stays until the file is gone, as a removed download: after
+  /// a kill, an engine or another purge deletes both.
+  ///
   /// A record that changed after the plan was made, for example resumed during a prompt, is kept
   /// with its files. A file that another process is using is kept too; an engine that is
   /// downloading one of the records deletes the file when it notices the removal. A finished file
@@ -113,26 +116,7 @@ extension RecordStore {
   /// - Throws: ``StoreError``.
   @discardableResult
   public func purge(_ plan: PurgePlan) throws -> PurgeReport {
-    var report = PurgeReport()
-    if !plan.records.isEmpty {
-      (report.records, report.skippedRecords) = try objects.write { tx in
-        // Read before the first deletion: a query stores the deferred changes of the indexes.
-        let current = try tx.records(withIDs: plan.records.map(\.id))
-        var removed: [DownloadRecord] = []
-        var skipped: [PurgeReport.SkippedRecord] = []
-        for record in plan.records {
-          guard let current = current[record.id], current.isAsPlanned(record) else {
-            let current = current[record.id]
-            skipped.append(PurgeReport.SkippedRecord(record: record, current: current))
-            continue
-          }
-          try tx.delete(DownloadRecord.self, key: current.url)
-          try tx.deleteDetails(of: current)
-          removed.append(current)
-        }
-        return (removed, skipped)
-      }
-    }
+    var report = try removeRecords(of: plan)
     let removed = Set(report.records.map(\.id))
     for file in plan.files where file.role == .orphan || removed.contains(file.recordID) {
       if let reason = try delete(file) {
@@ -141,7 +125,51 @@ extension RecordStore {
         report.files.append(file)
       }
     }
+    try forgetRecords(of: plan, removed)
     return report
+  }
+
+  /// Removes the records of a plan, except those with a finished file to remove, which become removed
+  /// downloads.
+  func removeRecords(of plan: PurgePlan) throws -> PurgeReport {
+    var report = PurgeReport()
+    guard !plan.records.isEmpty else { return report }
+    let (owners, moment) = (plan.fileOwners, now())
+    (report.records, report.skippedRecords) = try objects.write { tx in
+      // Read before the first deletion: a query stores the deferred changes of the indexes.
+      let current = try tx.records(withIDs: plan.records.map(\.id))
+      var removed: [DownloadRecord] = []
+      var skipped: [PurgeReport.SkippedRecord] = []
+      for record in plan.records {
+        guard var current = current[record.id], current.isAsPlanned(record) else {
+          let current = current[record.id]
+          skipped.append(PurgeReport.SkippedRecord(record: record, current: current))
+          continue
+        }
+        removed.append(current)
+        if owners.contains(current.id) {
+          try current.apply(.command(.remove(withFile: true)), at: moment)
+          try tx.upsert(current)
+        } else {
+          try tx.delete(DownloadRecord.self, key: current.url)
+          try tx.deleteDetails(of: current)
+        }
+      }
+      return (removed, skipped)
+    }
+    return report
+  }
+
+  /// Removes the records whose finished files are gone.
+  private func forgetRecords(of plan: PurgePlan, _ removed: Set<String>) throws {
+    let owners = plan.fileOwners.intersection(removed)
+    guard !owners.isEmpty else { return }
+    try objects.write { tx in
+      for record in try tx.records(withIDs: owners.sorted()).values where record.state == .removed {
+        try tx.delete(DownloadRecord.self, key: record.url)
+        try tx.deleteDetails(of: record)
+      }
+    }
   }
 
   /// Deletes a file of a plan; returns the reason if it was kept, `nil` if it was deleted.
@@ -172,6 +200,13 @@ extension RecordStore {
       case .notOurs, .failed: return .failed(refusal.description)
       }
     }
+  }
+}
+
+extension PurgePlan {
+  /// The ids of the records whose finished files are removed.
+  fileprivate var fileOwners: Set<String> {
+    Set(files.filter { $0.role == .finished }.map(\.recordID))
   }
 }
 

@@ -13,6 +13,9 @@ extension Transfer {
     }
     if let failure = contradiction(of: head) { return end(.startOver(failure)) }
     let proof = requested.proof(for: head, validatorOrigin: validatorOrigin)
+    if !file.written.isEmpty, proof.isStrangePage(head, insteadOf: record.filename) {
+      return end(.failed(RangeProof.strangePage, retryAfter: nil))
+    }
     let head = withoutStoredCoding(head)
     let verdict = ResponseVerdict(
       head,

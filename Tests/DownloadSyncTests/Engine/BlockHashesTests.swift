@@ -65,13 +65,35 @@ import Testing
     #expect(counts(blocks([0..<length * 2, 7..<8])) == [1, 0, 0])
   }
 
+  @Test func `blocks that arrive in parts from their start on are known`() {
+    let (length, end) = (Int(Self.length), Self.bytes.count)
+    for step in [1_000, 4_096, length - 1, length + 1] {
+      let writes = stride(from: 0, to: end, by: step).map { $0..<min($0 + step, end) }
+      #expect(counts(blocks(writes)) == [3, 3, 2])
+    }
+    // Two connections, each of which writes its piece in order.
+    let piece = length * 5 / 2
+    let mixed = stride(from: 0, to: piece, by: 4_096).flatMap { start in
+      let stop = min(start + 4_096, piece)
+      return [start..<stop, start + piece..<stop + piece]
+    }
+    #expect(counts(blocks(mixed)) == [3, 3, 0])
+    // A gap, and a part that is sent again.
+    #expect(counts(blocks([0..<100, 101..<length])) == [0, 0, 0])
+    #expect(counts(blocks([0..<100, 50..<length])) == [0, 0, 0])
+    #expect(counts(blocks([0..<100, 0..<200, 200..<length])) == [1, 0, 0])
+  }
+
   @Test func `a piece has the same digest with and without known blocks`() throws {
     let path = folder.path("file")
     try Data(Self.bytes).write(to: URL(filePath: path))
     let descriptor = open(path, O_RDONLY)
     defer { close(descriptor) }
     let length = Int(Self.length)
-    for writes in [[0..<Self.bytes.count], [3..<length * 3, length * 4..<length * 6], []] {
+    let parts = stride(from: 0, to: Self.bytes.count, by: 5_000)
+      .map { $0..<min($0 + 5_000, Self.bytes.count) }
+    let whole = 0..<Self.bytes.count
+    for writes in [[whole], parts, [3..<length * 3, length * 4..<length * 6], []] {
       var blocks = blocks(writes)
       for piece in 0..<digests.count {
         let known = blocks.take(digests.range(of: piece))
