@@ -55,6 +55,30 @@ struct RecordImportTests: StoreSuite {
     }
   }
 
+  @Test(arguments: [nil, "7"])
+  func `a file whose models do not fit those of this program creates no store`(
+    id: String?
+  ) async throws {
+    let file = try await export()
+    var lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+    let json = try JSONSerialization.jsonObject(with: Data(lines[0].utf8))
+    var header = try #require(json as? [String: Any])
+    var models = try #require(header["models"] as? [[String: Any]])
+    let index = try #require(models.firstIndex { $0["name"] as? String == "Root" })
+    var fields = try #require(models[index]["fields"] as? [[String: Any]])
+    fields[0]["id"] = id.flatMap { Int($0) }
+    models[index]["fields"] = fields
+    header["models"] = models
+    let changed = try JSONSerialization.data(withJSONObject: header)
+    lines[0] = Substring(String(decoding: changed, as: UTF8.self))
+    let hostile = try folder.makeFile("hostile.jsonl", lines.joined(separator: "\n") + "\n")
+    let result = await importing(hostile)
+    #expect(result.status == .damaged)
+    #expect(result.messages.contains("the primary key of Root"), "\(result.messages)")
+    #expect(!Store.exists(at: store))
+    #expect(await importing(file).status == .done)
+  }
+
   func importing(_ file: String, _ options: String...) async -> CommandResult {
     await dlstore(["--store", store, "import"] + options + [file])
   }

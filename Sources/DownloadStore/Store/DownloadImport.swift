@@ -84,6 +84,10 @@ package final class DownloadImport: ImportReview {
     return [model: Set(DownloadRecord.schema.fields.filter { names.contains($0.name) }.map(\.id))]
   }
 
+  package func models(ofVersion version: UInt32) -> [ModelSchema] {
+    version == DownloadMigrations.currentVersion ? RecordStore.models.map { $0.schema } : []
+  }
+
   /// The existing store; `nil` if the import creates it.
   ///
   /// Opened when it is needed: the import has opened it for writing then, so that this process has it

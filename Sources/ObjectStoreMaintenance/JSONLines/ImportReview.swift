@@ -15,6 +15,12 @@ package protocol ImportReview: AnyObject {
   /// Enforced in the transaction that writes the objects, with the index of each field that has one.
   var uniqueFields: [String: Set<UInt32>] { get }
 
+  /// The models of the program that is to open the store, which those of a new store must fit.
+  ///
+  /// - Parameter version: The schema version of the file.
+  /// - Returns: The models; none if the program has another version, which will migrate the store.
+  func models(ofVersion version: UInt32) -> [ModelSchema]
+
   /// Begins to read the file.
   ///
   /// - Parameter isCheck: Whether nothing is written, and the file will be read again.

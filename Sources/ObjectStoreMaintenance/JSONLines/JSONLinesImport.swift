@@ -142,6 +142,7 @@ extension JSONLinesImport {
     var additions: [StoredSchemaWriter.Addition] = []
     for model in schema.models {
       guard let entry = stored.model(model.name) else {
+        try requireFit(model, schema.schemaVersion)
         objects.report.unknownModels.append(model.name)
         let layout = RecordLayout(
           fields: model.layoutFields(model.fields.map(\.field)),
@@ -200,6 +201,21 @@ extension JSONLinesImport {
   private func addToSchema(_ additions: [StoredSchemaWriter.Addition]) throws {
     try StoredSchemaWriter(environment: objects.environment, schemaVersion: schemaVersion)
       .add(additions)
+  }
+
+  /// Compares a model that the store lacks with that of the program which is to open the store.
+  private func requireFit(_ model: JSONLinesSchema.Model, _ version: UInt32) throws {
+    guard let own = review?.models(ofVersion: version).first(where: { $0.name == model.name })
+    else { return }
+    for field in own.fields {
+      let other = model.fields.first { $0.field.id == field.id }?.field
+      guard (other?.isPrimaryKey ?? false) == field.isPrimaryKey else {
+        throw failure("the primary key of \(model.name) is not the field with id \(field.id)")
+      }
+      if let other, other.type != field.type {
+        throw failure("\(model.name).\(field.name) has type \(other.type), and not \(field.type)")
+      }
+    }
   }
 
   private func requireSameTypes(
