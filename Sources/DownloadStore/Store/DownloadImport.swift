@@ -1,3 +1,4 @@
+internal import Migrations
 package import ObjectStore
 
 /// Reviews the records of a file before they are imported, with the rules of ``RecordStore/add(_:)``.
