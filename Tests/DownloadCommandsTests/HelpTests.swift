@@ -63,7 +63,11 @@ struct HelpTests {
       let row = "| \(group.name.lowercased()) | \(words) | "
       #expect(Self.page.text.contains(row), "docs/cli.md lacks the row \(row)")
       for name in names {
-        let command = try #require(rest.range(of: "\n  \(name) ") ?? rest.range(of: "  \(name) "))
+        // Other names of the command follow a comma.
+        let command = try #require(
+          rest.range(of: "\n  \(name) ") ?? rest.range(of: "\n  \(name), ")
+            ?? rest.range(of: "  \(name) ") ?? rest.range(of: "  \(name), ")
+        )
         rest = rest[command.upperBound...]
       }
     }

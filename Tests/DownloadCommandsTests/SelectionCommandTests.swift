@@ -122,7 +122,7 @@ struct SelectionCommandTests: StoreSuite {
     try Data("theirs".utf8).write(to: URL(filePath: theirs))
     let options = withFile ? ["--with-file"] : []
     let result = await dlstore(
-      ["remove", "--store", store] + options + ["http://a/1", "http://a/2"]
+      ["remove", "--store", store, "--yes"] + options + ["http://a/1", "http://a/2"]
     )
     #expect(result.status == .done)
     #expect(result.lines.allSatisfy { $0.contains("removed") })

@@ -153,7 +153,7 @@ struct TwoProcessTests {
       }
       let gone = [server.url("/a"), server.url("/done")]
       let removed = try DLStoreProcess(
-        ["remove", "--with-file"] + gone,
+        ["remove", "--with-file", "--yes"] + gone,
         store: store,
         in: folder.path
       )

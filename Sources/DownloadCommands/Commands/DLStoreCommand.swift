@@ -35,8 +35,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Control",
         subcommands: [
-          PauseCommand.self, ResumeCommand.self, CancelCommand.self, RestartCommand.self,
-          RemoveCommand.self, SetCommand.self, LimitCommand.self, PurgeCommand.self,
+          PauseCommand.self, ResumeCommand.self, RetryCommand.self, CancelCommand.self,
+          RestartCommand.self, RemoveCommand.self, SetCommand.self, LimitCommand.self,
+          PurgeCommand.self,
         ]
       ),
       CommandGroup(name: "Files", subcommands: [VerifyFileCommand.self, RootCommand.self]),

@@ -111,7 +111,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   private func aria2Condition(engineRuns: Bool) -> Filter<DownloadRecord> {
     let condition = filter.condition(engineRuns: engineRuns) && pattern.condition
-    guard filter.states.isEmpty else { return condition }
+    guard filter.state.states.isEmpty else { return condition }
     let state = DownloadRecord.columns.state
     return condition && state != .completed && state != .cancelled
   }

@@ -16,15 +16,14 @@ struct ListCommand: AsyncParsableCommand {
       EXAMPLES:
         dlstore list --state waiting,running --watch
         dlstore list --tag models --sort received:desc --limit 20 --format json
-        dlstore list --match '*.iso' --format csv
-      """
+        dlstore list --state failed -q
+      """,
+    aliases: ["ls", "status"]
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var reading: ImmutableOption
-  @OptionGroup var filter: RecordFilter
-
-  @OptionGroup var pattern: RecordPatternFilter
+  @OptionGroup var selection: SelectionOptions
 
   @Option(
     name: .customLong("sort"),
@@ -60,13 +59,18 @@ struct ListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try location.openedForReading(reading)
-    guard watch else { return try show(store) }
-    try await ListWatch(list: self, store: store).run()
+    let found = try selection.found(in: store, engineRuns: store.hasEngine)
+    if watch {
+      try await ListWatch(list: self, store: store, names: found.names).run()
+    } else {
+      try show(store, found.names)
+    }
+    try found.report()
   }
 
   /// Writes the list as it is read.
-  func show(_ store: RecordStore) throws {
-    try listing(engineRuns: store.hasEngine).read(store) { entries in try show(entries) }
+  func show(_ store: RecordStore, _ names: Filter<DownloadRecord>?) throws {
+    try listing(names, engineRuns: store.hasEngine).read(store) { entries in try show(entries) }
   }
 
   /// Writes downloads.
@@ -77,11 +81,13 @@ struct ListCommand: AsyncParsableCommand {
 
   /// Returns the downloads to list.
   ///
-  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Parameters:
+  ///   - names: The condition for the downloads that are given by name; `nil` if none is.
+  ///   - engineRuns: Whether an engine runs on the store.
   /// - Returns: The list.
-  func listing(engineRuns: Bool) -> RecordListing {
+  func listing(_ names: Filter<DownloadRecord>?, engineRuns: Bool) -> RecordListing {
     RecordListing(
-      condition: filter.condition(engineRuns: engineRuns) && pattern.condition,
+      condition: names ?? selection.condition(engineRuns: engineRuns),
       order: order,
       limit: limit,
       engineRuns: engineRuns

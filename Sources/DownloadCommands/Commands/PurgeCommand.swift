@@ -25,7 +25,7 @@ struct PurgeCommand: AsyncParsableCommand {
   )
 
   @OptionGroup var location: StoreLocation
-  @OptionGroup var filter: RecordFilter
+  @OptionGroup var selection: SelectionOptions
 
   @Option(
     help: ArgumentHelp(
@@ -47,19 +47,19 @@ struct PurgeCommand: AsyncParsableCommand {
   @Flag(help: "Also delete the finished files.")
   var withFiles = false
 
-  @Flag(help: "Print what would be removed, and remove nothing.")
-  var dryRun = false
+  @OptionGroup var confirmation: ConfirmationOptions
 
-  @Flag(name: .shortAndLong, help: "Do not prompt.")
-  var yes = false
+  private var dryRun: Bool { confirmation.dryRun }
+  private var yes: Bool { confirmation.yes }
 
-  /// Whether a filter selects records.
-  private var namesRecords: Bool { !filter.isEmpty || olderThan != nil }
+  /// Whether a name or an option selects records.
+  private var namesRecords: Bool { !selection.isEmpty || olderThan != nil }
 
   func validate() throws {
     guard namesRecords || orphans else {
       throw ValidationError(
-        "Say what to remove: --state, --tag, --older-than or --orphans."
+        "Say what to remove: URLs, ids or file names, --state, --tag, --type, --match, --host, "
+          + "--older-than or --orphans."
       )
     }
   }
@@ -86,7 +86,9 @@ struct PurgeCommand: AsyncParsableCommand {
     let store = try RecordStore(at: path, access: dryRun ? .readOnly : .readWrite)
     let (list, orphans) = try printPlan(of: store)
     guard !dryRun, list.count > 0 || !orphans.files.isEmpty else { return nil }
-    guard yes || Self.asks() else { throw CommandFailure(.failed, "nothing was removed") }
+    guard yes || ConfirmationOptions.asks("Remove them?") else {
+      throw CommandFailure(.failed, "nothing was removed")
+    }
     return try remove(list, orphans, from: store)
   }
 
@@ -101,8 +103,11 @@ struct PurgeCommand: AsyncParsableCommand {
       latest.map { (record.completedAt ?? record.updatedAt) < $0 } ?? true
     }
     let engineRuns = store.hasEngine
+    let found = try selection.found(in: store, engineRuns: engineRuns)
+    // A mistyped name removes nothing.
+    try found.report()
     let list = try store.purgeList(
-      namesRecords ? Query(filter.condition(engineRuns: engineRuns)) : Query(.none),
+      namesRecords ? Query(found.condition) : Query(.none),
       where: isOldEnough,
       withFiles: withFiles
     ) { plan in
@@ -179,11 +184,5 @@ struct PurgeCommand: AsyncParsableCommand {
       return "\(count(recordCount, "record")), \(count(fileCount, "file")), "
         + "\(Int64(clamping: byteCount)) bytes"
     }
-  }
-
-  private static func asks() -> Bool {
-    Output.current.draw("Remove them? [y/N] ")
-    let answer = readLine()?.lowercased() ?? ""
-    return answer == "y" || answer == "yes"
   }
 }

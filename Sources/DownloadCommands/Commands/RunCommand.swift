@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
+internal import ObjectStore
 
 /// `dlstore run`: runs the engine in the foreground.
 struct RunCommand: EngineCommand {
@@ -17,6 +18,7 @@ struct RunCommand: EngineCommand {
       EXAMPLES:
         dlstore run --max-concurrent 3 --limit-rate 2M
         dlstore run --until-idle --output-folder /srv/mirror
+        dlstore run --until-idle --tag nightly
       """
   )
 
@@ -29,6 +31,25 @@ struct RunCommand: EngineCommand {
   @Flag(help: "Exit when no download is left to run.")
   var untilIdle = false
 
+  @Option(
+    name: .customLong("tag"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Run only the downloads that have this tag at the start; needs --until-idle; given several "
+        + "times, those with all of the tags.",
+      valueName: "tag"
+    )
+  )
+  var tags: [String] = []
+
+  func validate() throws {
+    guard tags.isEmpty || untilIdle else {
+      throw ValidationError(
+        "--tag requires --until-idle: it runs the downloads that have the tag at the start."
+      )
+    }
+  }
+
   func run() async throws {
     let folder = try place.outputFolder.map { try Folder.made(at: $0) }
     // A mistyped path would create an empty store, and leave nothing to do.
@@ -39,7 +60,8 @@ struct RunCommand: EngineCommand {
       store: store,
       limits: limits,
       display: display,
-      hooks: hooks
+      hooks: hooks,
+      scope: try scope(in: store)
     )
     let end = try await session.run(until: untilIdle ? .idle : .stopped)
     let failures = end.summary.failed + end.failedHooks
@@ -47,6 +69,18 @@ struct RunCommand: EngineCommand {
     // Only a run without a goal has done what it was asked to when it is stopped.
     if let signal = end.signal { throw CommandFailure(signal.status) }
     if failures > 0 { throw CommandFailure(.failed) }
+  }
+
+  /// The URLs of the downloads to run; `nil` for all.
+  private func scope(in store: RecordStore) throws -> Set<String>? {
+    guard !tags.isEmpty else { return nil }
+    var condition = Filter<DownloadRecord>.all
+    for tag in tags { condition = DownloadRecord.columns.tags.contains(tag) && condition }
+    let urls = try store.objects.read { tx in
+      try tx.fetch(Query(condition)) { view in try view.url }
+    }
+    if urls.isEmpty { Output.current.say("no download has the tag") }
+    return Set(urls)
   }
 
   /// Changes the standard folder while holding the engine lock.

@@ -3,6 +3,7 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import DownloadURLSession
+internal import Foundation
 internal import ObjectStore
 
 /// A command that changes what the user wants of downloads, whether or not an engine is running.
@@ -13,24 +14,90 @@ protocol SelectionCommand: AsyncParsableCommand {
   var command: DownloadCommand { get }
   /// The word printed for a download that was changed, such as `paused`.
   var verb: String { get }
+  /// The states in which a download may be changed; `nil` for all.
+  var states: [DownloadState]? { get }
+  /// The options of a command that asks before it changes several downloads; `nil` if it never asks.
+  var confirmation: ConfirmationOptions? { get }
 }
 
 extension SelectionCommand {
+  var states: [DownloadState]? { nil }
+  var confirmation: ConfirmationOptions? { nil }
+
+  func validate() throws { try targets.requireAny() }
+
   func run() async throws {
-    let store = try RecordStore(at: location.resolved(), access: .readWrite)
-    let outcomes = try store.apply(command, to: targets.selection)
+    let isPreview = confirmation?.dryRun == true
+    let store = try RecordStore(
+      at: location.resolved(),
+      access: isPreview ? .readOnly : .readWrite
+    )
+    let engineRuns = store.hasEngine
+    var targets = targets.targets(engineRuns: engineRuns)
+    guard !isPreview else {
+      return try report(store.preview(command, of: targets, among: states), store, engineRuns)
+    }
+    if let confirmation, !confirmation.yes { targets = try confirmed(targets, in: store) }
+    let outcomes = try store.apply(command, to: targets, among: states)
     try reportKeptFiles(outcomes, in: store)
     try await carryOut(outcomes, in: store)
-    let report = CommandReport(verb: verb, outcomes: outcomes, engineRuns: store.hasEngine)
+    try report(outcomes, store, engineRuns)
+  }
+
+  /// Prints the outcomes.
+  ///
+  /// - Throws: ``CommandFailure`` with `failed` if a name or the selection stands for no download.
+  private func report(
+    _ outcomes: [CommandOutcome],
+    _ store: RecordStore,
+    _ engineRuns: Bool
+  ) throws {
+    let word = confirmation?.dryRun == true ? "would be \(verb)" : verb
+    let report = CommandReport(verb: word, outcomes: outcomes, engineRuns: engineRuns)
     try Output.current.report(report.text)
     for problem in report.problems { Output.current.say(problem) }
-    if outcomes.isEmpty {
-      guard let tag = targets.tag else { return }
-      Output.current.say("no download with the tag '\(TerminalText.safe(tag))' needs a change")
-      let tagged = try store.records(DownloadRecord.where { $0.tags.contains(tag) }.limit(1))
-      if tagged.isEmpty { throw CommandFailure(.failed) }
-    }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
+    guard outcomes.isEmpty, !targets.all else { return }
+    let selection = targets.selection
+    guard !selection.isEmpty else { return Output.current.say("no download needs a change") }
+    let condition = selection.condition(engineRuns: engineRuns)
+    let isKnown = try store.objects.read { tx in try !tx.fetch(Query(condition).limit(1)).isEmpty }
+    let found = isKnown ? "needs a change" : "exists"
+    Output.current.say("no download with \(TerminalText.safe(selection.text)) \(found)")
+    if !isKnown { throw CommandFailure(.failed) }
+  }
+
+  /// Asks if the command changes several downloads, and returns those that the user has agreed to.
+  ///
+  /// A download that matches only after the question is not changed, and one that does not match
+  /// any more neither.
+  ///
+  /// - Throws: ``CommandFailure`` with `usage` without a terminal, with `failed` if the user does
+  ///   not agree; `StoreError`.
+  private func confirmed(_ targets: CommandTargets, in store: RecordStore) throws -> CommandTargets
+  {
+    let changed = try store.preview(command, of: targets, among: states).filter(\.isDone)
+      .compactMap(\.record)
+    let urls = Set(changed.map(\.url))
+    let name = Self.configuration.commandName ?? ""
+    if urls.count > 1 {
+      guard Terminal.input.isTerminal else {
+        throw CommandFailure(
+          .usage,
+          "this would \(name) \(urls.count) downloads, and standard input is not a terminal: pass "
+            + "--yes to \(name) them, or --dry-run to preview"
+        )
+      }
+      let shown = changed.prefix(10).map { "  \($0.id)  \(TerminalText.safe($0.filename))\n" }
+      let more = changed.count > shown.count ? "  … and \(changed.count - shown.count) more\n" : ""
+      Output.current.draw(shown.joined() + more)
+      let question = "\(name.capitalized) these \(urls.count) downloads?"
+      guard ConfirmationOptions.asks(question) else {
+        throw CommandFailure(.failed, "nothing was changed")
+      }
+    }
+    guard case .matching(let condition) = targets else { return targets }
+    return .matching(DownloadRecord.columns.url.isIn(urls) && condition)
   }
 
   /// Reports the files that the command would delete or replace if they were the downloaded ones.

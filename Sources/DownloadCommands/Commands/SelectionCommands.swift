@@ -50,13 +50,40 @@ struct ResumeCommand: SelectionCommand {
   var verb: String { now ? "starting" : "resumed" }
 }
 
+/// `dlstore retry`: resumes failed downloads.
+struct RetryCommand: SelectionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retry",
+    abstract: "Retries failed downloads now, from the bytes already on disk.",
+    discussion: """
+      Without names and options it retries all downloads that failed, and those that wait for their \
+      next attempt. Clears their failures. Other downloads are not changed.
+
+      EXAMPLES:
+        dlstore retry
+        dlstore retry --host example.com
+        dlstore retry a.iso
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+
+  func validate() throws {}
+
+  var command: DownloadCommand { .resume(immediately: false) }
+  var states: [DownloadState]? { [.failedPermanent, .failedRetryable] }
+  var verb: String { "resumed" }
+}
+
 /// `dlstore cancel`: deletes partial files, keeps the records.
 struct CancelCommand: SelectionCommand {
   static let configuration = CommandConfiguration(
     commandName: "cancel",
     abstract: "Cancels downloads: deletes partial files, keeps the records.",
     discussion: """
-      Completed downloads and their files are not changed. If an engine is running, it cancels the \
+      Completed downloads and their files are not changed. Asks before it changes more than one \
+      download; without a terminal that needs --yes. If an engine is running, it cancels the \
       transfers, and the command waits for it for up to two seconds. Otherwise the command deletes \
       the files itself.
 
@@ -67,8 +94,10 @@ struct CancelCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var asking: ConfirmationOptions
 
   var command: DownloadCommand { .cancel }
+  var confirmation: ConfirmationOptions? { asking }
   var verb: String { "cancelled" }
 }
 
@@ -79,17 +108,21 @@ struct RestartCommand: SelectionCommand {
     abstract: "Restarts downloads from the first byte, completed ones too.",
     discussion: """
       A finished file stays in place until the new download replaces it. A file that was changed, or \
-      that --if-exists keep has adopted, is not replaced: the download gets another name.
+      that --if-exists keep has adopted, is not replaced: the download gets another name. Asks \
+      before it changes more than one download; without a terminal that needs --yes.
 
       EXAMPLES:
         dlstore restart 8c2b47
+        dlstore restart --tag nightly --dry-run
       """
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var asking: ConfirmationOptions
 
   var command: DownloadCommand { .restart }
+  var confirmation: ConfirmationOptions? { asking }
   var verb: String { "restarted" }
 }
 
@@ -100,20 +133,25 @@ struct RemoveCommand: SelectionCommand {
     abstract: "Removes downloads: deletes the records and their partial files.",
     discussion: """
       Finished files are kept unless --with-file is given and the file is provably the one that was \
-      downloaded. If an engine is running, it does the work, and the command waits for it for up to \
-      two seconds. Otherwise the command deletes the files itself.
+      downloaded. Asks before it removes more than one download; without a terminal that needs \
+      --yes. If an engine is running, it does the work, and the command waits for it for up to two \
+      seconds. Otherwise the command deletes the files itself.
 
       EXAMPLES:
-        dlstore remove --tag temporary --with-file
-      """
+        dlstore remove old.iso
+        dlstore remove --tag temporary --with-file --yes
+      """,
+    aliases: ["rm"]
   )
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var asking: ConfirmationOptions
 
   @Flag(help: "Also delete the finished files.")
   var withFile = false
 
   var command: DownloadCommand { .remove(withFile: withFile) }
+  var confirmation: ConfirmationOptions? { asking }
   var verb: String { "removed" }
 }

@@ -24,23 +24,39 @@ struct SetCommand: AsyncParsableCommand {
     commandName: "set",
     abstract: "Changes a download's file name, type, tags, priority, limits or URL.",
     discussion: """
+      --tag adds a tag; --with-tag selects the downloads that have one. --filename and --url need one \
+      download; the other options change all that are selected. \
       --filename renames the file of a completed download together with its record. --url replaces \
       an expired link: the download keeps its id and the bytes on disk, and resumes if it had \
-      failed. The options of one command take effect together or not at all.
+      failed. The options of one command take effect together or not at all for each download.
 
       EXAMPLES:
         dlstore set 8c2b47 --filename model-v2.bin --tag kept --untag temporary
         dlstore set 8c2b47 --url 'https://example.com/model.bin?sig=new'
+        dlstore set --host example.com --limit-rate-per-download 500K
       """
   )
 
   @OptionGroup var location: StoreLocation
 
   @Argument(
-    help: ArgumentHelp("A URL, an id, or an id prefix.", valueName: "url|id"),
+    help: ArgumentHelp("URLs, ids, id prefixes, or file names.", valueName: "url|id|file"),
     completion: StoreCompletion.downloads
   )
-  var name: String
+  var names: [String] = []
+
+  @OptionGroup var state: StateFilter
+  @OptionGroup var url: URLFilter
+
+  @Option(
+    name: .customLong("with-tag"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Select downloads with this tag; given several times, with all of them.",
+      valueName: "tag"
+    )
+  )
+  var selectedTags: [String] = []
 
   @Option(help: ArgumentHelp("The file name.", valueName: "name"))
   var filename: String?
@@ -103,7 +119,24 @@ struct SetCommand: AsyncParsableCommand {
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
+  /// Whether an option selects downloads.
+  private var isFiltered: Bool { !state.states.isEmpty || !url.isEmpty || !selectedTags.isEmpty }
+
   func validate() throws {
+    guard !names.isEmpty || isFiltered else {
+      throw ValidationError(
+        "No download specified: pass a URL, an id or a file name, or --state, --match, --host or "
+          + "--with-tag."
+      )
+    }
+    guard names.isEmpty || !isFiltered else {
+      throw ValidationError(
+        "Pass only one of these: the names of downloads, or options that select them."
+      )
+    }
+    guard names.count == 1 || filename == nil && newURL == nil else {
+      throw ValidationError("--filename and --url require the name of one download.")
+    }
     guard update != RecordUpdate() else {
       throw ValidationError(
         "Nothing to change: give --filename, --type, --tag, --untag, --priority, "
@@ -124,7 +157,8 @@ struct SetCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try RecordStore(at: location.resolved(), access: .readWrite)
-    let outcome = try await store.update(matching: name, with: update)
+    guard names.count == 1 else { return try await changeAll(in: store) }
+    let outcome = try await store.update(matching: names[0], with: update)
     if let filename { FileNameNotice.say(filename, "--filename") }
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     if filename != nil, let record = outcome.record { try sayKeptFile(of: record, in: store) }
@@ -134,6 +168,31 @@ struct SetCommand: AsyncParsableCommand {
       engineRuns: store.hasEngine
     )
     try Output.current.report(report.text)
+  }
+
+  /// Changes the downloads of several names or of options, each in a transaction of its own.
+  private func changeAll(in store: RecordStore) async throws {
+    let engineRuns = store.hasEngine
+    var outcomes: [CommandOutcome] = []
+    for name in try names.isEmpty ? selectedURLs(in: store, engineRuns) : names {
+      do {
+        outcomes.append(try await store.update(matching: name, with: update))
+      } catch let error as RecordStoreError {
+        outcomes.append(CommandOutcome(name: name, effect: .unknown(error)))
+      }
+    }
+    let report = CommandReport(verb: "changed", outcomes: outcomes, engineRuns: engineRuns)
+    try Output.current.report(report.text)
+    for problem in report.problems { Output.current.say(problem) }
+    if outcomes.isEmpty { Output.current.say("no such download exists") }
+    if outcomes.isEmpty || !report.problems.isEmpty { throw CommandFailure(.failed) }
+  }
+
+  private func selectedURLs(in store: RecordStore, _ engineRuns: Bool) throws -> [String] {
+    let columns = DownloadRecord.columns
+    var condition = state.condition(engineRuns: engineRuns) && url.condition
+    for tag in selectedTags { condition = columns.tags.contains(tag) && condition }
+    return try store.objects.read { tx in try tx.fetch(Query(condition)) { view in try view.url } }
   }
 
   /// Reports that the file of a completed download was not renamed with its record.

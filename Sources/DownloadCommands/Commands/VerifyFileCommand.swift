@@ -25,16 +25,13 @@ struct VerifyFileCommand: EngineCommand {
       EXAMPLES:
         dlstore verify-file https://example.com/disk.img
         dlstore verify-file 8c2b47 --repair
+        dlstore verify-file --tag models
       """
   )
 
   @OptionGroup var location: StoreLocation
 
-  @Argument(
-    help: ArgumentHelp("URLs, ids, or id prefixes.", valueName: "url|id"),
-    completion: StoreCompletion.downloads
-  )
-  var names: [String]
+  @OptionGroup var targets: RecordTargets
 
   @Flag(help: "Download damaged pieces again.")
   var repair = false
@@ -46,16 +43,18 @@ struct VerifyFileCommand: EngineCommand {
   @OptionGroup var display: DisplayOptions
   @OptionGroup var hooks: HookOptions
 
+  func validate() throws { try targets.requireAny() }
+
   func run() async throws {
     let store = try RecordStore(
       at: location.existing(),
       access: repair ? .create : .readOnly,
       checksPages: Worker.followsCrash
     )
-    let records = try names.map { try store.record(matching: $0) }
     var findings: Set<FileCheck.Finding> = []
     var repaired: Set<String> = []
-    for record in records {
+    for name in try names(in: store) {
+      let record = try store.record(matching: name)
       guard record.state == .completed else {
         // The worker before this one has crashed during the repair.
         guard repair, Worker.current?.isRestarted == true else {
@@ -79,6 +78,27 @@ struct VerifyFileCommand: EngineCommand {
     if !repaired.isEmpty, try await !download(repaired, in: store) { findings.insert(.damaged) }
     if !findings.isDisjoint(with: [.damaged, .missing]) { throw CommandFailure(.damaged) }
     if findings.contains(.unknown) { throw CommandFailure(.failed) }
+  }
+
+  /// The names of the downloads that were given, or the URLs of the completed ones that are selected.
+  private func names(in store: RecordStore) throws -> [String] {
+    let selection = targets.selection
+    guard selection.names.isEmpty else {
+      // Before the first file is read.
+      return try selection.names.map { try store.record(matching: $0).url }
+    }
+    let columns = DownloadRecord.columns
+    var isReadable = columns.state == .completed
+    if repair, Worker.current?.isRestarted == true {
+      // Those that the worker before this one was repairing.
+      isReadable = isReadable || columns.replacedFileIdentity != nil
+    }
+    let condition = isReadable && selection.condition(engineRuns: store.hasEngine)
+    let urls = try store.objects.read { tx in
+      try tx.fetch(Query(condition)) { view in try view.url }
+    }
+    if urls.isEmpty { Output.current.say("no completed download is selected") }
+    return urls
   }
 
   /// Says why a download that is not complete is not compared.

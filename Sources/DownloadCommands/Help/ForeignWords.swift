@@ -4,7 +4,7 @@
 /// kubectl.
 enum ForeignWords {
   /// The commands that delete or drop something, which are never suggested for a mistyped word.
-  static let destructiveCommands: Set = ["cancel", "restart", "remove", "purge"]
+  static let destructiveCommands: Set = ["cancel", "restart", "remove", "rm", "purge"]
 
   /// Returns the hint for an option that `dlstore` does not have; `nil` if it is not known.
   ///
@@ -89,14 +89,12 @@ enum ForeignWords {
   ]
 
   private static let commands = [
-    "ls": "did you mean 'list'?", "ps": "did you mean 'list'?",
-    "status": "did you mean 'list', or 'stats' for the store?",
-    "show": "did you mean 'inspect'?", "info": "did you mean 'inspect'?",
-    "rm": "did you mean 'remove'?", "delete": "did you mean 'remove'?",
+    "ps": "did you mean 'list'?", "info": "did you mean 'inspect'?",
+    "delete": "did you mean 'remove'?",
     "top": "did you mean 'list --watch'?", "watch": "did you mean 'list --watch'?",
     "start": "did you mean 'run' (the engine) or 'resume' (a download)?",
     "stop": "did you mean 'pause'? Ctrl-C or SIGTERM stops the engine",
-    "retry": "did you mean 'resume'?", "continue": "did you mean 'resume'?",
+    "continue": "did you mean 'resume'?",
     "download": "did you mean 'get'?", "fetch": "did you mean 'get'?",
     "log": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
     "update": "did you mean 'set'?", "edit": "did you mean 'set'?",

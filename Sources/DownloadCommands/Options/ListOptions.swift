@@ -6,6 +6,12 @@ struct ListOptions: ParsableArguments {
   @Option(help: "The output format.")
   var format = OutputFormat.table
 
+  @Flag(help: "As --format json.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print only the ids, one on each line.")
+  var quiet = false
+
   @Option(
     help: ArgumentHelp(
       "The columns of a table or of CSV: fields of the JSON record, or titles of the table.",
@@ -36,7 +42,13 @@ struct ListOptions: ParsableArguments {
   @OptionGroup var color: ColorOption
 
   func validate() throws {
-    switch format {
+    guard !json || format == .table || format == .json else {
+      throw ValidationError("--json and --format \(format.rawValue) cannot be combined.")
+    }
+    guard !quiet || !json && format == .table && columns == nil else {
+      throw ValidationError("-q cannot be combined with --format, --json or --columns.")
+    }
+    switch json ? .json : format {
     case .table, .csv: break
     case .json, .jsonl:
       guard columns == nil, !noHeader else {
@@ -47,6 +59,13 @@ struct ListOptions: ParsableArguments {
 
   /// The list's output.
   var output: ListOutput {
-    ListOutput(format: format, columns: columns, showsBytes: bytes, hasHeader: !noHeader)
+    // An id needs no quotes, and no line of CSV is cut to the width of a terminal.
+    guard !quiet else { return ListOutput(format: .csv, columns: [.id], hasHeader: false) }
+    return ListOutput(
+      format: json ? .json : format,
+      columns: columns,
+      showsBytes: bytes,
+      hasHeader: !noHeader
+    )
   }
 }

@@ -3,8 +3,8 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import ObjectStore
 
-/// Options that select records by state and tag.
-struct RecordFilter: ParsableArguments {
+/// The option that selects records by state.
+struct StateFilter: ParsableArguments {
   @Option(
     name: .customLong("state"),
     parsing: .singleValue,
@@ -29,6 +29,34 @@ struct RecordFilter: ParsableArguments {
   )
   var states: [[String]] = []
 
+  /// Returns the stored states that are selected; `nil` for all that are shown.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Returns: The states.
+  func storedStates(engineRuns: Bool) -> [DownloadState]? {
+    guard !states.isEmpty else { return nil }
+    return states.flatMap { $0 }.flatMap { DownloadState.states(named: $0, engineRuns: engineRuns) }
+  }
+
+  /// Returns the condition of the query, which uses an index.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Returns: The condition.
+  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
+    let state = DownloadRecord.columns.state
+    // Records that are about to be deleted are not shown.
+    guard let wanted = storedStates(engineRuns: engineRuns) else { return state != .removed }
+    return wanted.isEmpty ? .none : state.isIn(wanted)
+  }
+
+  /// The option as the user would write it; empty if it was not given.
+  var words: [String] { states.map { "--state '\($0.joined(separator: ","))'" } }
+}
+
+/// Options that select records by state and tag.
+struct RecordFilter: ParsableArguments {
+  @OptionGroup var state: StateFilter
+
   @Option(
     name: .customLong("tag"),
     parsing: .singleValue,
@@ -40,15 +68,11 @@ struct RecordFilter: ParsableArguments {
   var tags: [String] = []
 
   /// Whether no option was given.
-  var isEmpty: Bool { states.isEmpty && tags.isEmpty }
+  var isEmpty: Bool { state.states.isEmpty && tags.isEmpty }
 
   /// Returns the stored states that are selected; `nil` for all that are shown.
-  ///
-  /// - Parameter engineRuns: Whether an engine runs on the store.
-  /// - Returns: The states.
   func storedStates(engineRuns: Bool) -> [DownloadState]? {
-    guard !states.isEmpty else { return nil }
-    return states.flatMap { $0 }.flatMap { DownloadState.states(named: $0, engineRuns: engineRuns) }
+    state.storedStates(engineRuns: engineRuns)
   }
 
   /// Returns the condition of the query; states and tags use an index.
@@ -56,13 +80,11 @@ struct RecordFilter: ParsableArguments {
   /// - Parameter engineRuns: Whether an engine runs on the store.
   /// - Returns: The condition.
   func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    let columns = DownloadRecord.columns
-    // Records that are about to be deleted are not shown.
-    var condition = columns.state != .removed
-    if let wanted = storedStates(engineRuns: engineRuns) {
-      condition = wanted.isEmpty ? .none : columns.state.isIn(wanted)
-    }
-    for tag in tags { condition = columns.tags.contains(tag) && condition }
+    var condition = state.condition(engineRuns: engineRuns)
+    for tag in tags { condition = DownloadRecord.columns.tags.contains(tag) && condition }
     return condition
   }
+
+  /// The options as the user would write them.
+  var words: [String] { state.words + tags.map { "--tag '\($0)'" } }
 }

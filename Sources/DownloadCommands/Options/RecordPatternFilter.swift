@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import DownloadStore
 internal import ObjectStore
 
-/// Options that select records by pattern and type.
-struct RecordPatternFilter: ParsableArguments {
+/// Options that select records by the URL and the file name.
+struct URLFilter: ParsableArguments {
   @Option(
     name: .customLong("match"),
     help: ArgumentHelp(
@@ -13,22 +13,78 @@ struct RecordPatternFilter: ParsableArguments {
   )
   var pattern: String?
 
-  @Option(help: ArgumentHelp("Select downloads of this type.", valueName: "type"))
-  var type: String?
+  @Option(
+    help: ArgumentHelp(
+      "Select downloads whose URL has this host, or one that matches, such as '*.example.com'.",
+      valueName: "host"
+    )
+  )
+  var host: String?
+
+  func validate() throws {
+    guard host?.isEmpty != true else {
+      throw ValidationError("--host requires the name of a host.")
+    }
+  }
 
   /// Whether no option was given.
-  var isEmpty: Bool { pattern == nil && type == nil }
+  var isEmpty: Bool { pattern == nil && host == nil }
 
-  /// The condition of the query; the type uses an index.
+  /// The condition of the query; no index serves it.
   var condition: Filter<DownloadRecord> {
     let columns = DownloadRecord.columns
-    var condition: Filter<DownloadRecord> = columns.state != .removed
-    if let type { condition = columns.type == type && condition }
+    var condition = Filter<DownloadRecord>.all
     if let pattern {
       let glob = GlobPattern(pattern)
       let fits: @Sendable (String) -> Bool = { glob.matches($0) }
       condition = condition && (columns.url.satisfies(fits) || columns.filename.satisfies(fits))
     }
+    if let host {
+      let host = HostPattern(host)
+      condition = condition && columns.url.satisfies { host.matches(url: $0) }
+    }
     return condition
+  }
+
+  /// The options as the user would write them.
+  var words: [String] {
+    [pattern.map { "--match '\($0)'" }, host.map { "--host '\($0)'" }].compactMap { $0 }
+  }
+}
+
+/// Options that select records by pattern and type.
+struct RecordPatternFilter: ParsableArguments {
+  @OptionGroup var url: URLFilter
+
+  @Option(help: ArgumentHelp("Select downloads of this type.", valueName: "type"))
+  var type: String?
+
+  /// Whether no option was given.
+  var isEmpty: Bool { url.isEmpty && type == nil }
+
+  /// The condition of the query; the type uses an index.
+  var condition: Filter<DownloadRecord> {
+    let condition = url.condition
+    return type.map { DownloadRecord.columns.type == $0 && condition } ?? condition
+  }
+
+  /// The options as the user would write them.
+  var words: [String] { url.words + (type.map { ["--type '\($0)'"] } ?? []) }
+}
+
+/// A host, or a pattern for hosts, in any spelling.
+struct HostPattern: Sendable {
+  private let glob: GlobPattern
+
+  /// Parses a host, a pattern, or a URL, whose host counts.
+  init(_ text: String) {
+    let host = (try? RequestURL(text))?.host ?? text
+    glob = GlobPattern(RequestURL.comparableHost(host))
+  }
+
+  /// Whether the URL has a matching host; its port does not matter.
+  func matches(url: String) -> Bool {
+    guard let url = try? RequestURL(url) else { return false }
+    return glob.matches(RequestURL.comparableHost(url.host))
   }
 }

@@ -1,33 +1,43 @@
 internal import ArgumentParser
 internal import DownloadStore
+internal import ObjectStore
 
-/// The downloads that a command changes: by name, by tag, or all.
+/// The downloads that a command changes: those that are selected, or all.
 struct RecordTargets: ParsableArguments {
-  @Argument(
-    help: ArgumentHelp("URLs, ids, or id prefixes.", valueName: "url|id"),
-    completion: StoreCompletion.downloads
-  )
-  var names: [String] = []
-
-  @Option(help: ArgumentHelp("All downloads with this tag.", valueName: "tag"))
-  var tag: String?
+  @OptionGroup var selection: SelectionOptions
 
   @Flag(help: "All downloads.")
   var all = false
 
   func validate() throws {
-    let count = (names.isEmpty ? 0 : 1) + (tag == nil ? 0 : 1) + (all ? 1 : 0)
-    guard count <= 1 else {
-      throw ValidationError("Pass only one of these: URLs or ids, --tag, --all.")
-    }
-    guard count == 1 else {
-      throw ValidationError("No downloads specified: pass URLs or ids, --tag, or --all.")
+    guard !all || selection.isEmpty else {
+      throw ValidationError(
+        "Pass only one of these: names of downloads, options that select them, --all."
+      )
     }
   }
 
-  /// The selection as the store takes it.
-  var selection: RecordSelection {
-    if all { return .all }
-    return tag.map(RecordSelection.tagged) ?? .matching(names)
+  /// Whether downloads are specified.
+  var isEmpty: Bool { !all && selection.isEmpty }
+
+  /// Refuses a command line that specifies no download.
+  ///
+  /// - Throws: `ValidationError`.
+  func requireAny() throws(ValidationError) {
+    guard isEmpty else { return }
+    throw ValidationError(
+      "No downloads specified: pass URLs, ids or file names, options such as --state or --tag, or "
+        + "--all."
+    )
+  }
+
+  /// The downloads as the store takes them.
+  ///
+  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Returns: The names or the condition.
+  func targets(engineRuns: Bool) -> CommandTargets {
+    if all { return .matching(.all) }
+    guard selection.names.isEmpty else { return .named(selection.names) }
+    return .matching(selection.condition(engineRuns: engineRuns))
   }
 }

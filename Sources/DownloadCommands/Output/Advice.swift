@@ -41,7 +41,7 @@ enum Advice {
   private static func text(for code: RecordStoreError.Code) -> String? {
     switch code {
     case .unknownRecord: "'dlstore list' shows all downloads"
-    case .ambiguousID: "give more digits of the id"
+    case .ambiguousID: "give the id, which 'dlstore list' shows"
     case .nameTaken: "choose another name"
     default: nil
     }

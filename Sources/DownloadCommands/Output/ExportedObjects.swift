@@ -10,6 +10,7 @@ struct ExportedObjects {
   /// The stored words of the selected states; `nil` for all but `removed`.
   private let states: Set<String>?
   private let glob: GlobPattern?
+  private let host: HostPattern?
   private let type: String?
   /// The ids of exported records with header fields, as numbers.
   private var idsWithHeaders: Set<UInt64> = []
@@ -18,7 +19,8 @@ struct ExportedObjects {
   init(_ filter: RecordFilter, _ pattern: RecordPatternFilter, engineRuns: Bool) {
     self.filter = filter
     states = filter.storedStates(engineRuns: engineRuns).map { Set($0.map(\.rawValue)) }
-    glob = pattern.pattern.map(GlobPattern.init)
+    glob = pattern.url.pattern.map(GlobPattern.init)
+    host = pattern.url.host.map(HostPattern.init)
     type = pattern.type
   }
 
@@ -46,6 +48,7 @@ struct ExportedObjects {
     if let glob, !glob.matches(record.text("url")), !glob.matches(record.text("filename")) {
       return false
     }
+    if let host, !host.matches(url: record.text("url")) { return false }
     guard !filter.tags.isEmpty else { return true }
     guard case .set(let tags) = record["tags"] else { return false }
     return filter.tags.allSatisfy { tags.contains(.string($0)) }

@@ -7,13 +7,15 @@ internal import SystemInterface
 struct ListWatch {
   let list: ListCommand
   let store: RecordStore
+  /// The condition for the downloads that are given by name; `nil` if none is.
+  let names: Filter<DownloadRecord>?
 
   /// Runs until a signal arrives or the reader closes the pipe.
   func run() async throws {
     let stop = StopLatch()
     let options = list.display
-    if options.format == .table, !options.noProgress, Terminal.output.isInteractive {
-      let screen = WatchScreen(list: list, terminal: .output)
+    if options.output.format == .table, !options.noProgress, Terminal.output.isInteractive {
+      let screen = WatchScreen(list: list, names: names, terminal: .output)
       let signals = StopSignals(onLast: screen.close) { _ in stop.stop() }
       let jobs = JobControl(onSuspend: screen.suspend, onResume: screen.resume)
       defer { screen.close() }
@@ -36,13 +38,15 @@ struct ListWatch {
     var shown: UInt64?
     var pace = WatchPace()
     var engineRuns = store.hasEngine
-    var first = WatchedList(list.listing(engineRuns: engineRuns))
+    var first = WatchedList(list.listing(names, engineRuns: engineRuns))
     while !stop.isStopped, !Terminal.output.hasLostReader {
       let number = try store.objects.commitNumber()
       // An engine that was killed has committed nothing.
       let hasEngine = store.hasEngine
       if number != shown || hasEngine != engineRuns, pace.allowsRead() {
-        if hasEngine != engineRuns { first = WatchedList(list.listing(engineRuns: hasEngine)) }
+        if hasEngine != engineRuns {
+          first = WatchedList(list.listing(names, engineRuns: hasEngine))
+        }
         engineRuns = hasEngine
         try pace.measure { try print(&first) }
         shown = number
@@ -57,7 +61,7 @@ struct ListWatch {
     try store.objects.read { tx in try updated.update(in: &tx, roots) }
     first = updated
     // A longer list is not held in memory.
-    guard !updated.isCut else { return try list.show(store) }
+    guard !updated.isCut else { return try list.show(store, names) }
     try list.show { try updated.entries.forEach($0) }
   }
 }
@@ -82,13 +86,15 @@ final class WatchScreen: Sendable {
 
   private let state: Mutex<State>
   private let list: ListCommand
+  private let names: Filter<DownloadRecord>?
   private let terminal: Terminal
   private let output = Output.current
 
-  init(list: ListCommand, terminal: Terminal) {
+  init(list: ListCommand, names: Filter<DownloadRecord>?, terminal: Terminal) {
     self.list = list
+    self.names = names
     self.terminal = terminal
-    state = Mutex(State(content: WatchContent(of: list.listing(engineRuns: false))))
+    state = Mutex(State(content: WatchContent(of: list.listing(names, engineRuns: false))))
   }
 
   /// Draws what has changed since the last call.
@@ -108,7 +114,7 @@ final class WatchScreen: Sendable {
       if !isCurrent, state.pace.allowsRead() {
         var content =
           engineRuns == state.engineRuns
-          ? state.content : WatchContent(of: list.listing(engineRuns: engineRuns))
+          ? state.content : WatchContent(of: list.listing(names, engineRuns: engineRuns))
         try state.pace.measure { try content.update(from: store) }
         state.content = content
         state.commit = number

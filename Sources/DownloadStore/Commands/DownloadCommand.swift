@@ -1,4 +1,4 @@
-internal import ObjectStore
+package import ObjectStore
 
 /// A command that the user gives to downloads.
 ///
@@ -43,27 +43,32 @@ package enum DownloadCommand: Sendable, Hashable {
 /// try await store.cancel(.tagged("drafts"))
 /// ```
 public enum RecordSelection: Sendable, Hashable {
-  /// The downloads with these URLs, ids or unique id prefixes.
+  /// The downloads with these URLs, ids, unique id prefixes or unique file names.
   case matching([String])
   /// The downloads with a tag.
   case tagged(String)
   /// All downloads of the store.
   case all
 
-  /// The download with a URL, an id or a unique id prefix.
+  /// The download with a URL, an id, a unique id prefix or a unique file name.
   public static func matching(_ name: String) -> Self { .matching([name]) }
 
-  /// The condition for the selected records in the given states; `nil` for downloads given by name.
-  ///
-  /// An index serves the condition.
-  func filter(_ states: [DownloadState]) -> Filter<DownloadRecord>? {
-    let columns = DownloadRecord.columns
+  /// The downloads as names or a condition, which an index serves.
+  var targets: CommandTargets {
     switch self {
-    case .matching: return nil
-    case .tagged(let tag): return columns.tags.contains(tag) && columns.state.isIn(states)
-    case .all: return columns.state.isIn(states)
+    case .matching(let names): .named(names)
+    case .tagged(let tag): .matching(DownloadRecord.columns.tags.contains(tag))
+    case .all: .matching(.all)
     }
   }
+}
+
+/// The downloads that a command applies to: those with names, or those that match a condition.
+package enum CommandTargets: Sendable {
+  /// The downloads with these URLs, ids, unique id prefixes or unique file names.
+  case named([String])
+  /// The downloads that match a condition.
+  case matching(Filter<DownloadRecord>)
 }
 
 /// The outcome of a command or an update for one download.
@@ -91,10 +96,16 @@ public struct CommandOutcome: Sendable {
     case unknown(RecordStoreError)
   }
 
-  /// The URL, id or id prefix that the caller gave; the record's URL if the selection named none.
+  /// The URL, id, id prefix or file name that the caller gave; the record's URL if the selection named none.
   public var name: String
   /// The effect on the record.
   public var effect: Effect
+
+  /// Creates an outcome.
+  package init(name: String, effect: Effect) {
+    self.name = name
+    self.effect = effect
+  }
 
   /// The record after the command; `nil` if no single record has the name.
   public var record: DownloadRecord? {

@@ -117,50 +117,91 @@ extension RecordStore {
 
   /// Applies a command to the records of a selection, in one transaction on the calling thread.
   ///
-  /// An unknown name does not affect the others. Durable on return.
-  ///
-  /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
-  ///   otherwise one per record in a state in which the command may have an effect.
-  /// - Throws: ``StoreError``; nothing has changed then.
-  /// - Complexity: O(k log n) for k selected records of n in the store.
+  /// As ``apply(_:to:among:)-(_,CommandTargets,_)``.
   @discardableResult
   package func apply(
     _ command: DownloadCommand,
     to selection: RecordSelection
   ) throws -> [CommandOutcome] {
+    try apply(command, to: selection.targets)
+  }
+
+  /// Applies a command to records, in one transaction on the calling thread.
+  ///
+  /// An unknown name does not affect the others. Durable on return.
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - targets: The records.
+  ///   - states: The states in which a record may be changed; `nil` for all.
+  /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
+  ///   otherwise one per record in a state in which the command may have an effect.
+  /// - Throws: ``StoreError``; nothing has changed then.
+  /// - Complexity: For names, that of ``record(matching:)``; for a condition, that of its query.
+  @discardableResult
+  package func apply(
+    _ command: DownloadCommand,
+    to targets: CommandTargets,
+    among states: [DownloadState]? = nil
+  ) throws -> [CommandOutcome] {
     let moment = now()
     return try objects.write { tx in
-      guard case .matching(let names) = selection else {
-        let found = try selection.filter(command.states).map { try tx.fetch(Query($0)) } ?? []
-        return try found.map { record in
-          CommandOutcome(name: record.url, effect: try apply(command, record, at: moment, in: &tx))
-        }
-      }
-      return try names.map { name in
-        let effect: CommandOutcome.Effect
-        switch try tx.record(matching: name) {
-        case .success(let record) where record.state == .removed && !command.isRemoval:
-          effect = .unknown(.unknownRecord(name))
-        case .success(let record): effect = try apply(command, record, at: moment, in: &tx)
-        case .failure(let error): effect = .unknown(error)
-        }
-        return CommandOutcome(name: name, effect: effect)
+      try outcomes(of: command, targets, states, at: moment, in: &tx) { record, tx in
+        try tx.upsert(record)
       }
     }
   }
 
-  private func apply(
+  /// Returns the outcomes that ``apply(_:to:among:)-(_,CommandTargets,_)`` would have now, and
+  /// changes nothing.
+  ///
+  /// - Throws: ``StoreError``.
+  package func preview(
     _ command: DownloadCommand,
-    _ record: DownloadRecord,
-    at moment: Date,
-    in tx: inout StoreTransaction
-  ) throws -> CommandOutcome.Effect {
-    var changed = record
-    guard try changed.apply(.command(command), at: moment).hasChanged else {
-      return .unchanged(record)
+    of targets: CommandTargets,
+    among states: [DownloadState]? = nil
+  ) throws -> [CommandOutcome] {
+    let moment = now()
+    return try objects.read { tx in
+      try outcomes(of: command, targets, states, at: moment, in: &tx) { _, _ in }
     }
-    try tx.upsert(changed)
-    return .done(changed)
+  }
+
+  private func outcomes<Reader: ObjectReader & ~Copyable>(
+    of command: DownloadCommand,
+    _ targets: CommandTargets,
+    _ states: [DownloadState]?,
+    at moment: Date,
+    in tx: inout Reader,
+    _ store: (DownloadRecord, inout Reader) throws -> Void
+  ) throws -> [CommandOutcome] {
+    func effect(on record: DownloadRecord, in tx: inout Reader) throws -> CommandOutcome.Effect {
+      guard states?.contains(record.state) ?? true else { return .unchanged(record) }
+      var changed = record
+      guard try changed.apply(.command(command), at: moment).hasChanged else {
+        return .unchanged(record)
+      }
+      try store(changed, &tx)
+      return .done(changed)
+    }
+    switch targets {
+    case .matching(let condition):
+      let effective = command.states.filter { states?.contains($0) ?? true }
+      let found = try tx.fetch(Query(condition && DownloadRecord.columns.state.isIn(effective)))
+      return try found.map { record in
+        CommandOutcome(name: record.url, effect: try effect(on: record, in: &tx))
+      }
+    case .named(let names):
+      return try names.map { name in
+        switch try tx.record(matching: name) {
+        case .success(let record) where record.state == .removed && !command.isRemoval:
+          CommandOutcome(name: name, effect: .unknown(.unknownRecord(name)))
+        case .success(let record):
+          CommandOutcome(name: name, effect: try effect(on: record, in: &tx))
+        case .failure(let error): CommandOutcome(name: name, effect: .unknown(error))
+        }
+      }
+    }
   }
 }
 

@@ -24,13 +24,13 @@ extension RecordStore {
   /// ```
   ///
   /// - Parameters:
-  ///   - name: The current URL, the id, or a unique id prefix.
+  ///   - name: The current URL, the id, a unique id prefix, or a unique file name.
   ///   - url: The new URL.
   /// - Returns: The new record and whether it has changed.
   /// - Throws: ``RecordStoreError`` with `invalidURL`, `unknownRecord`, `ambiguousID`,
   ///   `urlTaken`, or `busy` while the finished file is being renamed; ``StoreError``. Nothing has
   ///   changed then.
-  /// - Complexity: O(log n) for n records.
+  /// - Complexity: That of ``record(matching:)``.
   @discardableResult
   public func replaceURL(
     matching name: String,

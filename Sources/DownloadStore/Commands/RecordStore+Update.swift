@@ -12,7 +12,7 @@ extension RecordStore {
   /// Runs on a background thread, and is durable on return.
   ///
   /// - Parameters:
-  ///   - name: The URL, the id, or a unique id prefix.
+  ///   - name: The URL, the id, a unique id prefix, or a unique file name.
   ///   - update: The changes.
   /// - Returns: The new record and whether it has changed.
   /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; with `invalidRecord` for a
@@ -20,7 +20,7 @@ extension RecordStore {
   ///   for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a new name;
   ///   with `busy` while the finished file is being renamed; ``StoreError``. Nothing has changed
   ///   then.
-  /// - Complexity: O(log n) for n records.
+  /// - Complexity: That of ``record(matching:)``.
   @discardableResult
   public func update(
     matching name: String,
@@ -113,7 +113,8 @@ extension RecordStore {
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// Returns the record with a URL, an id or a unique id prefix, unless it is being removed.
+  /// Returns the record with a URL, an id, a unique id prefix or a unique file name, unless it is
+  /// being removed.
   func liveRecord(matching name: String) throws -> DownloadRecord {
     let record = try record(matching: name).get()
     guard record.state != .removed else { throw RecordStoreError.unknownRecord(name) }

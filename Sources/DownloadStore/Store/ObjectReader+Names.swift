@@ -1,29 +1,74 @@
 internal import ObjectStore
 
 extension ObjectReader where Self: ~Copyable {
-  /// The record with a URL, an id or an id prefix, or the error `unknownRecord` or `ambiguousID`.
+  /// The record with a URL, an id, a unique id prefix or a unique file name, or the error
+  /// `unknownRecord` or `ambiguousID`.
+  ///
+  /// A prefix of fewer than eight digits that is also the file name of another download is
+  /// ambiguous.
+  ///
+  /// - Complexity: O(log n) for a URL, and for an id or its first eight digits or more. Otherwise
+  ///   the file names of all n records are compared, because no index serves them.
   func record(matching name: String) throws -> Result<DownloadRecord, RecordStoreError> {
     if let record = try find(DownloadRecord.self, key: name) { return .success(record) }
-    let found =
-      name.isEmpty || !name.allSatisfy(\.isHexDigit)
-      ? []
-      : try fetch(DownloadRecord.where { $0.id.hasPrefix(name.lowercased()) }.limit(2))
-    guard let record = found.first else { return .failure(.unknownRecord(name)) }
-    guard found.count == 1 else {
-      return .failure(
-        RecordStoreError(
-          .ambiguousID,
-          "several downloads have an id that begins with '\(name)'"
-        )
-      )
+    guard !name.isEmpty else { return .failure(.unknownRecord(name)) }
+    let isPrefix = name.utf8.count <= RecordIdentity.idLength && name.allSatisfy(\.isHexDigit)
+    let prefixed =
+      isPrefix
+      ? try fetch(DownloadRecord.where { $0.id.hasPrefix(name.lowercased()) }.limit(2)) : []
+    if prefixed.count > 1 { return .failure(.ambiguousPrefix(name)) }
+    if let record = prefixed.first, name.utf8.count >= RecordIdentity.distinctPrefixLength {
+      return .success(record)
     }
-    return .success(record)
+    // A file name has no slash: a mistyped URL costs no scan.
+    guard !name.utf8.contains(UInt8(ascii: "/")) else { return .failure(.unknownRecord(name)) }
+    let named = try fetch(
+      DownloadRecord.where { $0.filename == name && $0.state != .removed }.limit(3)
+    )
+    .filter { $0.url != prefixed.first?.url }
+    switch (prefixed.first, named.count) {
+    case (let record?, 0): return .success(record)
+    case (nil, 0): return .failure(.unknownRecord(name))
+    case (nil, 1): return .success(named[0])
+    case (nil, _): return .failure(.ambiguousFilename(name))
+    case (let record?, _): return .failure(.ambiguous(name, record, named[0]))
+    }
   }
+}
+
+extension RecordIdentity {
+  /// The number of digits of an id.
+  static let idLength = 16
+  /// The number of digits from which an id prefix is not compared with file names, and which tables
+  /// show at least.
+  static let distinctPrefixLength = 8
 }
 
 extension RecordStoreError {
   /// The error for an unknown name.
   static func unknownRecord(_ name: String) -> Self {
-    Self(.unknownRecord, "no download has the URL or id '\(Redaction.argument(name))'")
+    Self(
+      .unknownRecord,
+      "no download has the URL, the id or the file name '\(Redaction.argument(name))'"
+    )
+  }
+
+  fileprivate static func ambiguousPrefix(_ name: String) -> Self {
+    Self(.ambiguousID, "several downloads have an id that begins with '\(name)'")
+  }
+
+  fileprivate static func ambiguousFilename(_ name: String) -> Self {
+    Self(.ambiguousID, "several downloads have the file name '\(Redaction.argument(name))'")
+  }
+
+  fileprivate static func ambiguous(
+    _ name: String,
+    _ prefixed: DownloadRecord,
+    _ named: DownloadRecord
+  ) -> Self {
+    Self(
+      .ambiguousID,
+      "'\(name)' is the beginning of the id \(prefixed.id) and the file name of \(named.id)"
+    )
   }
 }

@@ -91,10 +91,14 @@ public final class RecordStore: Sendable {
 
   // MARK: Reading
 
-  /// Returns the record with a URL, an id or a unique id prefix.
+  /// Returns the record with a URL, an id, a unique id prefix or a unique file name.
+  ///
+  /// A prefix of fewer than eight digits that is also the file name of another download is
+  /// ambiguous.
   ///
   /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
-  /// - Complexity: O(log n) for n records.
+  /// - Complexity: O(log n) for a URL, and for an id or its first eight digits or more. Otherwise
+  ///   the file names of all n records are compared.
   public func record(matching name: String) throws -> DownloadRecord {
     try objects.read { tx in try tx.record(matching: name).get() }
   }

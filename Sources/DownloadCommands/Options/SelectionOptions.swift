@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadStore
+internal import ObjectStore
+
+/// Options that select downloads, by name or by properties; the same for all commands.
+struct SelectionOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp("URLs, ids, id prefixes, or file names.", valueName: "url|id|file"),
+    completion: StoreCompletion.downloads
+  )
+  var names: [String] = []
+
+  @OptionGroup var filter: RecordFilter
+  @OptionGroup var pattern: RecordPatternFilter
+
+  func validate() throws {
+    guard names.isEmpty || !isFiltered else {
+      throw ValidationError(
+        "Pass only one of these: the names of downloads, or options that select them."
+      )
+    }
+  }
+
+  /// Whether an option selects downloads.
+  var isFiltered: Bool { !filter.isEmpty || !pattern.isEmpty }
+
+  /// Whether neither a name nor an option was given.
+  var isEmpty: Bool { names.isEmpty && !isFiltered }
+
+  /// The condition of the options; states, tags and the type use indexes.
+  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
+    filter.condition(engineRuns: engineRuns) && pattern.condition
+  }
+
+  /// The options as the user would write them.
+  var text: String { (filter.words + pattern.words).joined(separator: " ") }
+
+  /// Looks up the names, and returns the condition that selects the downloads.
+  ///
+  /// - Throws: `StoreError`.
+  func found(in store: RecordStore, engineRuns: Bool) throws -> FoundDownloads {
+    guard !names.isEmpty else {
+      return FoundDownloads(condition: condition(engineRuns: engineRuns))
+    }
+    return try FoundDownloads(named: names, in: store)
+  }
+}
+
+/// The downloads that were found for a selection.
+struct FoundDownloads: Sendable {
+  /// The condition that selects them.
+  var condition: Filter<DownloadRecord>
+  /// The condition for the downloads that were given by name; `nil` if options selected them.
+  var names: Filter<DownloadRecord>?
+  /// What is wrong with the names that select no single download.
+  var problems: [String] = []
+
+  /// Creates the downloads that match a condition.
+  init(condition: Filter<DownloadRecord>) { self.condition = condition }
+
+  /// Looks up names.
+  ///
+  /// - Throws: `StoreError`.
+  init(named names: [String], in store: RecordStore) throws {
+    var urls: Set<String> = []
+    for name in names {
+      do {
+        urls.insert(try store.record(matching: name).url)
+      } catch let error as RecordStoreError {
+        problems.append(Advice.message(of: error))
+      }
+    }
+    let columns = DownloadRecord.columns
+    condition = columns.url.isIn(urls) && columns.state != .removed
+    self.names = condition
+  }
+
+  /// Prints the problems.
+  ///
+  /// - Throws: ``CommandFailure`` with `failed` if there are any.
+  func report() throws {
+    for problem in problems { Output.current.say(problem) }
+    guard problems.isEmpty else { throw CommandFailure(.failed) }
+  }
+}
