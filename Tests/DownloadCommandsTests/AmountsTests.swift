@@ -7,13 +7,17 @@ import Testing
 struct AmountsTests {
   @Test(arguments: [
     ("1", 1), ("500K", 512_000), ("500k", 512_000), ("2M", 2_097_152), ("1G", 1_073_741_824),
-    ("1T", 1_099_511_627_776),
+    ("1T", 1_099_511_627_776), ("1.5M", 1_572_864), ("1KB", 1024), ("2MiB", 2_097_152),
+    ("2mb", 2_097_152), ("10B", 10), ("0.5K", 512), ("1.25", 1),
   ])
   func `rates are parsed`(text: String, count: Int64) {
     #expect(ByteAmount.parse(text) == count)
   }
 
-  @Test(arguments: ["", "0", "0K", "-1", "1.5M", "K", "1KB", " 1", "9999999999G", "１"])
+  @Test(arguments: [
+    "", "0", "0K", "-1", "K", "1KiBs", " 1", "9999999999G", "１", "1.", ".5M", "1.5.2M", "1iB", "B",
+    "0.0000000001K", "1,5M", "1e3",
+  ])
   func `an invalid rate is rejected`(text: String) {
     #expect(ByteAmount.parse(text) == nil)
   }
@@ -47,6 +51,27 @@ struct AmountsTests {
   ])
   func `durations are formatted like clock times`(seconds: Double, text: String) {
     #expect(TimeSpan.text(seconds) == text)
+  }
+
+  @Test(arguments: [
+    ("5", Duration.seconds(5), "5s"), ("5s", .seconds(5), "5s"),
+    ("1d12h", .seconds(129_600), "129600s"),
+    ("500ms", .milliseconds(500), "500ms"), ("1.5", .milliseconds(1500), "1500ms"),
+    ("1.5s", .milliseconds(1500), "1500ms"), ("2000ms", .seconds(2), "2s"),
+    ("2m", .seconds(120), "120s"),
+  ])
+  func `a duration of an option may be a number of seconds`(
+    text: String,
+    duration: Duration,
+    description: String
+  ) {
+    let span = SpanArgument(argument: text)
+    #expect(span?.duration == duration && span?.description == description)
+  }
+
+  @Test(arguments: ["", "ms", "1.5ms", "-1", "5 s", "1,5s", "400d", "40000000", "s", "1.s"])
+  func `an invalid duration of an option is rejected`(text: String) {
+    #expect(SpanArgument(argument: text) == nil)
   }
 
   @Test func `dates are formatted in UTC with milliseconds`() {

@@ -41,8 +41,8 @@ struct CommandTests: StoreSuite {
     ["add", "http://a/1", "--header", "A b: c"], ["add", "http://a/1", "--header", "A: b\nC: d"],
     ["add", "http://a/1", "--header", "Range: bytes=1-"], ["purge"], ["purge", "--yes"],
     ["purge", "--with-files"], ["purge", "--older-than", "7"], ["run", "--max-concurrent", "0"],
-    ["run", "--per-host", "0"], ["run", "--limit-rate", "0"], ["run", "--limit-rate", "fast"],
-    ["get"], ["get", "--input-file", "-"], ["inspect"], ["list", "--store", ""],
+    ["run", "--per-host", "0"], ["run", "--limit-rate", "-1"], ["run", "--limit-rate", "fast"],
+    ["get"], ["get", "--input-file", "-", "--metalink", "-"], ["inspect"], ["list", "--store", ""],
     ["abandon", "http://a/1"], ["backup"], ["root", "set"], ["store", "query"],
     ["store", "get", "Note"],
   ])
@@ -349,7 +349,8 @@ struct CommandTests: StoreSuite {
 
   @Test(
     arguments: [
-      ([nil, nil], .done), ([nil, .notFound], .failed), ([.cannotConnect, nil], .unreachable),
+      ([nil, nil], .done), ([nil, .notFound], .failed), ([.cannotConnect, nil], .failed),
+      ([.cannotConnect], .unreachable),
       ([.cannotConnect, .cannotFindHost], .unreachable), ([.cannotConnect, .timedOut], .failed),
     ] as [([DownloadFailure.Code?], CommandLineSupport.ExitStatus)]
   )

@@ -157,7 +157,7 @@ struct ConfigurationTests {
     (#"{"continue-unvalidated": "yes"}"#, ": continue-unvalidated: expected true or false"),
     (
       #"{"max-concurrent": "many"}"#,
-      "Expected <n>: The maximum number of concurrent downloads, from 1."
+      "Expected <n>: The maximum number of concurrent downloads, from 1; by default 4"
     ),
     (#"{"max-concurrent": 0}"#, ": max-concurrent: --max-concurrent must be at least 1."),
     (#"{"limit-rate": "fast"}"#, ": limit-rate: "),

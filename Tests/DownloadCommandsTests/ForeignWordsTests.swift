@@ -45,12 +45,12 @@ struct ForeignWordsTests {
 
   @Test(
     arguments: [
-      ("-O", "use -o NAME"), ("--out", "use -o NAME"), ("-c", "always resumes"),
-      ("--continue", "always resumes"), ("-i", "--input-file"), ("-d", "--output-folder"),
-      ("--dir", "--output-folder"), ("-P", "--output-folder"), ("--split", "--connections N"),
-      ("-j", "--max-concurrent"), ("--transfers", "--max-concurrent"),
-      ("--insecure", "--ca-certificate"), ("--min-split-size", "--min-split"), ("-H", "--header"),
-      ("-A", "--user-agent"), ("-e", "--referer"), ("-b", "--cookie-file"), ("-u", "--netrc"),
+      ("-O", "use -o NAME"), ("--output-document", "use -o NAME"), ("-c", "always resumes"),
+      ("--continue", "always resumes"), ("-d", "--output-folder"), ("--json", "--json-events"),
+      ("-U", "use -A TEXT"), ("-P", "--output-folder"), ("--split", "--connections N"),
+      ("-Z", "--max-concurrent"), ("--transfers", "--max-concurrent"),
+      ("--insecure", "--ca-certificate"), ("--min-split-size", "--min-split"),
+      ("-b", "--cookie-file"), ("-u", "--netrc"),
       ("--user", "--netrc"), ("--max-download-limit", "--limit-rate"),
       ("--bwlimit", "--limit-rate"),
       ("-t", "--max-attempts"), ("--tries", "--max-attempts"), ("--retry", "--max-attempts"),
@@ -85,8 +85,8 @@ struct ForeignWordsTests {
   @Test(
     arguments: [
       ("start", "Did you mean 'run' (the engine) or 'resume' (a download)?"),
-      ("ls", "Did you mean 'list'?"), ("status", "Did you mean 'list', or 'stats'"),
-      ("show", "Did you mean 'inspect'?"), ("retry", "Did you mean 'resume'?"),
+      ("ps", "Did you mean 'list'?"), ("info", "Did you mean 'inspect'?"),
+      ("h.example/x", "Did you mean 'dlstore get h.example/x'?"),
       ("http://h/x", "Did you mean 'dlstore get http://h/x'?"), ("lst", "Did you mean 'list'?"),
     ]
   )
@@ -95,7 +95,7 @@ struct ForeignWordsTests {
     #expect(line.hasPrefix("Error: There is no command '\(word)'. \(hint)"), "\(line)")
   }
 
-  @Test(arguments: ["restar", "cancl", "remov", "purg", "restrt"])
+  @Test(arguments: ["restar", "cancl", "remov", "purg", "restrt", "rn", "rmm"])
   func `no destructive command is suggested for a mistyped word`(_ word: String) async {
     let line = await first(word)
     for command in ForeignWords.destructiveCommands { #expect(!line.contains("'\(command)'")) }

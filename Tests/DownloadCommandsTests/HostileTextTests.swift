@@ -195,7 +195,7 @@ struct HostileTextTests: StoreSuite {
         ["set", "http://a/1", "--filename", "2" + text], ["purge", "--tag", text, "--dry-run"],
         // Rejected by the argument parser.
         ["list", text], ["list", "--sort", text], ["list", "--\(text)"], ["list", "--limit", text],
-        [text], ["explain", "--stored", text], ["add", "http://b/1", "-o", "a/" + text],
+        [text], ["explain", "--stored", text], ["add", "http://b/1", "-o", "../" + text],
         ["run", "--transport", text], ["run", "--limit-rate", text],
         ["set", "x", "--priority", text],
         ["resume-data", "x", "--repair", text],

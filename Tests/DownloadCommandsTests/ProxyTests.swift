@@ -167,7 +167,7 @@ struct ProxyTests {
         ["--client-certificate", "f", "--transport", "urlsession"], "--transport async-http-client"
       ),
       (["--ca-certificate", "f", "--transport", "urlsession"], "--transport async-http-client"),
-      (["--timeout", "0s"], "at least 1s"), (["--retry-wait", "0s"], "at least 1s"),
+      (["--timeout", "0s"], "at least 1ms"), (["--retry-wait", "0"], "at least 1ms"),
       (["--retry-wait", "soon"], "such as 5s or 2m"),
     ]
   )

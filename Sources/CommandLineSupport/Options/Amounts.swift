@@ -8,14 +8,20 @@ package import ArgumentParser
 
 /// Byte counts in text; units are powers of 1024.
 package enum ByteAmount {
-  /// Parses `500K` or `2M`: digits, then optionally K, M, G or T; `nil` for anything else and zero.
+  /// Parses `500K`, `1.5M`, `2MB` or `2MiB`; `nil` for anything else and for less than one byte.
+  ///
+  /// The units K, M, G and T are the same with `B` and `iB`, in any case. Parts of a byte are
+  /// dropped.
   package static func parse(_ text: String) -> Int64? {
-    let shifts: [Character: Int64] = ["K": 10, "M": 20, "G": 30, "T": 40]
-    let shift = text.last.flatMap { shifts[Character($0.uppercased())] }
-    let digits = shift == nil ? text[...] : text.dropLast()
-    guard let count = Digits.number(digits), count > 0 else { return nil }
-    let (result, overflow) = count.multipliedReportingOverflow(by: 1 << (shift ?? 0))
-    return overflow ? nil : result
+    var rest = text.lowercased()[...]
+    let isBinary = rest.hasSuffix("ib")
+    if rest.hasSuffix("b") { rest.removeLast(isBinary ? 2 : 1) }
+    let shifts: [Character: Int128] = ["k": 10, "m": 20, "g": 30, "t": 40]
+    let shift = rest.last.flatMap { shifts[$0] }
+    if shift != nil { rest.removeLast() }
+    guard shift != nil || !isBinary, let (count, divisor) = Digits.decimal(rest) else { return nil }
+    let bytes = Int128(count) * (1 << (shift ?? 0)) / Int128(divisor)
+    return bytes > 0 ? Int64(exactly: bytes) : nil
   }
 
   /// Returns the count with about three digits: `1.5 MiB`.
@@ -102,7 +108,8 @@ package enum TimeSpan {
   }
 }
 
-/// A duration on the command line, in whole seconds: `45s`, `1d12h`.
+/// A duration on the command line: `45s`, `1d12h`, `500ms`, or a number of seconds such as `45` or
+/// `1.5`.
 package struct SpanArgument: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
   package let duration: Duration
 
@@ -113,19 +120,36 @@ package struct SpanArgument: ExpressibleByArgument, Sendable, Hashable, CustomSt
 
   /// Parses at most a year; `nil` for anything else.
   package init?(argument: String) {
-    guard let seconds = TimeSpan.parse(argument), seconds <= 365 * 86_400 else { return nil }
-    duration = .seconds(seconds)
+    let limit: Int64 = 365 * 86_400
+    if argument.hasSuffix("ms") {
+      guard let count = Digits.number(argument.dropLast(2)), count <= limit * 1000 else {
+        return nil
+      }
+      duration = .milliseconds(count)
+    } else if let (count, divisor) = Digits.decimal(
+      argument.hasSuffix("s") ? argument.dropLast() : argument[...]
+    ) {
+      guard count / divisor <= limit else { return nil }
+      duration = .milliseconds(Int64(Int128(count) * 1000 / Int128(divisor)))
+    } else {
+      guard let seconds = TimeSpan.parse(argument), seconds <= limit else { return nil }
+      duration = .seconds(seconds)
+    }
   }
 
-  package var description: String { "\(duration.components.seconds)s" }
+  package var description: String {
+    let (seconds, parts) = duration.components
+    let milliseconds = parts / 1_000_000_000_000_000
+    return milliseconds == 0 ? "\(seconds)s" : "\(seconds * 1000 + milliseconds)ms"
+  }
   package var defaultValueDescription: String { description }
 
-  /// Refuses a duration of less than a second.
+  /// Refuses a duration of less than a millisecond.
   ///
   /// - Throws: `ValidationError`.
   package func validate(_ option: String) throws(ValidationError) {
-    guard duration >= .seconds(1) else {
-      throw ValidationError("\(option) must be at least 1s.")
+    guard duration >= .milliseconds(1) else {
+      throw ValidationError("\(option) must be at least 1ms.")
     }
   }
 }
@@ -146,5 +170,20 @@ package enum Digits {
   package static func number(_ text: Substring) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int64(text)
+  }
+
+  /// Parses a number with at most nine decimals as a count and the power of ten that divides it;
+  /// `nil` for anything else and on overflow.
+  package static func decimal(_ text: Substring) -> (count: Int64, divisor: Int64)? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard let whole = number(parts[0]) else { return nil }
+    guard parts.count > 1 else { return (whole, 1) }
+    guard parts.count == 2, parts[1].utf8.count <= 9, let rest = number(parts[1]) else {
+      return nil
+    }
+    let divisor = parts[1].utf8.reduce(Int64(1)) { power, _ in power * 10 }
+    let (scaled, overflow) = whole.multipliedReportingOverflow(by: divisor)
+    let (count, carry) = scaled.addingReportingOverflow(rest)
+    return overflow || carry ? nil : (count, divisor)
   }
 }

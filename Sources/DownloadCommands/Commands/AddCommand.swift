@@ -52,11 +52,22 @@ struct AddCommand: AsyncParsableCommand {
       let store = try RecordStore(at: path)
       var requests = try source.nextBatch()
       transfer.apply(to: &requests)
+      try setRoot(of: &requests, in: store)
       requests[0].isPaused = paused
       return try take(partial, for: requests[0], in: store)
     }
     try addAll(of: &source, toStoreAt: path).compact(storeAt: path, command: "dlstore compact")
     if !source.isComplete { throw CommandFailure(.failed) }
+  }
+
+  /// The folder of `-o` with an absolute path, which is made if it is missing.
+  private var folder: String? {
+    get throws { try what.place?.root.map { try Folder.made(at: $0) } }
+  }
+
+  private func setRoot(of requests: inout [DownloadRequest], in store: RecordStore) throws {
+    guard let root = try folder.map({ try store.root(at: $0) }) else { return }
+    for index in requests.indices { requests[index].root = root }
   }
 
   /// Adds the downloads in batches, and closes the store.
@@ -70,7 +81,8 @@ struct AddCommand: AsyncParsableCommand {
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if paused { for index in requests.indices { requests[index].isPaused = true } }
-      try source.checkPlaces(of: requests, store)
+      try source.checkPlaces(of: requests, inFolder: try folder, store)
+      try setRoot(of: &requests, in: store)
       // On this thread: the allocator keeps a heap for each thread, so that batches on changing
       // threads would need a third more memory.
       let added = try store.addNow(requests)

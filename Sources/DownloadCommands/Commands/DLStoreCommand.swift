@@ -94,6 +94,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
         if let command = command as? any EngineCommand, Worker.current == nil {
+          if let command = command as? GetCommand, command.readsInput { try SpooledInput.spool() }
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
             environment: configuration.workerEnvironment.merging(
@@ -173,7 +174,11 @@ package struct DLStoreCommand: AsyncParsableCommand {
     let value = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
     let spellings = scan.arguments.flatMap(\.spellings).filter { $0.hasPrefix("--") }
     let hint =
-      ForeignWords.hint(forOption: name, value: value).map { " \($0)." }
+      ForeignWords.hint(
+        forOption: name,
+        value: value,
+        isList: !spellings.contains("--json-events")
+      ).map { " \($0)." }
       ?? (name.hasPrefix("--") ? Suggestion.text(for: name, among: spellings) : "")
     let head = first[...end] + ":" + hint
     let text =

@@ -13,7 +13,7 @@ struct GetCommand: EngineCommand {
     discussion: """
       Files go into the current folder unless --output-folder is given; a known URL keeps its \
       folder, and another one is refused. The exit code is 0 only if every download is complete, \
-      and 69 if no server could be reached. If another engine runs on the store, 'get' waits for \
+      and 69 if no server could be reached; if a part of several downloads is complete, it is 1. If another engine runs on the store, 'get' waits for \
       it, shows the progress of its own downloads, and goes on by itself when that engine ends \
       first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
       command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
@@ -32,6 +32,7 @@ struct GetCommand: EngineCommand {
   @OptionGroup var hooks: HookOptions
 
   @Option(
+    name: [.customLong("output-folder"), .customLong("dir")],
     help: ArgumentHelp("The folder for the files; created if missing.", valueName: "folder"),
     completion: .directory
   )
@@ -43,23 +44,31 @@ struct GetCommand: EngineCommand {
   var noWait = false
 
   func validate() throws {
-    // A restarted worker reads the files again.
-    for (option, file) in what.files {
+    guard what.place?.root == nil || outputFolder == nil else {
+      throw ValidationError("-o with an absolute path and --output-folder cannot be combined.")
+    }
+    // A restarted worker reads the files again. Standard input is kept for it.
+    for (option, file) in what.files where file != "-" {
       let attributes = try? FileManager.default.attributesOfItem(
         atPath: URL(filePath: file).resolvingSymlinksInPath().path
       )
       let isRegular = attributes?[.type].map { $0 as? FileAttributeType == .typeRegular }
-      guard file != "-", isRegular != false else {
+      guard isRegular != false else {
         throw ValidationError(
-          "'get' reads \(option) from a regular file; use 'add' for a pipe, then 'run'."
+          "'get' reads \(option) from a regular file, or from standard input with '-'."
         )
       }
     }
   }
 
+  /// Whether a list is read from standard input.
+  var readsInput: Bool { what.files.contains { $0.path == "-" } }
+
   func run() async throws {
+    if readsInput { SpooledInput.rewind() }
     var source = try await RequestSource(what, limits.client)
-    let folder = try Folder.made(at: outputFolder ?? ".")
+    let givenFolder = what.place?.root ?? outputFolder
+    let folder = try Folder.made(at: givenFolder ?? ".")
     try Folder.requireWritable(folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     var urls: Set<String> = []
@@ -68,7 +77,7 @@ struct GetCommand: EngineCommand {
       transfer.apply(to: &requests)
       urls.formUnion(requests.map(\.url))
       if Worker.current?.isRestarted != true {
-        try source.checkPlaces(of: requests, inFolder: outputFolder == nil ? nil : folder, store)
+        try source.checkPlaces(of: requests, inFolder: givenFolder == nil ? nil : folder, store)
       }
       complete.formUnion(try add(requests, folder, to: store))
     }
@@ -183,10 +192,15 @@ struct GetCommand: EngineCommand {
   static func status(of records: [DownloadRecord]) -> ExitStatus {
     let missing = records.filter { $0.state != .completed }
     guard !missing.isEmpty else { return .done }
-    let isUnreachable = missing.allSatisfy { record in
-      guard record.state == .failedPermanent, let last = record.attempts.last else { return false }
-      return ExitStatus(last.failure.code) == .unreachable
-    }
+    // A script repeats the whole command later after 69, and looks at the failures after 1.
+    let isUnreachable =
+      missing.count == records.count
+      && missing.allSatisfy { record in
+        guard record.state == .failedPermanent, let last = record.attempts.last else {
+          return false
+        }
+        return ExitStatus(last.failure.code) == .unreachable
+      }
     return isUnreachable ? .unreachable : .failed
   }
 }

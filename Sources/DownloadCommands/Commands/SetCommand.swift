@@ -93,7 +93,10 @@ struct SetCommand: AsyncParsableCommand {
       "The rate limit, such as 500K or 2M; also while the download runs.",
       valueName: "bytes/s|none"
     ),
-    transform: { text in text == "none" ? .none : .value(try ByteAmount.rate(text)) }
+    transform: { text in
+      let limit = try ByteAmount.limit(text)
+      return limit == 0 ? .none : .value(limit)
+    }
   )
   var rateLimit: Change<Int64>?
 

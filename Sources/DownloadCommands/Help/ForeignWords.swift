@@ -11,17 +11,25 @@ enum ForeignWords {
   /// - Parameters:
   ///   - name: The option with its dashes.
   ///   - value: The word after it; `nil` if there is none.
+  ///   - isList: Whether the command prints downloads, and not events.
   /// - Returns: A sentence without a full stop.
-  static func hint(forOption name: String, value: String? = nil) -> String? {
+  static func hint(
+    forOption name: String,
+    value: String? = nil,
+    isList: Bool = true
+  ) -> String? {
     // curl's -x is a proxy, and aria2c's a number of connections.
     if name == "-x", let value, Int(value) == nil { return "use --proxy URL" }
+    if name == "--json", !isList { return "use --json-events" }
     if name == "-k", let value, value.first?.isNumber == true { return "use --min-split BYTES" }
     return options[name]
   }
 
   /// Returns the hint for a word in the place of a command; `nil` if it is not known.
   static func hint(forCommand word: String) -> String? {
-    if word.contains("://") { return "did you mean 'dlstore get \(word)'?" }
+    if word.contains("://") || URLText.completed(word) != nil {
+      return "did you mean 'dlstore get \(word)'?"
+    }
     return commands[word]
   }
 
@@ -35,18 +43,17 @@ enum ForeignWords {
 
   private static let table: [(names: String, hint: String)] = [
     (
-      "-O --out --output --output-document --remote-name",
+      "-O --output-document --remote-name",
       "use -o NAME; the server's name is the default"
     ),
     ("-c -C --continue --continue-at", "a download always resumes; no option is needed"),
-    ("-i", "use --input-file FILE"),
     (
-      "-d -P --dir --directory-prefix --output-dir --output-directory",
+      "-d -P --directory-prefix --output-dir --output-directory",
       "use --output-folder FOLDER, or --folder FOLDER below it"
     ),
     ("-x -s --split --max-connection-per-server", "use --connections N"),
     (
-      "-j -Z --transfers --max-concurrent-downloads --parallel --parallel-max",
+      "-Z --transfers --max-concurrent-downloads --parallel --parallel-max",
       "use --max-concurrent N"
     ),
     (
@@ -57,8 +64,8 @@ enum ForeignWords {
     ("-E --cert --certificate", "use --client-certificate FILE"),
     ("--key --private-key", "use --client-key FILE"),
     ("--min-split-size", "use --min-split BYTES"),
-    ("-H", "use --header 'Name: value'"), ("-A -U", "use --user-agent TEXT"),
-    ("-e", "use --referer URL"), ("-b --cookie --load-cookies", "use --cookie-file FILE"),
+    ("-U", "use -A TEXT, or --proxy URL for a proxy"),
+    ("-b --cookie --load-cookies", "use --cookie-file FILE"),
     (
       "-u --user --http-user --http-passwd --http-password --password",
       "use --netrc, or --header 'Authorization: …'"

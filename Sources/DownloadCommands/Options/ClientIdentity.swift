@@ -6,6 +6,7 @@ internal import CommandLineSupport
 /// They are also settings.
 struct ClientIdentity: ParsableArguments {
   @Option(
+    name: [.customShort("A"), .customLong("user-agent")],
     help: ArgumentHelp("The header field User-Agent, stored with the download.", valueName: "text")
   )
   var userAgent: String?

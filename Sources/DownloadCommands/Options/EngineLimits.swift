@@ -4,11 +4,24 @@ internal import DownloadSync
 
 /// Options that limit what an engine does.
 struct EngineLimits: ParsableArguments {
-  @Option(help: ArgumentHelp("The maximum number of concurrent downloads, from 1.", valueName: "n"))
-  var maxConcurrent = ConcurrencyLimits().maximumRunning
+  @Option(
+    name: [.customShort("j"), .customLong("max-concurrent")],
+    help: ArgumentHelp(
+      "The maximum number of concurrent downloads, from 1; by default 4, or --connections if that "
+        + "is more.",
+      valueName: "n"
+    )
+  )
+  var maxConcurrent: Int?
 
-  @Option(help: ArgumentHelp("The maximum number of downloads per host, from 1.", valueName: "n"))
-  var perHost = ConcurrencyLimits().maximumPerHost
+  @Option(
+    help: ArgumentHelp(
+      "The maximum number of downloads per host, from 1; by default 4, or --connections if that is "
+        + "more.",
+      valueName: "n"
+    )
+  )
+  var perHost: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -41,10 +54,10 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The total download rate limit, such as 500K or 2M; K, M and G are powers of 1024.",
+      "The total download rate limit, such as 500K or 2M, or none; K, M and G are powers of 1024.",
       valueName: "bytes/s"
     ),
-    transform: ByteAmount.rate
+    transform: ByteAmount.limit
   )
   var limitRate: Int64?
 
@@ -106,8 +119,10 @@ struct EngineLimits: ParsableArguments {
   func validate() throws {
     try retryWait.validate("--retry-wait")
     guard maxAttempts >= 1 else { throw ValidationError("--max-attempts must be at least 1.") }
-    guard maxConcurrent >= 1 else { throw ValidationError("--max-concurrent must be at least 1.") }
-    guard perHost >= 1 else { throw ValidationError("--per-host must be at least 1.") }
+    guard maxConcurrent ?? 1 >= 1 else {
+      throw ValidationError("--max-concurrent must be at least 1.")
+    }
+    guard perHost ?? 1 >= 1 else { throw ValidationError("--per-host must be at least 1.") }
     guard connections >= 1 else { throw ValidationError("--connections must be at least 1.") }
   }
 
@@ -133,8 +148,7 @@ struct EngineLimits: ParsableArguments {
   ///
   /// - Throws: `ValidationError`.
   private static func time(_ text: String) throws(ValidationError) -> SpanArgument {
-    let number = Digits.number(text[...]).map { "\($0)s" }
-    guard let span = SpanArgument(argument: number ?? text), span.duration >= .seconds(1) else {
+    guard let span = SpanArgument(argument: text), span.duration >= .seconds(1) else {
       throw ValidationError("'\(text)' is not a duration of at least 1s such as 30s or 2m.")
     }
     return span
@@ -142,16 +156,40 @@ struct EngineLimits: ParsableArguments {
 
   /// The defaults, by name, of options with a `transform`, which ArgumentParser does not describe.
   static let transformedDefaults = [
+    "max-concurrent": "\(ConcurrencyLimits().maximumRunning)",
+    "per-host": "\(ConcurrencyLimits().maximumPerHost)",
     "min-split": "\(ByteAmountSetting(byteCount: SplitOptions().minimumLength))",
     "preallocate": "\(EngineOptions().preallocation)",
     "lowest-speed": "\(ByteAmountSetting(byteCount: EngineOptions().lowestSpeed))",
     "lowest-speed-time": "\(SpanArgument(EngineOptions().lowestSpeedTime))",
   ]
 
+  /// The limits of the engine: a connection of a file takes a place of both, so `--connections` raises
+  /// those that are not given.
+  var concurrency: ConcurrencyLimits {
+    let usual = ConcurrencyLimits()
+    return ConcurrencyLimits(
+      maximumRunning: maxConcurrent ?? max(usual.maximumRunning, connections),
+      maximumPerHost: perHost ?? max(usual.maximumPerHost, connections)
+    )
+  }
+
+  /// Says that fewer connections than `--connections` are used; `nil` if all are.
+  var connectionNotice: String? {
+    let limits = concurrency
+    let used = min(limits.maximumRunning, limits.maximumPerHost)
+    guard used < connections else { return nil }
+    let option = limits.maximumPerHost == used ? "--per-host" : "--max-concurrent"
+    return "a file gets \(used) of \(connections) connections: \(option) is \(used)"
+  }
+
+  /// The total rate limit; `nil` for none.
+  private var rateLimit: Int64? { limitRate == 0 ? nil : limitRate }
+
   /// The options for an engine in this process.
   var engineOptions: EngineOptions {
     var options = EngineOptions()
-    options.limits = ConcurrencyLimits(maximumRunning: maxConcurrent, maximumPerHost: perHost)
+    options.limits = concurrency
     options.split.maximumConnections = connections
     options.split.minimumLength = minSplit.byteCount
     options.preallocation = preallocate
@@ -178,11 +216,14 @@ struct EngineLimits: ParsableArguments {
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
   func makeTransport() throws -> any RateLimitedTransport {
-    try client.makeTransport(connectionsPerHost: max(16, perHost), bytesPerSecond: limitRate)
+    try client.makeTransport(
+      connectionsPerHost: max(16, concurrency.maximumPerHost),
+      bytesPerSecond: rateLimit
+    )
   }
 
   /// Changes the rate limit of the transport by the schedule; `nil` without a schedule.
   var rateFollower: RateFollower? {
-    limitSchedule.map { RateFollower(schedule: $0, otherLimit: limitRate) }
+    limitSchedule.map { RateFollower(schedule: $0, otherLimit: rateLimit) }
   }
 }

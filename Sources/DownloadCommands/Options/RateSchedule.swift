@@ -32,7 +32,7 @@ struct RateSchedule: Sendable, Hashable {
       let times = words[0].split(separator: "-", omittingEmptySubsequences: false)
       guard words.count == 2, times.count == 2, let start = ClockTime.minute(times[0]),
         let end = ClockTime.minute(times[1], allowsMidnight: true), start != end,
-        words[1] == "none" || ByteAmount.parse(String(words[1])) != nil
+        words[1] == "none" || words[1] == "0" || ByteAmount.parse(String(words[1])) != nil
       else {
         throw ValidationError(
           "'\(part)' is not a window with a rate, such as 08:00-18:00=2M or 22:00-06:00=none."

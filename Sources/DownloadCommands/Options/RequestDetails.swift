@@ -8,6 +8,7 @@ struct RequestDetails: ParsableArguments {
   @OptionGroup var identity: ClientIdentity
 
   @Option(
+    name: [.customShort("e"), .customLong("referer")],
     help: ArgumentHelp(
       "The header field Referer, stored with the download, without user info and fragment.",
       valueName: "url"

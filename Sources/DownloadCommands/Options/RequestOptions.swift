@@ -9,10 +9,13 @@ struct RequestOptions: ParsableArguments {
   var urls: [String] = []
 
   @Option(
-    name: .customShort("o"),
-    help: ArgumentHelp("The file name; only with one URL.", valueName: "name")
+    name: [.customShort("o"), .customLong("output"), .customLong("out")],
+    help: ArgumentHelp(
+      "The file name, or a path: relative to the folder for files, or absolute; only with one URL.",
+      valueName: "path"
+    )
   )
-  var filename: String?
+  var output: String?
 
   @Option(
     help: ArgumentHelp(
@@ -72,7 +75,7 @@ struct RequestOptions: ParsableArguments {
   var checksum: String?
 
   @Option(
-    name: .customLong("header"),
+    name: [.customShort("H"), .customLong("header")],
     parsing: .singleValue,
     help: ArgumentHelp("A header field to send; repeatable.", valueName: "'name: value'")
   )
@@ -89,9 +92,10 @@ struct RequestOptions: ParsableArguments {
   var type: String?
 
   @Option(
+    name: [.customShort("i"), .customLong("input-file")],
     help: ArgumentHelp(
       "A list of downloads: one URL per line, or aria2's input file format (out, dir, checksum, "
-        + "header, referer, user-agent, gid, pause); with 'add', '-' is standard input.",
+        + "header, referer, user-agent, gid, pause); '-' is standard input.",
       valueName: "file"
     ),
     completion: .file()
@@ -100,8 +104,8 @@ struct RequestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The files of a Metalink document (.meta4) with their mirrors and digests; with 'add', '-' is "
-        + "standard input.",
+      "The files of a Metalink document (.meta4) with their mirrors and digests; '-' is standard "
+        + "input.",
       valueName: "file|url"
     ),
     completion: .file()
@@ -135,15 +139,19 @@ struct RequestOptions: ParsableArguments {
       throw ValidationError("--metalink-location requires --metalink.")
     }
     let isOne = urls.count == 1 && inputFile == nil && metalink == nil
-    guard isOne || filename == nil else { throw ValidationError("-o requires exactly one URL.") }
+    guard isOne || output == nil else { throw ValidationError("-o requires exactly one URL.") }
     guard isOne || checksum == nil else {
       throw ValidationError("--checksum requires exactly one URL.")
     }
     guard isOne || mirrors.isEmpty else {
       throw ValidationError("--mirror requires exactly one URL.")
     }
-    if let filename, !FileName.isPlain(filename) {
-      throw ValidationError("-o must be a file name, not '\(filename)'; use --folder for a folder.")
+    if let output {
+      do throws(OutputPath.Problem) {
+        _ = try OutputPath(output, below: folder)
+      } catch {
+        throw ValidationError(error.message)
+      }
     }
     guard checksum == nil || details.checksumFiles.isEmpty else {
       throw ValidationError("--checksum and --checksum-file cannot be combined.")
@@ -162,6 +170,11 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
+  /// The path of `-o`; `nil` if it is not given.
+  ///
+  /// Valid after ``validate()``.
+  var place: OutputPath? { output.flatMap { try? OutputPath($0, below: folder) } }
+
   /// The files that are read, each with its option.
   var files: [(option: String, path: String)] {
     let metalinkFile = metalink.flatMap { MetalinkSource.isURL($0) ? nil : $0 }
@@ -173,7 +186,7 @@ struct RequestOptions: ParsableArguments {
   func request(for url: String) throws -> DownloadRequest {
     var request = DownloadRequest(url: url)
     request.collision = ifExists
-    request.folder = folder ?? ""
+    request.folder = place?.folder ?? folder ?? ""
     request.tags = Set(tags)
     request.priority = priority
     request.type = type

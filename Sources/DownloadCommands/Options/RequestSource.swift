@@ -34,12 +34,14 @@ struct RequestSource: ~Copyable {
       completion: try options.details.read(at: Date())
     )
     var requests: [DownloadRequest] = []
-    if let name = options.filename { FileNameNotice.say(name, "-o") }
-    for url in options.urls {
+    let place = options.place
+    if let name = place?.name { FileNameNotice.say(name, "-o") }
+    let typed = try options.urls.map(URLText.typed)
+    for url in typed {
       try RecordIdentity.validate(url)
       for mirror in options.mirrors { try RecordIdentity.validate(mirror) }
       var request = try options.request(for: url)
-      request.filename = options.filename
+      request.filename = place?.name
       request.mirrors = options.mirrors
       request.digest = try options.checksum.map(Digest.init)
       try details.completion.complete(&request)
@@ -78,7 +80,7 @@ struct RequestSource: ~Copyable {
     var lines: LineReader?
     if let path = options.inputFile { lines = try LineReader(path) }
     path = options.inputFile ?? ""
-    urls = Set(options.urls.map { StoredText($0) })
+    urls = Set(typed.map { StoredText($0) })
     self.details = details
     self.requests = requests
     self.lines = consume lines

@@ -8,10 +8,10 @@ struct TransferOptions: ParsableArguments {
   @Option(
     name: .customLong("limit-rate-per-download"),
     help: ArgumentHelp(
-      "The rate limit of each of these downloads, such as 500K or 2M; stored.",
+      "The rate limit of each of these downloads, such as 500K or 2M, or none; stored.",
       valueName: "bytes/s"
     ),
-    transform: ByteAmount.rate
+    transform: ByteAmount.limit
   )
   var bytesPerSecond: Int64?
 
@@ -37,7 +37,9 @@ struct TransferOptions: ParsableArguments {
   /// Applies the options that are given; they override those of an input file.
   func apply(to requests: inout [DownloadRequest]) {
     for index in requests.indices {
-      if let bytesPerSecond { requests[index].bytesPerSecond = bytesPerSecond }
+      if let bytesPerSecond {
+        requests[index].bytesPerSecond = bytesPerSecond == 0 ? nil : bytesPerSecond
+      }
       if let connections { requests[index].connections = connections }
       if let notBefore { requests[index].notBefore = notBefore }
     }
@@ -63,8 +65,15 @@ extension ByteAmount {
   /// - Throws: `ValidationError`.
   static func rate(_ text: String) throws(ValidationError) -> Int64 {
     guard let rate = parse(text) else {
-      throw ValidationError("'\(text)' is not a positive byte count such as 500K or 2M.")
+      throw ValidationError("'\(text)' is not a number of bytes such as 500K, 1.5M or 2MiB.")
     }
     return rate
+  }
+
+  /// Parses a rate limit, which is 0 for `0` and `none`: no limit.
+  ///
+  /// - Throws: `ValidationError`.
+  static func limit(_ text: String) throws(ValidationError) -> Int64 {
+    text == "0" || text.lowercased() == "none" ? 0 : try rate(text)
   }
 }

@@ -51,6 +51,7 @@ struct EngineSession {
       options.interceptorDeadline = URLSupplier.timeLimit + .seconds(10)
       options.retry.maximumRefusals = URLSupplier.maximumRefusals
     }
+    if !display.quiet, let notice = limits.connectionNotice { Output.current.say(notice) }
     transport = try limits.makeTransport()
     rateFollower = limits.rateFollower
     self.display = ProgressDisplay(
