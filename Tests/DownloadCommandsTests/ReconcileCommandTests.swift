@@ -58,7 +58,11 @@ struct ReconcileCommandTests: StoreSuite {
   @Test func `reconcile without --apply prints its actions and performs none`() async throws {
     let partial = try await interrupted()
     let id = RecordIdentity.id(forURL: url)
-    let result = await dlstore("--store", store, "reconcile")
+    let sentences = await dlstore("--store", store, "reconcile")
+    #expect(sentences.status == .done && sentences.lines.count == 3)
+    let sentence = "cuts the partial file to the committed bytes, then continues after 40 bytes"
+    #expect(sentences.lines[1].contains("\(id)  waiting  \(sentence)  x"), "\(sentences.output)")
+    let result = await dlstore("--store", store, "reconcile", "--verbose")
     #expect(result.status == .done)
     #expect(result.lines.count == 3)
     let words = result.lines[1].split(separator: " ", omittingEmptySubsequences: true)
@@ -77,7 +81,7 @@ struct ReconcileCommandTests: StoreSuite {
     try makeFile(orphan, 7, age: 3_600)
     // Young however long the test takes.
     try makeFile(young, 7, age: -3_600)
-    let planned = await dlstore("--store", store, "reconcile")
+    let planned = await dlstore("--store", store, "reconcile", "-v")
     #expect(planned.lines.contains { $0.contains("N4") && $0.hasSuffix(orphan) })
     let result = await dlstore("--store", store, "reconcile", "--apply")
     #expect(result.status == .done)
@@ -86,9 +90,30 @@ struct ReconcileCommandTests: StoreSuite {
     #expect(size(orphan) == nil)
     #expect(size(young) == 7)
     #expect(try RecordStore(at: store).record(matching: url).state == .waiting)
-    let again = await dlstore("--store", store, "reconcile", "--apply")
+    let again = await dlstore("--store", store, "reconcile", "--apply", "-v")
     #expect(again.lines.last == "reconciled: 1 active record, 0 orphans")
     #expect(again.output.contains("Z2+P7"))
+  }
+
+  @Test func `every decision of the rule table has a sentence`() {
+    for action in ReconcileAction.allCases where action != .plan && action != .planFromPartial {
+      #expect(DecisionSentence.text(of: action)?.isEmpty == false)
+    }
+    for reconcileCase in ReconcileCase.all() {
+      let decision = Reconciler.decide(reconcileCase)
+      let text = DecisionSentence.text(decision, received: 5)
+      // A decision that does something says so.
+      #expect(text.hasPrefix("does nothing") == decision.steps.isEmpty, "\(decision): \(text)")
+    }
+  }
+
+  @Test func `inspect says what happens next, and -v by which rule`() async throws {
+    _ = try await interrupted()
+    let plain = await dlstore("--store", store, "inspect", url)
+    #expect(plain.output.contains("the engine cuts the partial file to the committed bytes, then"))
+    #expect(!plain.output.contains("Z1+P8"))
+    let verbose = await dlstore("--store", store, "inspect", url, "-v")
+    #expect(verbose.output.contains("Z1+P8: plan; truncate to the committed bytes; range"))
   }
 
   @Test func `reconcile as JSON has records and orphans, and redacts secrets`() async throws {

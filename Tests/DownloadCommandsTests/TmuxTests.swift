@@ -164,16 +164,66 @@ import CommandTestSupport
       let screen = try await terminal.wait { lines in
         lines.contains { $0.contains("one.bin") && $0.contains("KiB/s") && $0.contains("[") }
       }
-      #expect(screen.last?.contains("1 remaining") == true && !screen.contains("before"))
+      #expect(screen.first?.contains("1 remaining") == true && !screen.contains("before"))
       try terminal.resize(columns: 40, lines: 10)
       try await terminal.wait { lines in
         // The least important columns are dropped, and nothing wraps.
-        lines.contains { $0.contains("running") && $0.contains("one.bin") } && lines.count == 3
+        lines.contains { $0.contains("running") && $0.contains("one.bin") } && lines.count == 4
           && !lines.contains { $0.contains("SIZE") }
       }
       try terminal.press("C-c")
       try await terminal.wait { $0.last == "$" && $0.contains("before") }
       engine.send(SIGKILL)
+    }
+
+    @Test(arguments: [60, 80, 200])
+    func `keys of list --watch pause, resume, retry, filter, sort and quit`(
+      columns: Int
+    )
+      async throws
+    {
+      for name in ["a.bin", "b.bin", "c.bin"] {
+        _ = await dlstore("--store", store, "add", "http://h/\(name)")
+      }
+      try change("http://h/b.bin") { record in
+        record.state = .failedPermanent
+        let failure = DownloadFailure(.notFound, "the server has no such file")
+        record.attempts = [Attempt(at: Date(), url: "", failure: failure, received: 0)]
+      }
+      func state(_ name: String) throws -> String {
+        try RecordStore(at: store, access: .readOnly).record(matching: "http://h/\(name)").state
+          .rawValue
+      }
+      let terminal = try await terminal(columns: columns, lines: 10)
+      try terminal.type("clear; dlstore list --watch; echo status $?")
+      // The failed one is first, and selected, with its reason.
+      var screen = try await terminal.wait { lines in
+        lines.contains { $0.hasPrefix(">") && $0.contains("b.bin") && $0.contains("the server") }
+      }
+      #expect(screen.allSatisfy { $0.count <= columns } && screen.count <= 10)
+      #expect(screen.last?.hasPrefix("q quit") == true)
+      try terminal.press("j")
+      try await terminal.wait { $0.contains { $0.hasPrefix(">") && $0.contains("a.bin") } }
+      try terminal.press("p")
+      try await terminal.wait { $0.last == "paused a.bin" }
+      #expect(try state("a.bin") == "paused")
+      try terminal.press("r")
+      try await terminal.wait { $0.last == "resumed a.bin" }
+      #expect(try state("a.bin") == "waiting")
+      try terminal.press("f")
+      try terminal.press("f")
+      screen = try await terminal.wait { !$0.contains { $0.contains("a.bin") } }
+      #expect(screen.contains { $0.contains("b.bin") })
+      try terminal.press("t")
+      try await terminal.wait { $0.last == "resumed b.bin" }
+      #expect(try state("b.bin") == "waiting")
+      try terminal.press("s")
+      try terminal.press("q")
+      try await terminal.wait { $0.contains("status 0") && $0.last == "$" }
+      #expect(try terminal.isCursorVisible)
+      // The terminal echoes again.
+      try terminal.type("echo visi''ble")
+      try await terminal.wait { $0.contains("visible") && $0.contains("$ echo visi''ble") }
     }
   }
 #endif

@@ -30,6 +30,9 @@ struct InspectCommand: AsyncParsableCommand {
   @Flag(help: "Print a JSON object, or an array of them unless one name is given.")
   var json = false
 
+  @Flag(name: .shortAndLong, help: "Also show the rules by which the engine decides.")
+  var verbose = false
+
   @Flag(help: "Show secrets unredacted.")
   var revealSecrets = false
 
@@ -87,8 +90,13 @@ struct InspectCommand: AsyncParsableCommand {
     let entry = DownloadEntry(record, roots, engineRuns: engineRuns)
     let headers = try store.headers(of: record)
     guard json else {
-      return InspectionText.lines(of: entry, headers: headers, revealsSecrets: revealSecrets)
-        .joined(separator: "\n")
+      return InspectionText.lines(
+        of: entry,
+        headers: headers,
+        revealsSecrets: revealSecrets,
+        isVerbose: verbose
+      )
+      .joined(separator: "\n")
     }
     return RecordJSON.inspection(of: entry, headers: headers, revealsSecrets: revealSecrets)
       .prettyText

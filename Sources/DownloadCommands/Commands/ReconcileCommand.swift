@@ -34,6 +34,9 @@ struct ReconcileCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
+  @Flag(name: .shortAndLong, help: "Print rules and actions instead of sentences.")
+  var verbose = false
+
   func run() async throws {
     let store = try RecordStore(
       at: location.resolved(),
@@ -52,7 +55,12 @@ struct ReconcileCommand: AsyncParsableCommand {
       found = try Reconciliation.ofActive(in: store, now: Date())
       orphans = try Reconciliation.orphans(in: store)
     }
-    let report = ReconcileReport(found: found, orphans: orphans.files, isApplied: apply)
+    let report = ReconcileReport(
+      found: found,
+      orphans: orphans.files,
+      isApplied: apply,
+      isVerbose: verbose
+    )
     let text = json ? report.json.prettyText + "\n" : report.text
     if apply {
       try Output.current.report(text)

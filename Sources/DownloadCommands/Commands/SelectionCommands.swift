@@ -72,7 +72,10 @@ struct RetryCommand: SelectionCommand {
   func validate() throws {}
 
   var command: DownloadCommand { .resume(immediately: false) }
-  var states: [DownloadState]? { [.failedPermanent, .failedRetryable] }
+  /// The states of failed downloads.
+  static let states: [DownloadState] = [.failedPermanent, .failedRetryable]
+
+  var states: [DownloadState]? { Self.states }
   var verb: String { "resumed" }
 }
 

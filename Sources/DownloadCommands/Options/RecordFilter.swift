@@ -49,6 +49,9 @@ struct StateFilter: ParsableArguments {
     return wanted.isEmpty ? .none : state.isIn(wanted)
   }
 
+  /// The option as words of a command line.
+  var arguments: [String] { states.flatMap { ["--state", $0.joined(separator: ",")] } }
+
   /// The option as the user would write it; empty if it was not given.
   var words: [String] { states.map { "--state '\($0.joined(separator: ","))'" } }
 }
@@ -84,6 +87,9 @@ struct RecordFilter: ParsableArguments {
     for tag in tags { condition = DownloadRecord.columns.tags.contains(tag) && condition }
     return condition
   }
+
+  /// The options as words of a command line.
+  var arguments: [String] { state.arguments + tags.flatMap { ["--tag", $0] } }
 
   /// The options as the user would write them.
   var words: [String] { state.words + tags.map { "--tag '\($0)'" } }

@@ -46,6 +46,11 @@ struct URLFilter: ParsableArguments {
     return condition
   }
 
+  /// The options as words of a command line.
+  var arguments: [String] {
+    (pattern.map { ["--match", $0] } ?? []) + (host.map { ["--host", $0] } ?? [])
+  }
+
   /// The options as the user would write them.
   var words: [String] {
     [pattern.map { "--match '\($0)'" }, host.map { "--host '\($0)'" }].compactMap { $0 }
@@ -67,6 +72,9 @@ struct RecordPatternFilter: ParsableArguments {
     let condition = url.condition
     return type.map { DownloadRecord.columns.type == $0 && condition } ?? condition
   }
+
+  /// The options as words of a command line.
+  var arguments: [String] { url.arguments + (type.map { ["--type", $0] } ?? []) }
 
   /// The options as the user would write them.
   var words: [String] { url.words + (type.map { ["--type '\($0)'"] } ?? []) }

@@ -36,6 +36,9 @@ struct SelectionOptions: ParsableArguments {
   /// The options as the user would write them.
   var text: String { (filter.words + pattern.words).joined(separator: " ") }
 
+  /// The words with which another command selects the same downloads.
+  var arguments: [String] { filter.arguments + pattern.arguments + names }
+
   /// Looks up the names, and returns the condition that selects the downloads.
   ///
   /// - Throws: `StoreError`.

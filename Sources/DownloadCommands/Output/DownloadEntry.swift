@@ -102,12 +102,15 @@ struct NextStep: Sendable, Equatable {
   var rule: String
   /// The actions, joined by `; ` in their order, or `nothing`.
   var action: String
+  /// What the engine does, for people.
+  var sentence: String
 
   /// `nil` if the store has no root of the record's name.
   init?(of entry: DownloadEntry, now: Date = Date()) {
     guard let files = entry.files else { return nil }
     let decision = Reconciler.decide(ReconcileCase(record: entry.record, files: files, now: now))
     rule = decision.ruleNames
+    sentence = DecisionSentence.text(decision, received: entry.record.received)
     action = decision.steps.isEmpty ? "nothing" : decision.steps.joined(separator: "; ")
   }
 }

@@ -9,7 +9,8 @@ enum InspectionText {
   static func lines(
     of entry: DownloadEntry,
     headers: [HeaderField],
-    revealsSecrets: Bool
+    revealsSecrets: Bool,
+    isVerbose: Bool = false
   ) -> [String] {
     let record = entry.record
     let url = { (url: String) in revealsSecrets ? url : Redaction.url(url) }
@@ -46,7 +47,8 @@ enum InspectionText {
     if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }
     rows += history(of: entry, revealsSecrets)
     if let next = NextStep(of: entry) {
-      rows.append(("next", next.rule + (next.action == "nothing" ? "" : ": \(next.action)")))
+      rows.append(("next", "the engine \(next.sentence)"))
+      if isVerbose { rows.append(("rules", "\(next.rule): \(next.action)")) }
     }
     rows.append(("turn", QueuePositionText.text(of: record, revealsSecrets: revealsSecrets) ?? ""))
     let width = rows.map(\.0.count).max() ?? 0

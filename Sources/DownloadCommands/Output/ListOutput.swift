@@ -1,5 +1,6 @@
 internal import CommandLineSupport
 internal import DownloadStore
+internal import Foundation
 internal import ObjectStore
 
 /// A list of downloads in one format.
@@ -78,10 +79,21 @@ struct ListOutput {
   /// - Parameters:
   ///   - entries: The downloads in their order.
   ///   - speeds: The speeds of running downloads by their ids, in bytes per second. If given, the
-  ///     default table has columns for the progress bar, the speed and the remaining time.
+  ///     default table has columns for the progress bar or the reason of a failure, the speed and
+  ///     the remaining time.
+  ///   - selected: The id of the download that is marked; `nil` for none.
+  ///   - now: The current time.
   /// - Returns: A row per download.
-  func table(_ entries: [DownloadEntry], speeds: [String: Double]? = nil) -> TableOutput {
-    if columns == nil, let speeds { return liveTable(entries, speeds) }
+  func table(
+    _ entries: [DownloadEntry],
+    speeds: [String: Double]? = nil,
+    selected: String? = nil,
+    now: Date = Date()
+  ) -> TableOutput {
+    if columns == nil, let speeds {
+      let table = liveTable(entries, speeds, now)
+      return selected.map { table.marking($0, entries) } ?? table
+    }
     var table = emptyTable
     table.rows = entries.map(cells)
     return table
@@ -99,13 +111,20 @@ struct ListOutput {
     (columns ?? RecordColumn.table).map { $0.value(of: entry).tableText(showsBytes: showsBytes) }
   }
 
-  private func liveTable(_ entries: [DownloadEntry], _ speeds: [String: Double]) -> TableOutput {
+  private func liveTable(
+    _ entries: [DownloadEntry],
+    _ speeds: [String: Double],
+    _ now: Date
+  ) -> TableOutput {
     let columns: [RecordColumn] = [.id, .state, .fraction, .received, .expected]
-    var table = TableOutput(columns: columns.map { $0.tableColumn() })
+    let importances = [2, 6, 4, 1, 3]
+    var table = TableOutput(
+      columns: zip(columns, importances).map { $0.tableColumn(importance: $1) }
+    )
     table.columns += [
       .init(title: "SPEED", isAlignedRight: true, importance: 5),
       .init(title: "ETA", isAlignedRight: true, importance: 3),
-      .init(title: "PROGRESS", importance: 1),
+      .init(title: "PROGRESS", importance: 5),
       RecordColumn.filename.tableColumn(), RecordColumn.url.tableColumn(),
     ]
     table.hasHeader = hasHeader
@@ -121,9 +140,22 @@ struct ListOutput {
       return cells + [
         estimate.bytesPerSecond.map(Speed.text) ?? "",
         remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "",
-        isRunning ? ProgressBar.text(estimate.fraction, width: 12) : "",
+        isRunning
+          ? ProgressBar.text(estimate.fraction, width: 12) : WatchFrame.reason(of: entry, now: now),
         entry.record.filename, entry.displayURL,
       ]
+    }
+    return table
+  }
+}
+
+extension TableOutput {
+  /// Returns the table with a first column that marks a download.
+  fileprivate func marking(_ id: String, _ entries: [DownloadEntry]) -> TableOutput {
+    var table = self
+    table.columns.insert(Column(title: "", minimumWidth: 1, importance: 8), at: 0)
+    for (index, entry) in entries.enumerated() {
+      table.rows[index].insert(entry.record.id == id ? ">" : " ", at: 0)
     }
     return table
   }

@@ -9,9 +9,37 @@ struct ReconcileReport {
   /// Partial files without a record.
   var orphans: [PurgePlan.File]
   var isApplied: Bool
+  /// Whether the text has the rules and the actions of the rule table instead of sentences.
+  var isVerbose = false
 
   /// One line per record, one line per orphan, and the counts.
   var text: String {
+    let table = isVerbose ? rules : sentences
+    let lines = table.rows.isEmpty ? [] : table.lines()
+    let records = "\(found.count) active \(found.count == 1 ? "record" : "records")"
+    let files = "\(orphans.count) \(orphans.count == 1 ? "orphan" : "orphans")"
+    return (lines + ["\(isApplied ? "reconciled" : "to reconcile"): \(records), \(files)"])
+      .map { $0 + "\n" }.joined()
+  }
+
+  private var sentences: TableOutput {
+    var table = TableOutput(columns: [
+      .init(title: "ID"), .init(title: "STATE"), .init(title: "THE ENGINE"), .init(title: "NAME"),
+    ])
+    table.rows = found.map { found in
+      [
+        found.record.id, found.record.state.word(engineRuns: false),
+        DecisionSentence.text(found.decision, received: found.record.received),
+        found.record.filename,
+      ]
+    }
+    table.rows += orphans.map { file in
+      [Self.id(of: file), "none", DecisionSentence.text(orphan.decision, received: 0), file.path]
+    }
+    return table
+  }
+
+  private var rules: TableOutput {
     var table = TableOutput(columns: [
       .init(title: "ID"), .init(title: "STATE"), .init(title: "RULES"), .init(title: "RESULT"),
       .init(title: "ACTIONS"), .init(title: "NAME"),
@@ -26,15 +54,16 @@ struct ReconcileReport {
     }
     table.rows += orphans.map { file in
       [
-        file.path.split(separator: "/").last.map { String($0.prefix(16)) } ?? "", orphan.word,
-        orphan.decision.ruleNames, orphan.word, orphan.action, file.path,
+        Self.id(of: file), orphan.word, orphan.decision.ruleNames, orphan.word, orphan.action,
+        file.path,
       ]
     }
-    let lines = table.rows.isEmpty ? [] : table.lines()
-    let records = "\(found.count) active \(found.count == 1 ? "record" : "records")"
-    let files = "\(orphans.count) \(orphans.count == 1 ? "orphan" : "orphans")"
-    return (lines + ["\(isApplied ? "reconciled" : "to reconcile"): \(records), \(files)"])
-      .map { $0 + "\n" }.joined()
+    return table
+  }
+
+  /// The id with which the name of a partial file begins.
+  private static func id(of file: PurgePlan.File) -> String {
+    file.path.split(separator: "/").last.map { String($0.prefix(16)) } ?? ""
   }
 
   /// An object with the keys `applied`, `orphans` and `records`.

@@ -7,7 +7,10 @@ internal import ObjectStore
 /// longer one that are neither among the first nor running are counted by their states.
 struct WatchContent: Sendable {
   private let listing: RecordListing
-  private var list: WatchedList
+  /// The list, or its parts, one after the other.
+  private var lists: [WatchedList]
+  /// The first downloads of the list, or all of them.
+  private(set) var entries: [DownloadEntry] = []
   /// The running downloads of the list.
   private(set) var running: [DownloadEntry] = []
   /// The number of downloads in the list.
@@ -16,13 +19,23 @@ struct WatchContent: Sendable {
   private var totals: ProgressSummary?
 
   /// Creates a content that has not been read.
-  init(of listing: RecordListing) {
+  ///
+  /// - Parameters:
+  ///   - listing: The list.
+  ///   - groups: The states of its parts, which are shown one after the other; `nil` for one part in
+  ///     the order of the list. An index serves each part.
+  init(of listing: RecordListing, groups: [[DownloadState]]? = nil) {
     self.listing = listing
-    list = WatchedList(listing)
+    let parts = groups?.map { states in
+      var part = listing
+      part.condition = DownloadRecord.columns.state.isIn(states) && listing.condition
+      return part
+    }
+    lists = (parts ?? [listing]).map { WatchedList($0) }
   }
 
-  /// The first downloads of the list, or all of them.
-  var entries: [DownloadEntry] { list.entries }
+  /// Whether a download waits for its next attempt, the time to which changes.
+  var isRetrying: Bool { entries.contains { $0.record.state == .failedRetryable } }
 
   /// Reads what has changed, from one snapshot.
   ///
@@ -44,8 +57,9 @@ struct WatchContent: Sendable {
   }
 
   private mutating func update(in tx: inout Snapshot, _ roots: Roots) throws {
-    try list.update(in: &tx, roots)
-    guard list.isCut else {
+    for index in lists.indices { try lists[index].update(in: &tx, roots) }
+    entries = Array(lists.flatMap(\.entries).prefix(listing.limit ?? .max))
+    guard lists.contains(where: \.isCut) else {
       running = listing.engineRuns ? entries.filter { $0.record.state == .running } : []
       count = entries.count
       totals = nil

@@ -1,0 +1,92 @@
+internal import CommandLineSupport
+internal import DownloadStore
+internal import Foundation
+
+/// The screen of `list --watch`: a heading, the downloads that fit, and the keys.
+///
+/// Pure: the lines depend on these values, the size and the style only.
+struct WatchFrame {
+  /// The first downloads of the list.
+  var entries: [DownloadEntry]
+  /// The number of downloads in the list.
+  var count: Int
+  /// The speeds of running downloads by their ids, in bytes per second.
+  var speeds: [String: Double]
+  var summary: ProgressSummary
+  /// The process of the engine, as `process 1`; `nil` if none runs.
+  var engine: String?
+  var view = WatchView()
+  /// Whether keys are read.
+  var hasKeys = true
+  /// What the last key has done; empty for nothing.
+  var message = ""
+  /// The format of the table.
+  var output = ListOutput()
+  var now = Date()
+
+  /// The keys, the most important first.
+  static let keys = "q quit  p pause  r resume  t retry failed  f filter  s sort  ↑↓ select"
+
+  /// The fewest lines of a terminal on which the keys are shown.
+  private static let fewestLines = 6
+
+  /// Returns the lines: none is wider than the terminal, and they are not more than it has.
+  ///
+  /// The selected download is always among them.
+  func lines(
+    in size: (columns: Int, lines: Int),
+    _ style: TerminalStyle = TerminalStyle()
+  ) -> (frame: [ScreenLine], keys: ScreenLine?) {
+    var style = style
+    style.width = size.columns
+    let showsKeys = size.lines >= Self.fewestLines
+    let fixed = 1 + (output.hasHeader ? 1 : 0) + (showsKeys ? 1 : 0)
+    let room = max(1, size.lines - fixed)
+    let isCut = count > room
+    let rows = isCut ? max(1, room - 1) : room
+    let position = view.position(in: entries.map(\.record.id))
+    let start = max(0, min(position - rows + 1, entries.count - rows))
+    let shown = Array(entries.dropFirst(start).prefix(rows))
+    let selected = hasKeys && position < entries.count ? entries[position].record.id : nil
+    let table = output.table(shown, speeds: speeds, selected: selected, now: now)
+    var lines = [heading(width: size.columns)] + table.lines(style)
+    if isCut, room > 1 {
+      let more = count - shown.count
+      let place = start > 0 ? "… \(start) above, \(more - start) below" : "… and \(more) more"
+      lines.append(TerminalText.truncated(place, to: size.columns))
+    }
+    let keys = message.isEmpty ? hasKeys ? Self.keys : "Ctrl-C quits" : message
+    return (
+      lines.prefix(max(1, size.lines - (showsKeys ? 1 : 0))).map { ScreenLine($0) },
+      showsKeys
+        ? ScreenLine(TerminalText.truncated(TerminalText.safe(keys), to: size.columns)) : nil
+    )
+  }
+
+  /// The totals, and the engine, the filter and the order if there is room.
+  private func heading(width: Int) -> String {
+    var text = summary.text(width: width)
+    func add(_ part: String, first: Bool = false) {
+      guard text.count + 2 + part.count <= width else { return }
+      text = first ? "\(part)  \(text)" : "\(text)  \(part)"
+    }
+    if view.filter != .all { add("filter: \(view.filter.rawValue)") }
+    if view.order != .state { add("sort: \(view.order.rawValue)") }
+    add(engine.map { "engine: \($0)" } ?? "no engine runs", first: true)
+    return text
+  }
+
+  /// Returns what a download waits for or why it failed; empty if its state says everything.
+  static func reason(of entry: DownloadEntry, now: Date) -> String {
+    let record = entry.record
+    switch record.state {
+    case .failedPermanent: return entry.lastAttempt.map { entry.message(of: $0) } ?? ""
+    case .failedRetryable:
+      let wait = max(0, record.nextRetryAt?.timeIntervalSince(now) ?? 0)
+      let reason = entry.lastAttempt.map { ": " + entry.message(of: $0) } ?? ""
+      return "attempt \(record.failedAttempts + 1) in \(TimeSpan.text(wait))\(reason)"
+    case .waiting: return QueuePositionText.text(of: record, revealsSecrets: false, now: now) ?? ""
+    case .running, .paused, .finalizing, .completed, .cancelled, .removed: return ""
+    }
+  }
+}

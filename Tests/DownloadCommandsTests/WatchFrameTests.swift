@@ -1,0 +1,172 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// What `list --watch` draws, and what its keys do.
+struct WatchFrameTests: StoreSuite {
+  private let folder: TemporaryFolder
+  let store: String
+  private let now = Date(timeIntervalSince1970: 1_000_000)
+  private let names = ["done", "wait", "fail", "again", "run", "pause"]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    let opened = try RecordStore(at: store)
+    _ = try opened.addNow(names.map { DownloadRequest(url: "http://h/\($0)") })
+    func set(_ name: String, _ state: DownloadState, _ message: String? = nil) throws {
+      try change("http://h/\(name)") { [now] record in
+        record.state = state
+        if state == .failedRetryable { record.nextRetryAt = now + 7 }
+        guard let message else { return }
+        let failure = DownloadFailure(.cannotConnect, message)
+        record.attempts = [Attempt(at: now, url: "", failure: failure, received: 0)]
+        record.failedAttempts = 1
+      }
+    }
+    try set("done", .completed)
+    try set("fail", .failedPermanent, "h refused the connection")
+    try set("again", .failedRetryable, "h did not answer")
+    try set("run", .running)
+    try set("pause", .paused)
+  }
+
+  private func content(_ view: WatchView = WatchView()) throws -> WatchContent {
+    var condition = Filter<DownloadRecord>.all
+    if let states = view.filter.states { condition = DownloadRecord.columns.state.isIn(states) }
+    let listing = RecordListing(condition: condition, order: view.order.listOrder)
+    let groups = listing.order == nil ? WatchView.groups(engineRuns: true) : nil
+    var content = WatchContent(of: listing, groups: groups)
+    try content.update(from: RecordStore(at: store, access: .readOnly))
+    return content
+  }
+
+  private func frame(_ view: WatchView = WatchView(), message: String = "") throws -> WatchFrame {
+    let content = try content(view)
+    return WatchFrame(
+      entries: content.entries,
+      count: content.count,
+      speeds: [:],
+      summary: content.summary(ListSpeeds()),
+      engine: "process 7",
+      view: view,
+      message: message,
+      now: now
+    )
+  }
+
+  private func texts(_ frame: WatchFrame, _ columns: Int, _ lines: Int) -> [String] {
+    let (shown, keys) = frame.lines(in: (columns, lines))
+    return (shown + (keys.map { [$0] } ?? [])).map(\.text)
+  }
+
+  @Test func `running downloads are first, then retrying, failed, waiting, paused, completed`()
+    throws
+  {
+    let order = try content().entries.map(\.record.filename)
+    #expect(order == ["run", "again", "fail", "wait", "pause", "done"])
+    #expect(try frame().count == names.count)
+  }
+
+  @Test func `the heading has the engine and the totals, and failures have reasons`() throws {
+    let lines = texts(try frame(), 120, 24)
+    #expect(lines[0].hasPrefix("engine: process 7  1 completed  3 remaining  1 failed"))
+    #expect(lines.contains { $0.contains("h refused the connection") && $0.contains("failed") })
+    #expect(lines.contains { $0.contains("attempt 2 in 0:07: h did not answer") })
+    #expect(lines.last == WatchFrame.keys)
+    #expect(lines.count { $0.hasPrefix(">") } == 1 && lines[2].hasPrefix(">"))
+    var without = try frame()
+    without.engine = nil
+    #expect(texts(without, 120, 24)[0].hasPrefix("no engine runs"))
+  }
+
+  @Test func `every size of a terminal is respected, and the selected download is shown`() throws {
+    let ids = try content().entries.map(\.record.id)
+    for columns in [1, 2, 10, 40, 59, 60, 61, 80, 99, 120, 200] {
+      for lines in [1, 2, 3, 5, 6, 7, 8, 10, 24] {
+        for id in ids {
+          let name = try #require(try content().entries.first { $0.record.id == id }).record
+            .filename
+          let shown = texts(try frame(WatchView(selected: id), message: "paused x"), columns, lines)
+          #expect(shown.count <= lines, "\(columns) × \(lines)")
+          #expect(shown.allSatisfy { TerminalText.width($0) <= columns }, "\(shown)")
+          guard columns >= 40, lines >= 3 else { continue }
+          #expect(
+            shown.contains { $0.hasPrefix(">") && $0.contains(name) },
+            "\(columns) × \(lines): \(shown)"
+          )
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [60, 80, 120, 200])
+  func `the state, the name and the reason are shown at each usual width`(columns: Int) throws {
+    let lines = texts(try frame(), columns, 10)
+    let failed = try #require(lines.first { $0.contains("fail ") || $0.hasSuffix("fail") })
+    #expect(failed.contains("failed") && failed.contains("h refused"), "\(lines)")
+  }
+
+  @Test func `downloads that do not fit are counted`() throws {
+    let first = texts(try frame(), 80, 7)
+    #expect(first.contains("… and 3 more"), "\(first)")
+    let last = try #require(try content().entries.last).record.id
+    #expect(texts(try frame(WatchView(selected: last)), 80, 7).contains("… 3 above, 0 below"))
+  }
+
+  // MARK: Keys
+
+  @Test func `keys are found in what a terminal sends`() {
+    #expect(
+      WatchKey.keys(in: Array("jkprtsfq".utf8))
+        == [.down, .up, .pause, .resume, .retry, .sort, .filter, .quit]
+    )
+    #expect(
+      WatchKey.keys(in: Array("\u{1B}[A\u{1B}OB\u{1B}[1;5Bx\u{1B}[3~q".utf8))
+        == [.up, .down, .down, .quit]
+    )
+    #expect(WatchKey.keys(in: [0x1B]) == [] && WatchKey.keys(in: [0x1B, 0x5B]) == [])
+    #expect(WatchKey.keys(in: [0xC3, 0xA4, 0x00]) == [])
+  }
+
+  @Test func `each key has its effect, also in an empty list`() {
+    let ids = ["a", "b", "c"]
+    var view = WatchView()
+    #expect(view.press(.down, ids) == nil && view.selected == "b")
+    #expect(view.press(.pause, ids) == .command(.pause, id: "b"))
+    #expect(view.press(.up, ids) == nil && view.press(.up, ids) == nil && view.selected == "a")
+    for _ in 0..<5 { _ = view.press(.down, ids) }
+    #expect(view.selected == "c")
+    #expect(view.press(.resume, ids) == .command(.resume(immediately: false), id: "c"))
+    // The selected download has left the list.
+    #expect(view.position(in: ["a", "b"]) == 0)
+    #expect(view.press(.retry, ids) == .retry && view.press(.quit, ids) == .quit)
+    for filter in [WatchView.Filter.active, .failed, .completed, .all] {
+      #expect(view.press(.filter, ids) == .read && view.filter == filter)
+    }
+    for order in [WatchView.Order.name, .size, .newest, .state] {
+      #expect(view.press(.sort, ids) == .read && view.order == order)
+    }
+    var empty = WatchView()
+    for key in WatchKey.allCases where key != .quit && key != .retry {
+      let action = empty.press(key, [])
+      #expect(action == nil || action == .read)
+    }
+  }
+
+  @Test func `filters and orders show what they say`() throws {
+    #expect(
+      try content(WatchView(filter: .failed)).entries.map(\.record.filename) == ["again", "fail"]
+    )
+    #expect(
+      try content(WatchView(order: .name)).entries.map(\.record.filename) == names.sorted()
+    )
+    let lines = texts(try frame(WatchView(order: .name, filter: .completed)), 120, 10)
+    #expect(lines[0].contains("filter: completed  sort: name"))
+  }
+}
