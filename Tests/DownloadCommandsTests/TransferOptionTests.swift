@@ -84,7 +84,7 @@ import Testing
 
   @Test(
     arguments: [
-      ["--limit-rate-per-download", "0"], ["--limit-rate-per-download", "fast"],
+      ["--limit-rate-per-download", "0K"], ["--limit-rate-per-download", "fast"],
       ["--not-before", "soon"], ["--connections-per-download", "0"],
     ]
   )
