@@ -180,8 +180,9 @@ extension Simulation {
     if life.isDead || life.outcome != nil { try startNextProcess() }
     profile.unmounts = 0
     if away != nil {
-      try stop()
-      network.endProcess()
+      // Not a stop, in which a scheduled kill may still happen.
+      life.die()
+      try drainDeadEngine()
       try mount()
       try begin()
     }
