@@ -4,21 +4,6 @@ internal import Logging
 internal import ObjectStore
 
 extension DownloadEngine {
-  /// A download to start: chosen in the commit, started after it.
-  private struct Start: Sendable {
-    var record: DownloadRecord
-    var layout: FileLayout
-    /// The identity of the partial file whose bytes continue; `nil` if it could not be examined.
-    var partialIdentity: FileIdentity?
-    var candidate: Scheduler.Candidate
-    var plan: TransferPlan
-    /// The number of committed bytes that the plan drops.
-    var lostBytes: Int64
-    var headers: RequestHeaders?
-    /// The digests of the pieces that the store has.
-    var pieces: PieceDigests?
-  }
-
   /// Starts eligible downloads: one commit for all of them, then the files are opened, then the
   /// tasks are started.
   ///
@@ -55,76 +40,45 @@ extension DownloadEngine {
         try read(need)
         continue
       }
-      let locations = locations
-      let policy = policy.afterWait
-      let moment = now()
-      // The attempt is committed before the request, so that a server whose response crashes the
-      // process can be identified afterwards.
-      let transferred = Set(active.values.map(\.record.id))
-      let hooks = options.hooks
-      let placed = completion.placed
-      let (completed, starts, moved, unplaced, others) = try await commit {
-        [takesResumeData] tx in
-        let completed = try tx.complete(placed, marking: hooks, at: moment)
-        var starts: [Start] = []
-        var moved: [DownloadRecord] = []
-        var unplaced: [DownloadRecord] = []
-        var others: [(Reconciliation, Scheduler.Candidate)] = []
-        for candidate in chosen {
-          guard var record = try tx.find(DownloadRecord.self, key: candidate.url), record.mayStart
-          else { continue }
-          // The record may have been moved to this URL while the transfer of its previous URL is
-          // still ending. The end of that transfer enqueues it.
-          guard !transferred.contains(record.id) else { continue }
-          // The record may request another host by now, and that host has a limit of its own. Or
-          // it must not start yet.
-          guard RecordIdentity.origin(of: record.source) == candidate.origin,
-            record.isDue(at: moment)
-          else {
-            moved.append(record)
-            continue
-          }
-          guard (try? locations.layout(of: record)) != nil else {
-            unplaced.append(record)
-            continue
-          }
-          let found = Reconciliation(
-            of: record,
-            in: locations.roots,
-            now: moment,
-            policy: policy
-          )
-          if let start = try Self.prepare(
-            &record,
-            found,
-            candidate,
-            takesResumeData: takesResumeData,
-            at: moment,
-            in: &tx
-          ) {
-            starts.append(start)
-          } else {
-            others.append((found, candidate))
-          }
-        }
-        return (completed, starts, moved, unplaced, others)
-      }
-      noteCompleted(completed, of: placed.count)
-      let continued = starts.map(\.record) + moved + unplaced + others.map(\.0.record)
-      noteGivenUp(chosen, except: Set(continued.map(\.id)))
-      for start in starts { try await begin(start) }
-      for record in moved { enqueue(record) }
-      for record in unplaced { try await failUnplaced(record) }
-      for (found, candidate) in others where found.effects.partial == .check {
-        checks.insert(found, candidate)
-      }
-      // Records that need no request, such as one whose file already has its final name but whose
-      // folder could not be synced.
-      try await execute(others.map(\.0).filter { $0.effects.partial != .check })
+      let decisions = try await commitStarts(of: chosen)
+      noteGivenUp(chosen, except: Set(decisions.compactMap { $0.record?.id }))
+      try await startDecided(decisions)
       try await settleReplaced()
       // A download that failed to start has left its slot to another one.
       guard next.need != nil || chosen.contains(where: { active[$0.url] == nil }) else { return }
     }
+  }
+
+  /// Decides about downloads that the queue has chosen, and commits those that start and the files
+  /// that are in place.
+  ///
+  /// The attempt is committed before the request, so that a server whose response crashes the process
+  /// can be identified afterwards.
+  private func commitStarts(of chosen: [Scheduler.Candidate]) async throws -> [StartDecision] {
+    let (locations, policy, hooks, moment) = (locations, policy.afterWait, options.hooks, now())
+    let transferred = Set(active.values.map(\.record.id))
+    let placed = completion.placed
+    let (completed, decisions) = try await commit { [takesResumeData] tx in
+      let completed = try tx.complete(placed, marking: hooks, at: moment)
+      let decisions = try chosen.map { candidate in
+        let decision = StartDecision(
+          about: candidate,
+          try tx.find(DownloadRecord.self, key: candidate.url),
+          beside: transferred,
+          at: moment
+        ) { record in
+          guard (try? locations.layout(of: record)) != nil else { return nil }
+          return Reconciliation(of: record, in: locations.roots, now: moment, policy: policy)
+        }
+        guard case .start(var start) = decision else { return decision }
+        try start.begin(takesResumeData: takesResumeData, at: moment)
+        try start.store(in: &tx)
+        return .start(start)
+      }
+      return (completed, decisions)
+    }
+    noteCompleted(completed, of: placed.count)
+    return decisions
   }
 
   /// Notes the chosen downloads that may not start after all.
@@ -134,67 +88,32 @@ extension DownloadEngine {
     }
   }
 
-  /// Decides where the record's next byte comes from, and writes its start into the transaction.
-  ///
-  /// - Returns: The start; `nil` if the decision needs no request.
-  private static func prepare(
-    _ record: inout DownloadRecord,
-    _ found: Reconciliation,
-    _ candidate: Scheduler.Candidate,
-    takesResumeData: Bool,
-    at moment: Date,
-    in tx: inout StoreTransaction
-  ) throws -> Start? {
-    // Without a plan there is no request; the caller executes the decision as at launch. If the
-    // pieces of the file are to be checked, the download starts after that.
-    guard let plan = found.effects.plan, found.effects.partial != .check else { return nil }
-    // Resume data covers the whole file: the received bytes are in a file of the system, and none
-    // of them in the partial file.
-    let effects = found.effects
-    let usesBytes =
-      !effects.rollsBack && !(plan.source == .resumeData && record.received > 0)
-    ResumeDataChange(effects.resumeData, left: nil).apply(to: &record)
-    // The task of a background transport delivers the rest of the file from one offset on. Without
-    // the size, the gap at the end has no length.
-    if !record.committed.isPrefix, takesResumeData || record.expected == nil {
-      record.rollBack(to: record.committed.prefixLength, at: moment)
+  /// Carries out decisions whose starts are committed; the starts come first.
+  private func startDecided(_ decisions: [StartDecision]) async throws {
+    for case .start(let start) in decisions { try await begin(start) }
+    var found: [Reconciliation] = []
+    for decision in decisions {
+      switch decision {
+      case .requeue(let record): enqueue(record)
+      case .fail(let record): try await failUnplaced(record)
+      case .check(let found, let candidate): checks.insert(found, candidate)
+      case .execute(let other): found.append(other)
+      case .ignore, .start: break
+      }
     }
-    try record.apply(.started(keepingBytes: usesBytes), at: moment)
-    var pieces =
-      record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
-    if record.received == 0, pieces?.isRequired == false {
-      // Recorded digests are those of bytes that do not count any more.
-      try tx.delete(PieceDigests.self, key: record.id)
-      record.hasPieceDigests = false
-      pieces = nil
-    }
-    try tx.upsert(record)
-    let headers = record.hasHeaders ? try tx.find(RequestHeaders.self, key: record.id) : nil
-    return Start(
-      record: record,
-      layout: found.layout,
-      partialIdentity: found.partialIdentity,
-      candidate: candidate,
-      plan: plan,
-      lostBytes: found.lostBytes,
-      headers: headers,
-      pieces: pieces
-    )
+    try await execute(found)
   }
 
   /// Opens the partial file and starts the task.
   private func begin(_ start: Start) async throws {
     let record = start.record
-    // `prepare` has dropped the bytes of a record that restarts.
-    let kept = record.committed
-    let gap = record.firstGap
-    let (offset, end) = (gap.lowerBound, gap.upperBound < kept.end ? gap.upperBound : nil)
     let file: PartialFile
     do {
       try placement.makeFolder(start.layout.folderPath)
       file = try PartialFile(
         path: start.layout.partialPath,
-        keeping: kept,
+        // The bytes of a record that restarts are dropped.
+        keeping: record.committed,
         of: start.partialIdentity,
         faultInjector: environment.faultInjector
       )
@@ -210,10 +129,8 @@ extension DownloadEngine {
         )
       )
     }
-    let proof = record.resumeProof(
-      with: start.pieces,
-      trustsDigest: trust[record.id] < .equalValidators
-    )
+    let proof = start.proof(trust[record.id])
+    let (offset, end) = start.range
     active.insert(
       ActiveTransfer(
         record: record,
@@ -232,34 +149,20 @@ extension DownloadEngine {
         started: queue.nextOrder(),
         startedAt: environment.instant(),
         committed: record.received,
-        usesResumeData: start.plan.source == .resumeData,
+        usesResumeData: start.source == .resumeData,
         headers: start.headers,
         split: options.split,
         splitRateLimit: transport.splitRateLimit
       )
     )
-    log("start", record, ["offset": "\(offset)", "plan": start.plan.source.rawValue])
+    log("start", record, ["offset": "\(offset)", "plan": start.source.rawValue])
     if start.lostBytes > 0 {
       dispatcher.emit(.rolledBack(url: record.url, from: start.lostBytes), of: record.id)
     }
     dispatcher.emit(.started(record, offset: offset))
-    if start.plan.source == .finalise {
-      inbox.post(.taskEnded(TransferKey(record), .complete))
-      return
+    guard let request = start.request(proving: proof) else {
+      return inbox.post(.taskEnded(TransferKey(record), .complete))
     }
-    let request = TaskRequest(
-      url: record.source,
-      recordID: record.id,
-      offset: offset,
-      end: end,
-      validator: kept.isEmpty ? nil : proof.ifRange,
-      validatorOrigin: record.validatorOrigin ?? RecordIdentity.origin(of: record.url),
-      headers: start.headers?.fields(sentTo: record.source) ?? [],
-      credentialURL: start.headers?.origin ?? record.url,
-      resumeData: start.plan.source == .resumeData ? record.resumeData : nil,
-      allowsCellular: record.allowsCellular,
-      prefersBackground: record.prefersBackground
-    )
     active.noteRequest(request, of: record.url)
     if let preparation = dispatcher.prepare(request, for: record) {
       active.notePreparation(preparation, of: record.url)
@@ -376,14 +279,5 @@ extension DownloadEngine {
       }
       if let renamed { inbox.post(.renamed(renamed)) }
     }
-  }
-}
-
-extension DownloadRecord {
-  /// The first missing bytes; up to the largest offset if the size is unknown.
-  fileprivate var firstGap: Range<Int64> {
-    let start = committed.prefixLength
-    let gap = committed.gaps(in: start..<max(start, expected ?? .max)).ranges.first
-    return gap ?? start..<max(start, expected ?? .max)
   }
 }

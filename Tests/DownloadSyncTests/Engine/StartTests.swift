@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import DownloadStore
+@testable import DownloadSync
+
+@Suite struct StartTests {
+  private let moment = Date(timeIntervalSince1970: 1_700_000_100)
+  private let roots = Roots(paths: [:], standardPath: "/nonexistent", storeID: "s")
+
+  private func inspect(_ record: DownloadRecord) -> Reconciliation {
+    Reconciliation(of: record, in: roots, now: moment, policy: ReconcilePolicy().afterWait)
+  }
+
+  private func word(_ decision: StartDecision) -> String {
+    switch decision {
+    case .ignore: "ignore"
+    case .requeue: "requeue"
+    case .fail: "fail"
+    case .check: "check"
+    case .execute: "execute"
+    case .start: "start"
+    }
+  }
+
+  private func decide(
+    _ record: DownloadRecord?,
+    origin: String = "https://example.com:443",
+    beside transferred: Set<String> = [],
+    isPlaced: Bool = true
+  ) -> StartDecision {
+    var candidate = Scheduler.Candidate(record ?? .sample(), order: 1, volume: 1)
+    candidate.origin = origin
+    return StartDecision(about: candidate, record, beside: transferred, at: moment) {
+      isPlaced ? inspect($0) : nil
+    }
+  }
+
+  @Test func `a download starts if its record still waits for that`() {
+    #expect(word(decide(nil)) == "ignore")
+    for state in DownloadState.allCases {
+      for intent in DownloadIntent.allCases {
+        for isHeld in [false, true] {
+          var record = DownloadRecord.sample()
+          (record.state, record.intent, record.isHeld) = (state, intent, isHeld)
+          #expect(word(decide(record)) == (record.mayStart ? "start" : "ignore"))
+          #expect(word(decide(record, beside: [record.id])) == "ignore")
+          for isPlaced in [false, true] {
+            let decision = decide(record, origin: "https://b.example.com:443", isPlaced: isPlaced)
+            #expect(word(decision) == (record.mayStart ? "requeue" : "ignore"))
+          }
+          #expect(word(decide(record, isPlaced: false)) == (record.mayStart ? "fail" : "ignore"))
+          record.notBefore = moment.addingTimeInterval(1)
+          #expect(word(decide(record)) == (record.mayStart ? "requeue" : "ignore"))
+          record.startsImmediately = true
+          #expect(word(decide(record)) == (record.mayStart ? "start" : "ignore"))
+        }
+      }
+    }
+  }
+
+  /// The start of a record; its partial file is missing.
+  private func start(_ change: (inout DownloadRecord) -> Void = { _ in }) throws -> Start {
+    var record = DownloadRecord.sample()
+    change(&record)
+    guard case .start(let start) = decide(record) else {
+      throw PartialFile.Failure(code: 0, operation: "the download does not start")
+    }
+    return start
+  }
+
+  @Test func `a start drops the bytes that it does not continue from, under a new generation`()
+    throws
+  {
+    var start = try start { record in
+      record.received = 7
+      record.expected = 100
+      record.generation = 3
+    }
+    #expect(start.lostBytes == 7 && start.source == .zero)
+    try start.begin(takesResumeData: false, at: moment)
+    #expect(start.record.received == 0 && start.record.generation == 4)
+    #expect(start.record.state == .running)
+    let request = start.request(proving: start.proof(.full))
+    #expect(request?.offset == 0 && request?.end == nil && request?.validator == nil)
+  }
+
+  @Test(arguments: [[], ["https://b.example.com/a"]])
+  func `the first request is for the first missing bytes`(mirrors: [String]) throws {
+    let start = try start { record in
+      record.received = 7
+      record.expected = 100
+      record.entityTag = "\"e\""
+      record.mirrors = mirrors
+    }
+    // The bytes that are on disk still count, because the start has not begun.
+    #expect(start.range == (7, nil))
+    let request = try #require(start.request(proving: start.proof(.full)))
+    #expect(request.offset == 7 && request.end == nil)
+    // Bytes that another server may have sent are continued if the response states their tag.
+    #expect(request.validator == (mirrors.isEmpty ? "\"e\"" : nil))
+    #expect(request.url == start.record.url && request.recordID == start.record.id)
+    #expect(request.validatorOrigin == "https://example.com:443")
+    #expect(request.credentialURL == start.record.url && request.resumeData == nil)
+  }
+}
