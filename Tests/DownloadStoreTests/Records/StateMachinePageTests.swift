@@ -21,6 +21,28 @@ import Testing
     try update("architecture.md", with: Self.diagram)
   }
 
+  /// The first column of the table on the page on reliability: events, and functions as `name()`.
+  @Test func `the page on reliability names events and functions that exist`() throws {
+    let page = Self.docs.appending(path: "reliability.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let start = try #require(text.range(of: "| event or function | value |"))
+    let rows = text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+      .dropFirst(2).prefix { $0.hasPrefix("|") }
+    #expect(rows.count > 10)
+    let folder = Self.docs.appending(path: "../Sources/DownloadStore/Records/StateMachine")
+    let sources = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+    for row in rows {
+      let name = row.dropFirst(2)
+      if name.hasPrefix("`") {
+        let function = name.dropFirst().prefix { $0 != "(" }
+        #expect(sources.contains("func \(function)("), "\(row)")
+      } else {
+        #expect(Kind.allCases.contains { name.hasPrefix($0.rawValue) }, "\(row)")
+      }
+    }
+  }
+
   private func update(_ name: String, with written: String) throws {
     let page = Self.docs.appending(path: name)
     let text = try String(contentsOf: page, encoding: .utf8)

@@ -164,40 +164,34 @@ import Testing
   }
 
   @Test func `a transfer has the right to one connection, and to more below both limits`() {
-    func source(isOpen: Bool, _ running: Int, _ perHost: Int) -> Int? {
-      var connections = Connections(of: .sample())
-      if isOpen { connections.noteFirst() }
+    var split = SplitOptions(maximumConnections: 2)
+    split.measuringTime = .zero
+    var connections = Connections(of: .sample(), gaps: 2, split)
+    func limited(_ running: Int, _ perHost: Int) -> Connections.Reading {
       let limits = ConcurrencyLimits(maximumRunning: running, maximumPerHost: perHost)
-      let reading = reading {
+      return reading {
         $0.limits = ConnectionLimits(limits, beside: [connections])
         $0.claims = []
       }
-      let end = Connections.End(
-        connection: Connections.Closed(number: 7, isReplaced: true),
-        result: .cancelled
-      )
-      // The connection that is closed leaves its bytes to the next one, if it was the last.
-      guard !isOpen else {
-        _ = connections.noteTurn(
-          Connections.Progress(
-            received: 0,
-            isSplit: true,
-            runningCount: 1,
-            positions: [:],
-            hasIdle: false
-          ),
-          within: ConnectionLimits(ConcurrencyLimits(), beside: []),
-          stallTime: .seconds(9),
-          at: .now
-        )
-        return connections.next(reading)?.source
-      }
-      for case .open(let opening) in connections.noteEnd(end, reading) { return opening.source }
-      return nil
     }
-    #expect(source(isOpen: false, 1, 1) == 0)
-    #expect(source(isOpen: true, 1, 2) == nil)
-    #expect(source(isOpen: true, 2, 1) == nil)
+    // The connection that is closed leaves its bytes to the next one, because it was the last.
+    var closed = connections
+    let end = Connections.End(
+      connection: Connections.Closed(number: 7, isReplaced: true),
+      result: .cancelled
+    )
+    let sources = closed.noteEnd(end, limited(1, 1)).compactMap { effect in
+      if case .open(let opening) = effect { opening.source } else { nil }
+    }
+    #expect(sources == [0])
+    connections.noteFirst()
+    func second(_ running: Int, _ perHost: Int) -> Int? {
+      var next = connections
+      return next.next(limited(running, perHost))?.source
+    }
+    #expect(second(2, 2) == 0)
+    #expect(second(1, 2) == nil)
+    #expect(second(2, 1) == nil)
   }
 
   /// Returns connections of which several are open.

@@ -9,7 +9,8 @@
 // `apply(_:at:)` is the only function that changes `state` and `intent`. The other files of this
 // folder change the fields that depend on them: attempts, retry dates, the generation, the byte counts
 // with their validators, the identities of the files, the time at which the partial file was written,
-// and the pending hooks. Their setters are internal, so no other module can assign them.
+// and the pending hooks. Their setters are `package`, as those of all fields; `TransitionOwnershipTests`
+// checks that no file outside of this folder assigns them.
 //
 // The functions are pure. The caller commits the result, after it has checked that the stored record
 // is still the one it decided about.
