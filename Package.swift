@@ -285,8 +285,8 @@ let package = Package(
       dependencies: [
         "CommandLineSupport", "CommandTestSupport", "DownloadCommands", "DownloadMetalink",
         "DownloadStore", "DownloadSync", "FaultServer", "LMDB",
-        "ObjectStore", "ResumeData", "Fuzzing", "SystemInterface", "TestSupport", "TestTraits",
-        "DownloadURLSession", "dlstore",
+        "ObjectStore", "ObjectStoreCore", "ResumeData", "Fuzzing", "SystemInterface", "TestSupport",
+        "TestTraits", "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]

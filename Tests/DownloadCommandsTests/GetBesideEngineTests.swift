@@ -10,20 +10,12 @@ import Testing
 
 /// `get` while the engine of another process runs on the store.
 @Suite(.timeLimit(.minutes(10)))
-struct GetBesideEngineTests {
-  private let folder: TemporaryFolder
-  private let store: String
-  private let server: FaultServer
+struct GetBesideEngineTests: ToolSuite {
+  let fixture: ToolFixture
   private let body = Body.generated(byteCount: 3_000_000, seed: 33)
 
   init() throws {
-    folder = try TemporaryFolder()
-    store = folder.path("store")
-    server = try FaultServer()
-  }
-
-  private func start(_ arguments: String...) throws -> DLStoreProcess {
-    try DLStoreProcess(arguments, store: store, in: folder.path)
+    fixture = try ToolFixture()
   }
 
   /// Routes a file whose transfer takes minutes, unless the gate is opened.
@@ -35,23 +27,14 @@ struct GetBesideEngineTests {
     return gate
   }
 
-  /// Starts a service, and ends it after `body`.
-  private func serving(
-    _ body: (DLStoreProcess) async throws -> Void
-  ) async throws {
+  /// Runs a service that has completed a download while `body` runs.
+  private func serving(_ body: (DLStoreProcess) async throws -> Void) async throws {
     server.route("/first", Resource(.text("x")))
-    let first = try start("add", server.url("/first"))
-    #expect(try await first.status() == 0)
-    let service = try start("run", "--max-attempts", "1")
-    do {
+    #expect(try await dlstore("add", server.url("/first")).status == 0)
+    try await running("--max-attempts", "1") { service in
       try await service.message("completed ")
       try await body(service)
-    } catch {
-      service.send(SIGKILL)
-      throw error
     }
-    service.send(SIGTERM)
-    #expect(try await service.status() == 0)
   }
 
   @Test func `get waits for the engine of a service, and ends with the results`() async throws {

@@ -1,27 +1,27 @@
 import CommandTestSupport
 import DownloadStore
+import DownloadSync
+import DownloadURLSession
 import FaultServer
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestSupport
 import TestTraits
 import Testing
 
 @testable import CommandLineSupport
 @testable import DownloadCommands
+@testable import ObjectStoreCore
 
 /// An engine in one process, and commands in another.
 @Suite(.timeLimit(.minutes(10)))
-struct TwoProcessTests {
-  private let folder: TemporaryFolder
-  private let store: String
-  private let server: FaultServer
+struct TwoProcessTests: ToolSuite {
+  let fixture: ToolFixture
   private let body = Body.generated(byteCount: 12_000_000, seed: 21)
 
   init() throws {
-    folder = try TemporaryFolder()
-    store = folder.path("store")
-    server = try FaultServer()
+    fixture = try ToolFixture()
   }
 
   /// Routes a file whose transfers stall after a megabyte, so that they run until a command ends them,
@@ -32,41 +32,6 @@ struct TwoProcessTests {
 
   private func fast(_ path: String) {
     server.route(path, Resource(body))
-  }
-
-  private func dlstore(
-    _ arguments: String...
-  ) async throws -> (status: Int32, output: String, messages: String) {
-    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
-    return (try await process.status(), process.output, process.messages)
-  }
-
-  private func records() throws -> RecordStore {
-    try RecordStore(at: store, access: .readOnly)
-  }
-
-  private func record(_ path: String) throws -> DownloadRecord {
-    try records().record(matching: server.url(path))
-  }
-
-  private func waitUntil(_ condition: () throws -> Bool) async throws {
-    while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
-  }
-
-  /// Runs an engine in another process while `body` runs.
-  private func running(
-    _ options: String...,
-    body: (DLStoreProcess) async throws -> Void
-  ) async throws {
-    let engine = try DLStoreProcess(["run"] + options, store: store, in: folder.path)
-    do {
-      try await body(engine)
-    } catch {
-      engine.send(SIGKILL)
-      throw error
-    }
-    engine.send(SIGTERM)
-    #expect(try await engine.status() == 0)
   }
 
   @Test func `a running download is paused, resumed and completed from another process`()
@@ -152,14 +117,11 @@ struct TwoProcessTests {
         try await engine.message(name)
       }
       let gone = [server.url("/a"), server.url("/done")]
-      let removed = try DLStoreProcess(
-        ["remove", "--with-file", "--yes"] + gone,
-        store: store,
-        in: folder.path
-      )
-      #expect(try await removed.status() == 0)
+      let removed = try await dlstore("remove", "--with-file", "--yes", gone[0], gone[1])
+      #expect(removed.status == 0)
       // The engine has carried out the command when the process exits.
-      #expect(try records().records(DownloadRecord.all).map(\.url) == [server.url("/b")])
+      let records = try RecordStore(at: store, access: .readOnly)
+      #expect(try records.records(DownloadRecord.all).map(\.url) == [server.url("/b")])
       #expect(try await dlstore("cancel", server.url("/b")).status == 0)
       #expect(try record("/b").state == .cancelled)
       let files = try FileManager.default.contentsOfDirectory(
@@ -169,51 +131,34 @@ struct TwoProcessTests {
     }
   }
 
-  /// With a poll once per second the median delay would be half a second.
-  ///
-  /// A busy machine may delay everything, so the median of one of five rounds suffices, and the limit
-  /// grows with the time that a commit takes: before its request the engine commits, too.
+  // The engine runs in a process in which a store is polled once in ten hours.
   @Test(.requirements("FK6"))
-  func `an engine notices another process's command immediately, without polling`() async throws {
-    server.route("/first", Resource(.text("x")))
-    _ = try await dlstore("add", server.url("/first"))
-    try await running { engine in
-      try await engine.message("completed \(folder.path("store/files/first"))")
-      let store = try RecordStore(at: store)
-      var rounds: [(delay: Duration, limit: Duration)] = []
-      while rounds.count < 5, rounds.last.map({ $0.delay >= $0.limit }) ?? true {
-        var delays: [Duration] = []
-        var commits: [Duration] = []
-        for number in 0..<21 {
-          let sample = try await delay(of: "/n\(rounds.count)-\(number)", addedTo: store)
-          delays.append(sample.delay)
-          commits.append(sample.commit)
-          // Avoid starting in step with the engine's clock.
-          try await Task.sleep(for: .milliseconds(137))
+  func `an engine notices the commands of another process without polling`() async throws {
+    let count = 20
+    for number in 0..<count { server.route("/\(number)", Resource(.text("x"))) }
+    let records = try RecordStore(at: store)
+    async let engine: Void = {
+      await #expect(processExitsWith: .success) { [path = store as String, count = count as Int] in
+        ChangeWatcher.pollInterval.withLock { $0 = 36_000 }
+        let engine = try DownloadEngine(
+          store: RecordStore(at: path),
+          transport: URLSessionTransport()
+        )
+        let events = engine.events()
+        async let summary = engine.run(until: .stopped)
+        var completed = 0
+        for await event in events {
+          if case .completed = event { completed += 1 }
+          if completed == count { engine.stop() }
         }
-        let limit = .milliseconds(250) + commits.sorted()[10] * 4
-        rounds.append((delays.sorted()[10], limit))
+        #expect(try await summary.completed == count)
       }
-      #expect(rounds.last.map { $0.delay < $0.limit } == true, "\(rounds)")
+    }()
+    for number in 0..<count {
+      try await records.add([DownloadRequest(url: server.url("/\(number)"))])
+      // The engine is idle then.
+      try await waitUntil { try record("/\(number)").state == .completed }
     }
-  }
-
-  /// Adds a download, and returns the time that this took and the time from then to its request.
-  private func delay(
-    of path: String,
-    addedTo store: RecordStore
-  ) async throws -> (commit: Duration, delay: Duration) {
-    server.route(path, Resource(.text("x")))
-    let begin = ContinuousClock.now
-    try add(server.url(path), to: store)
-    let start = ContinuousClock.now
-    while !server.requests.contains(where: { $0.path == path }) {
-      try await Task.sleep(for: .milliseconds(1))
-    }
-    return (begin.duration(to: start), start.duration(to: .now))
-  }
-
-  private func add(_ url: String, to store: RecordStore) throws {
-    try store.addNow([DownloadRequest(url: url)])
+    await engine
   }
 }

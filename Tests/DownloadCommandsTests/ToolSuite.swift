@@ -1,0 +1,69 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// A store in a folder of its own, and a server.
+struct ToolFixture {
+  let folder: TemporaryFolder
+  let store: String
+  let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+}
+
+/// A suite that runs the built `dlstore` on a store, against a server.
+protocol ToolSuite {
+  var fixture: ToolFixture { get }
+}
+
+extension ToolSuite {
+  var folder: TemporaryFolder { fixture.folder }
+  var store: String { fixture.store }
+  var server: FaultServer { fixture.server }
+
+  /// Starts the program.
+  func start(_ arguments: String...) throws -> DLStoreProcess {
+    try DLStoreProcess(arguments, store: store, in: folder.path)
+  }
+
+  /// Runs the program until it exits.
+  @discardableResult
+  func dlstore(
+    _ arguments: String...
+  ) async throws -> (status: Int32, output: String, messages: String) {
+    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
+    return (try await process.status(), process.output, process.messages)
+  }
+
+  /// Runs an engine in another process while `body` runs.
+  func running(
+    _ options: String...,
+    body: (DLStoreProcess) async throws -> Void
+  ) async throws {
+    let engine = try DLStoreProcess(["run"] + options, store: store, in: folder.path)
+    do {
+      try await body(engine)
+    } catch {
+      engine.send(SIGKILL)
+      throw error
+    }
+    engine.send(SIGTERM)
+    #expect(try await engine.status() == 0)
+  }
+
+  /// The record of a file of the server.
+  func record(_ path: String) throws -> DownloadRecord {
+    try RecordStore(at: store, access: .readOnly).record(matching: server.url(path))
+  }
+
+  func waitUntil(_ condition: () throws -> Bool) async throws {
+    while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
+  }
+}
