@@ -2,6 +2,7 @@ import DownloadStore
 import FaultServer
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 /// Responses that crash URLSession's process, and a run that completes nevertheless.
@@ -32,14 +33,14 @@ struct CrashTests {
     slow.bytesPerSecond = 3_000_000
     server.route("/poison", Resource(body, faults: fault, then: .repeatLast))
     server.route("/good", slow)
-    let added = try await ToolProcess.run(
+    let added = try await BuiltProcess.run(
       ["--store", folder, "add", server.url("/poison"), server.url("/good")])
-    #expect(added.exitCode == 0)
+    #expect(added == 0)
 
-    let end = try await ToolProcess.run(
+    let code = try await BuiltProcess.run(
       ["--store", folder, "run", "--until-idle", "--transport", "urlsession"]
     )
-    #expect(end.exitCode == 1)
+    #expect(code == 1)
     let store = try RecordStore(at: folder, access: .readWrite)
     let poison = try store.record(matching: server.url("/poison"))
     #expect(poison.state == .failedPermanent)
@@ -52,12 +53,12 @@ struct CrashTests {
 
     // Restarting the download allows another three starts.
     server.route("/poison", Resource(body))
-    let again = try await ToolProcess.run(["--store", folder, "add", server.url("/poison")])
-    #expect(again.exitCode == 0)
-    let last = try await ToolProcess.run(
+    let again = try await BuiltProcess.run(["--store", folder, "add", server.url("/poison")])
+    #expect(again == 0)
+    let last = try await BuiltProcess.run(
       ["--store", folder, "run", "--until-idle", "--transport", "urlsession"]
     )
-    #expect(last.exitCode == 0)
+    #expect(last == 0)
     #expect(body.matches(file: "\(folder)/files/poison"))
   }
 }

@@ -24,8 +24,8 @@ struct DamageTests {
     try garbage.write(to: file)
     let arguments = command == "inspect" ? ["inspect", "abc"] : [command]
     let log = "\(folder)/log"
-    let end = try await ToolProcess.run(["--store", folder] + arguments, output: log)
-    #expect(end.exitCode == 65)
+    let code = try await BuiltProcess.run(["--store", folder] + arguments, output: log)
+    #expect(code == 65)
     #expect(try String(contentsOfFile: log, encoding: .utf8).contains(folder))
     #expect(try Data(contentsOf: file) == garbage)
   }
@@ -35,7 +35,7 @@ struct DamageTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let half = try Data(contentsOf: file).prefix(64 * 1_024)
     try half.write(to: file)
-    #expect(try await ToolProcess.run(["--store", folder, "list"]).exitCode == 65)
+    #expect(try await BuiltProcess.run(["--store", folder, "list"]) == 65)
   }
 
   @Test func `a page of zeros or random bytes is reported as damaged wherever it is`() async throws
@@ -52,9 +52,9 @@ struct DamageTests {
           with: repeatElement(filling, count: 4_096)
         )
         try damaged.write(to: file)
-        let end = try await ToolProcess.run(["--store", folder, "list", "--format", "jsonl"])
+        let code = try await BuiltProcess.run(["--store", folder, "list", "--format", "jsonl"])
         // A page that is no longer referenced can have any content.
-        #expect([0, 65].contains(end.exitCode), "page \(page), \(filling): \(end.status)")
+        #expect([0, 65].contains(code), "page \(page), \(filling)")
       }
     }
   }
@@ -78,10 +78,10 @@ struct DamageTests {
       }
       try damaged.write(to: file)
       for arguments in [["list", "--format", "jsonl"], ["add", "http://127.0.0.1:1/\(round)"]] {
-        let end = try await ToolProcess.run(["--store", folder] + arguments)
-        #expect([0, 65].contains(end.exitCode), "round \(round): \(arguments), \(end.status)")
-        if end.exitCode == 65 { damagedCount += 1 }
-        if arguments[0] == "add", end.exitCode == 65 {
+        let code = try await BuiltProcess.run(["--store", folder] + arguments)
+        #expect([0, 65].contains(code), "round \(round): \(arguments)")
+        if code == 65 { damagedCount += 1 }
+        if arguments[0] == "add", code == 65 {
           #expect(try Data(contentsOf: file) == damaged)
         }
       }

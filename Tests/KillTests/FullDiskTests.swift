@@ -3,6 +3,7 @@ import FaultServer
 import Foundation
 import ObjectStore
 import SystemInterface
+import TestSupport
 import Testing
 
 #if os(Linux)
@@ -51,17 +52,17 @@ import Testing
       let body = Body.generated(byteCount: 8 << 20, seed: 1)
       server.route("/a", Resource(body))
       let arguments = ["--store", folder]
-      #expect(try await ToolProcess.run(arguments + ["add", server.url("/a")]).exitCode == 0)
+      #expect(try await BuiltProcess.run(arguments + ["add", server.url("/a")]) == 0)
       let log = "\(folder)/log"
       let run = arguments + ["run", "--until-idle", "--output-folder", disk.path]
-      #expect(try await ToolProcess.run(run, output: log).exitCode == 74)
+      #expect(try await BuiltProcess.run(run, output: log) == 74)
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("full"))
       let store = try RecordStore(at: folder, access: .readOnly)
       let stopped = try store.record(matching: server.url("/a"))
       #expect(stopped.state == .waiting)
       #expect(stopped.received > 0)
       try disk.grow(to: 32 << 20)
-      #expect(try await ToolProcess.run(run, output: log).exitCode == 0)
+      #expect(try await BuiltProcess.run(run, output: log) == 0)
       #expect(body.matches(file: "\(disk.path)/a"))
       #expect(server.requests.last?["Range"] == "bytes=\(stopped.received)-")
     }
@@ -90,9 +91,9 @@ import Testing
       func record(_ path: String) throws -> DownloadRecord {
         try store.record(matching: server.url(path))
       }
-      let tool = try ToolProcess(["--store", folder, "run"], output: "\(folder)/log")
-      defer { tool.signal(SIGKILL, wholeGroup: true) }
-      try await waitUntil { tool.text.contains("waits for free space") }
+      let tool = try BuiltProcess(["--store", folder, "run"], output: "\(folder)/log")
+      defer { tool.send(SIGKILL, toGroup: true) }
+      try await waitUntil { tool.output.contains("waits for free space") }
       // A download to another volume is not delayed.
       try add("/c", other)
       try await waitUntil { try record("/c").state == .completed }
@@ -108,8 +109,8 @@ import Testing
       #expect(body.matches(file: "\(disk.path)/a") && body.matches(file: "\(disk.path)/b"))
       // The user paused this one.
       #expect(try record("/paused").state == .paused)
-      tool.signal(SIGTERM)
-      #expect(try await tool.wait().exitCode == 0)
+      tool.send(SIGTERM)
+      #expect(try await tool.exitCode() == 0)
     }
 
     /// Polls until the condition holds.
@@ -130,7 +131,7 @@ import Testing
         let urls = (added..<added + 100).map {
           "http://127.0.0.1:1/\($0)/\(String(repeating: "x", count: 500))"
         }
-        code = try await ToolProcess.run(arguments + urls).exitCode
+        code = try await BuiltProcess.run(arguments + urls)
         if code == 0 { added += 100 }
       } while code == 0
       #expect(code == 74)
@@ -138,8 +139,8 @@ import Testing
       let store = try RecordStore(at: "\(disk.path)/store", access: .readOnly)
       #expect(try store.records(DownloadRecord.all).count == added)
       try disk.grow(to: 16 << 20)
-      let more = try await ToolProcess.run(arguments + ["http://127.0.0.1:1/one-more"])
-      #expect(more.exitCode == 0)
+      let more = try await BuiltProcess.run(arguments + ["http://127.0.0.1:1/one-more"])
+      #expect(more == 0)
     }
   }
 #endif

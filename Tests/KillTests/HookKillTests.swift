@@ -17,10 +17,10 @@ struct HookKillTests {
     _ = try RecordStore(at: path).addNow([DownloadRequest(url: server.url("/a"))])
     let keys = folder.path("keys")
     func run(_ command: String) async throws -> Int32? {
-      try await ToolProcess.run(
+      try await BuiltProcess.run(
         ["--store", path, "run", "--until-idle", "--on-complete", command],
         output: folder.path("log")
-      ).exitCode
+      )
     }
     let note = "echo \"$DLSTORE_KEY\" >> '\(keys)'"
     // The parent of the command is the worker with the engine.

@@ -3,6 +3,7 @@ import DownloadSync
 import FaultServer
 import Foundation
 import ObjectStore
+import TestSupport
 import Testing
 
 /// A store, a server that injects faults, and the guarantees that must hold after each kill.
@@ -324,8 +325,8 @@ final class KillScenario {
   func finish() async throws {
     let run = ["run", "--until-idle"] + connectionArguments
     for arguments in [run, ["resume", "--all"], run] {
-      let end = try await ToolProcess.run(["--store", storePath] + arguments, output: log())
-      #expect(end.exitCode == 0, "\(arguments)")
+      let code = try await BuiltProcess.run(["--store", storePath] + arguments, output: log())
+      #expect(code == 0, "\(arguments)")
     }
     let roots = try store.roots()
     let records = try self.records()

@@ -43,24 +43,24 @@ struct KillTests {
         ? nil : KillCommand.Kind.allCases.randomElement(using: &random)
       let engine =
         hasEngine
-        ? try ToolProcess(scenario.engineArguments, output: scenario.log()) : nil
+        ? try BuiltProcess(scenario.engineArguments, output: scenario.log()) : nil
       if hasEngine {
         // Give the process time to run; the moment of the kill is random.
         let longest = kind == nil ? 1_700_000 : 700_000
         try await Task.sleep(for: .microseconds(Int.random(in: 30_000...longest, using: &random)))
       }
       if let kind, let command = try scenario.command(kind, using: &random) {
-        let process = try ToolProcess(
+        let process = try BuiltProcess(
           ["--store", scenario.storePath] + command.arguments,
           output: scenario.log()
         )
         try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000, using: &random)))
-        process.signal(SIGKILL)
-        let end = try await process.wait()
-        #expect(end.exitCode == nil || end.exitCode == 0, "\(command): \(process.text)")
-        if end.exitCode == nil { count += 1 }
-        counts[end.exitCode == nil ? kind.rawValue : "ended first", default: 0] += 1
-        scenario.note(command, hasEnded: end.exitCode != nil)
+        process.send(SIGKILL)
+        let code = try await process.exitCode()
+        #expect(code == nil || code == 0, "\(command): \(process.output)")
+        if code == nil { count += 1 }
+        counts[code == nil ? kind.rawValue : "ended first", default: 0] += 1
+        scenario.note(command, hasEnded: code != nil)
       }
       if let engine, let victim = Victim.allCases.randomElement(using: &random) {
         try await Task.sleep(for: .microseconds(Int.random(in: 0...300_000, using: &random)))
@@ -76,18 +76,18 @@ struct KillTests {
   }
 
   /// Kills processes of an engine, and expects all of them to end.
-  private func kill(_ engine: ToolProcess, _ victim: Victim) async throws {
-    let worker = engine.members.first { $0 != engine.identifier }
+  private func kill(_ engine: BuiltProcess, _ victim: Victim) async throws {
+    let worker = engine.members.first { $0 != engine.id }
     var code: Int32?
     switch (victim, worker) {
     case (.worker, let worker?):
       #expect(SystemInterface.kill(worker, SIGKILL) == 0)
       // A supervisor does not restart a worker that was killed.
       code = 1
-    case (.supervisor, _), (.worker, nil): engine.signal(SIGKILL)
-    case (.both, _): engine.signal(SIGKILL, wholeGroup: true)
+    case (.supervisor, _), (.worker, nil): engine.send(SIGKILL)
+    case (.both, _): engine.send(SIGKILL, toGroup: true)
     }
-    #expect(try await engine.wait().exitCode == code, "the engine ended by itself: \(engine.text)")
+    #expect(try await engine.exitCode() == code, "the engine ended by itself: \(engine.output)")
     // A worker ends with its supervisor; otherwise the time limit fails the test.
     while !engine.members.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
   }

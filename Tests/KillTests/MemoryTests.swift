@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(10)))
@@ -11,11 +12,11 @@ struct MemoryTests {
     let server = try FaultServer()
     defer { server.stop() }
     server.route("/large", Resource(.generated(byteCount: 1 << 30, seed: 1)))
-    let added = try await ToolProcess.run(["--store", folder, "add", server.url("/large")])
-    #expect(added.exitCode == 0)
-    let (end, peak) = try await ToolProcess(["--store", folder, "run", "--until-idle"])
-      .waitWatchingMemory()
-    #expect(end.exitCode == 0)
+    let added = try await BuiltProcess.run(["--store", folder, "add", server.url("/large")])
+    #expect(added == 0)
+    let (code, peak) = try await BuiltProcess(["--store", folder, "run", "--until-idle"])
+      .exitCodeWatchingMemory()
+    #expect(code == 0)
     let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/files/large")
     #expect(attributes[.size] as? Int == 1 << 30)
     #expect(peak > 1_000_000)

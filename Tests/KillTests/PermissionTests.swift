@@ -2,6 +2,7 @@ import DownloadStore
 import Foundation
 import ObjectStore
 import SystemInterface
+import TestSupport
 import Testing
 
 #if os(Linux)
@@ -25,18 +26,19 @@ import Testing
       let tool = "\(folder)/dlstore"
       // Another process makes the copy. Processes started by other tests would inherit a file
       // descriptor of this one, and a file that is open for writing cannot be executed.
-      let copied = try await ToolProcess(
-        [ToolProcess.executable, tool],
-        command: ["/bin/cp"]
+      let copy = try BuiltProcess(
+        program: "/bin/cp",
+        [BuiltProcess.program("dlstore").path, tool],
+        in: "/"
       )
-      .wait()
-      #expect(copied.exitCode == 0)
-      let end = try await ToolProcess(
-        ["--store", "\(folder)/store"] + arguments,
-        command: ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups", tool]
+      #expect(try await copy.exitCode() == 0)
+      let process = try BuiltProcess(
+        program: "/usr/bin/setpriv",
+        ["--reuid=65534", "--clear-groups", tool, "--store", "\(folder)/store"] + arguments,
+        in: "/",
+        environment: ["DLSTORE_CONFIG": ""]
       )
-      .wait()
-      #expect(end.exitCode == 77)
+      #expect(try await process.exitCode() == 77)
       #expect(try store.records(DownloadRecord.all).map(\.url) == ["http://127.0.0.1:1/mine"])
     }
   }

@@ -1,7 +1,7 @@
 package import Foundation
 internal import SystemInterface
 
-/// A built program of the package, run as a separate process.
+/// A built program of the package, run as a separate process in a group of its own.
 package final class BuiltProcess: Sendable {
   /// The error of a wait that took too long.
   package struct TimedOut: Error {
@@ -10,6 +10,7 @@ package final class BuiltProcess: Sendable {
 
   private let folder: TemporaryFolder
   private let process: Process
+  private let files: (output: String, messages: String)
 
   /// Returns the path of a program next to the test program.
   package static func program(_ name: String) throws -> URL {
@@ -30,11 +31,12 @@ package final class BuiltProcess: Sendable {
   /// Starts the program with its output in files or on a terminal.
   ///
   /// - Parameters:
-  ///   - name: The name of the program.
+  ///   - name: The name of the program, or the path of one that does not belong to the package.
   ///   - arguments: Its arguments.
   ///   - current: The current folder.
   ///   - shell: A command for the shell, which finds the program, instead of the arguments.
   ///   - additions: Variables of the environment.
+  ///   - output: A file to which both outputs are appended; `nil` for two files of this process.
   ///   - terminal: The terminal; `nil` to write to files.
   ///   - input: The standard input.
   /// - Throws: A Foundation error if the program cannot be found or started.
@@ -44,12 +46,14 @@ package final class BuiltProcess: Sendable {
     in current: String,
     shell: String? = nil,
     environment additions: [String: String] = [:],
+    output: String? = nil,
     terminal: FileHandle? = nil,
     input: FileHandle = .nullDevice
   ) throws {
     folder = try TemporaryFolder()
     process = Process()
-    let program = try Self.program(name)
+    files = (output ?? folder.path("out"), output ?? folder.path("err"))
+    let program = name.hasPrefix("/") ? URL(filePath: name) : try Self.program(name)
     if let shell {
       process.executableURL = URL(filePath: "/bin/sh")
       process.arguments = ["-c", shell]
@@ -66,12 +70,8 @@ package final class BuiltProcess: Sendable {
     environment["PATH"] = folders.joined(separator: ":")
     process.environment = environment
     process.standardInput = input
-    process.standardOutput = try FileHandle(
-      forWritingTo: URL(filePath: try folder.makeFile("out", ""))
-    )
-    process.standardError = try FileHandle(
-      forWritingTo: URL(filePath: try folder.makeFile("err", ""))
-    )
+    process.standardOutput = try Self.appending(to: files.output)
+    process.standardError = try Self.appending(to: files.messages)
     if let terminal {
       process.standardInput = terminal
       process.standardOutput = terminal
@@ -89,11 +89,12 @@ package final class BuiltProcess: Sendable {
 
   package var id: pid_t { process.processIdentifier }
   package var isRunning: Bool { process.isRunning }
-  package var output: String { text("out") }
-  package var messages: String { text("err") }
+  package var output: String { Self.text(files.output) }
+  package var messages: String { Self.text(files.messages) }
 
-  package func send(_ signal: Int32) {
-    kill(id, signal)
+  /// Sends a signal to the process, or to its group.
+  package func send(_ signal: Int32, toGroup: Bool = false) {
+    kill(toGroup ? -id : id, signal)
   }
 
   /// Waits for the end of the process.
@@ -105,6 +106,15 @@ package final class BuiltProcess: Sendable {
     try await wait(within: limit) { !process.isRunning }
     return process.terminationReason == .exit
       ? process.terminationStatus : 128 + process.terminationStatus
+  }
+
+  /// Waits for the end of the process.
+  ///
+  /// - Returns: The exit code; `nil` if a signal ended the process.
+  /// - Throws: ``TimedOut`` if the process hangs.
+  package func exitCode() async throws -> Int32? {
+    let status = try await status()
+    return process.terminationReason == .exit ? status : nil
   }
 
   /// Waits until the messages contain a text.
@@ -127,7 +137,13 @@ package final class BuiltProcess: Sendable {
     }
   }
 
-  private func text(_ name: String) -> String {
-    (try? String(contentsOfFile: folder.path(name), encoding: .utf8)) ?? ""
+  private static func text(_ path: String) -> String {
+    (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+  }
+
+  private static func appending(to path: String) throws -> FileHandle {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+    return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 }
