@@ -80,10 +80,34 @@ extension ReadTransaction {
 
 extension Transaction where Self: ~Copyable {
   /// Returns the greatest key of a database with integer keys; `nil` if it is empty.
+  ///
+  /// - Throws: ``LMDBError`` with `corrupted` if the key is not an integer.
   package borrowing func lastKey(in database: Database) throws(LMDBError) -> UInt64? {
     let cursor = unsafe try cursor(on: database)
-    guard let entry = unsafe try cursor.last(), unsafe entry.key.count == 8 else { return nil }
+    guard let entry = unsafe try cursor.last() else { return nil }
+    guard unsafe entry.key.count == 8 else {
+      throw LMDBError(.corrupted, operation: "reading the last key of \(database.name)")
+    }
     return unsafe entry.key.loadUnaligned(as: UInt64.self)
+  }
+
+  /// Calls `body` with each entry of a database with integer keys, from a key on, until it returns
+  /// `false`.
+  ///
+  /// The span points into the map and ends with the call, and the transaction cannot write during it.
+  /// A damaged database may have a key that is not an integer: that is passed as `nil`.
+  package borrowing func forEachEntry(
+    from start: UInt64,
+    in database: Database,
+    _ body: (_ key: UInt64?, _ value: RawSpan) throws -> Bool
+  ) throws {
+    let cursor = unsafe try cursor(on: database)
+    var entry = try unsafe withUnsafeBytes(of: start) { unsafe try cursor.first(atOrAfter: $0) }
+    while let found = unsafe entry {
+      let key = unsafe found.key.count == 8 ? found.key.loadUnaligned(as: UInt64.self) : nil
+      guard try body(key, unsafe found.value.bytes) else { return }
+      unsafe entry = unsafe try cursor.next()
+    }
   }
 
   /// Calls `body` with each entry whose key begins with `prefix`, in the order of the keys.

@@ -51,6 +51,19 @@ extension Transaction where Self: ~Copyable {
     }
   }
 
+  /// Calls `body` with the value of a key of a database with integer keys, or with `nil` if the key
+  /// does not exist; see ``withValue(for:in:_:)``.
+  package borrowing func withValue<R>(
+    of key: UInt64,
+    in database: Database,
+    _ body: (RawSpan?) throws -> R
+  ) throws -> R {
+    try unsafe withUnsafeBytes(of: key) { key in
+      guard let value = unsafe try value(for: key, in: database) else { return try body(nil) }
+      return try body(unsafe value.bytes)
+    }
+  }
+
   /// Returns the value of `key`, in the map: valid until the transaction ends or writes.
   @unsafe
   @inline(__always)

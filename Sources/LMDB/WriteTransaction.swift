@@ -162,6 +162,34 @@ public struct WriteTransaction: Transaction, ~Copyable {
     return try result.get()
   }
 
+  /// Sets the value of a key of a database with integer keys.
+  ///
+  /// - Throws: ``LMDBError`` as ``put(_:for:in:)``.
+  package mutating func put(
+    _ value: Span<UInt8>,
+    for key: UInt64,
+    in database: Database
+  ) throws(LMDBError) {
+    let result = unsafe withUnsafeBytes(of: key) { key in
+      unsafe value.withUnsafeBytes { value in
+        Result { () throws(LMDBError) in unsafe try put(value, for: key, in: database) }
+      }
+    }
+    try result.get()
+  }
+
+  /// Removes a key of a database with integer keys, and returns whether it existed.
+  @discardableResult
+  package mutating func delete(
+    _ key: UInt64,
+    in database: Database
+  ) throws(LMDBError) -> Bool {
+    let result = unsafe withUnsafeBytes(of: key) { key in
+      Result { () throws(LMDBError) in unsafe try delete(key, in: database) }
+    }
+    return try result.get()
+  }
+
   /// Removes all entries of a database, and the database itself if `andDatabase` is true.
   ///
   /// The corresponding C function is `mdb_drop`.

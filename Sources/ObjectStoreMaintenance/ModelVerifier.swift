@@ -324,10 +324,9 @@ struct ModelVerifier {
     _ report: inout VerificationReport
   ) throws {
     for field in unsafe references {
-      let content = unsafe try record.content(ofID: field.fieldID)
       var missing = 0
       do {
-        unsafe try field.forEachMissingKey(in: content, transaction) { _ in missing += 1 }
+        unsafe try field.forEachMissingKey(of: record, in: transaction) { missing += 1 }
       } catch let error as StoreError where error.code == .damaged {
         // The pass over the target model reports its damage.
       }

@@ -41,7 +41,7 @@ enum RecordAudit {
     for position in layout.fields.indices where layout.places[position].isHot == isHot {
       let field = layout.fields[position]
       switch unsafe try record.storedContent(at: layout.places[position]) {
-      case .present(let bytes): _ = unsafe try StoredValue(bytes, type: field.type)
+      case .present(let bytes): _ = try StoredValue(unsafe bytes.bytes, type: field.type)
       case .null, .missing:
         guard field.isOptional else { throw RecordError(.missingField, field: field.name) }
       }

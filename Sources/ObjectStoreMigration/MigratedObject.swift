@@ -1,4 +1,5 @@
 public import ObjectStoreCore
+internal import SystemInterface
 
 /// An object in a migration, with its fields by name.
 ///
@@ -54,15 +55,6 @@ public struct MigratedObject: Sendable {
     /// The position of the primary key.
     fileprivate let keyPosition: Int?
 
-    /// Returns the fields of the schema version that have a default in the store.
-    fileprivate func defaultFields(
-      of defaults: FieldDefaults
-    ) -> [(id: UInt32, name: String, type: FieldType)] {
-      defaults.storedFields.compactMap { field in
-        names[field.id].map { (field.id, $0, field.type) }
-      }
-    }
-
     /// - Parameters:
     ///   - layout: The layout of the records.
     ///   - names: The names of fields by id, in the schema version of the records.
@@ -90,36 +82,28 @@ public struct MigratedObject: Sendable {
     self.model = model
     fields = template.fields
     keyPosition = template.keyPosition
-    unsafe stored.reserveCapacity(record.cold.count + record.hot.count)
-    let layout = unsafe record.binding.layout
-    let defaults = unsafe record.binding.defaults
-    for position in layout.fields.indices {
-      let content = unsafe try defaults.replacing(
-        record.storedContent(at: layout.places[position]),
-        ofID: layout.fields[position].id
-      )
-      guard case .present(let bytes) = unsafe content else { continue }
-      let start = stored.count
-      unsafe stored.append(contentsOf: bytes)
-      fields[position].content = .stored(start..<stored.count)
-    }
-    for extra in try record.extras() {
-      let name = template.names[extra.id] ?? "#\(extra.id)"
-      guard let type = FieldType(extra.type) else { throw RecordError(.unknownCoding, field: name) }
+    stored.reserveCapacity(record.byteCount)
+    var position = 0
+    try record.forEachField { field, bytes throws(RecordError) in
+      // A field of the template may have another id than in the layout.
+      if field.origin == .absent, fields.contains(where: { $0.id == field.id }) { return }
       var content = Field.Content.null
-      if let range = extra.range {
-        let start = stored.count
-        unsafe stored.append(contentsOf: record.cold[range])
-        content = .stored(start..<stored.count)
+      if let bytes {
+        content = .stored(stored.count..<stored.count + bytes.byteCount)
+        stored.append(copying: bytes)
       }
-      fields.append(Field(name: name, id: extra.id, type: type, content: content))
-    }
-    for field in template.defaultFields(of: defaults)
-    where !fields.contains(where: { $0.id == field.id }) {
-      guard case .present(let bytes) = unsafe defaults.replacing(.missing, ofID: field.id) else {
-        continue
+      switch field.origin {
+      case .layout:
+        fields[position].content = content
+        position += 1
+      case .extra:
+        let name = template.names[field.id] ?? field.name
+        guard let type = field.type else { throw RecordError(.unknownCoding, field: name) }
+        fields.append(Field(name: name, id: field.id, type: type, content: content))
+      case .absent:
+        guard let name = template.names[field.id], let type = field.type else { return }
+        fields.append(Field(name: name, id: field.id, type: type, content: content))
       }
-      add(field.name, id: field.id, field.type, unsafe Array(bytes))
     }
   }
 
@@ -144,10 +128,8 @@ public struct MigratedObject: Sendable {
   var storedKey: StoredValue? { keyPosition.flatMap { value(of: fields[$0]) } }
 
   private func value(of field: Field) -> StoredValue? {
-    unsafe withBytes(of: field) { bytes in
-      guard let bytes = unsafe bytes else { return .null }
-      return unsafe try? StoredValue(bytes, type: field.type)
-    }
+    let value = withBytes(of: field) { try? StoredValue($0, type: field.type) }
+    return value ?? .null
   }
 
   /// Returns the value of a field.
@@ -185,11 +167,9 @@ public struct MigratedObject: Sendable {
         "\(model).\(name) is of type \(field.type), not \(Value.fieldType)"
       )
     }
-    do {
-      return unsafe try withBytes(of: field) { bytes throws(RecordError) in
-        guard let bytes = unsafe bytes else { return nil }
-        var reader = unsafe ByteReader(bytes)
-        return try Value(from: &reader)
+    do throws(RecordError) {
+      return try withBytes(of: field) { bytes throws(RecordError) in
+        try ByteReader.reading(bytes) { reader throws(RecordError) in try Value(from: &reader) }
       }
     } catch {
       throw StoreError(.damaged, "\(model).\(name) cannot be decoded", cause: error)
@@ -198,27 +178,19 @@ public struct MigratedObject: Sendable {
 
   private func field(_ name: String) -> Field? { fields.first { $0.name == name } }
 
-  /// The number of stored bytes of a field.
-  func size(of field: Field) -> Int {
-    switch field.content {
-    case .null: 0
-    case .stored(let range): range.count
-    case .own(let own): own.count
-    }
-  }
+  /// The stored bytes of a field; `nil` if it is `nil`.
+  func bytes(of field: Field) -> [UInt8]? { withBytes(of: field) { [UInt8](copying: $0) } }
 
-  /// Lends `body` the stored bytes of a field, or `nil`.
-  func withBytes<R>(
+  /// Lends `body` the stored bytes of a field; returns `nil` if it is `nil`.
+  func withBytes<R, Failure: Error>(
     of field: Field,
-    _ body: (UnsafeRawBufferPointer?) throws -> R
-  ) rethrows -> R {
+    _ body: (RawSpan) throws(Failure) -> R
+  ) throws(Failure) -> R? {
     switch field.content {
-    case .null: try body(nil)
+    case .null: nil
     case .stored(let range):
-      try unsafe stored.withUnsafeBytes { bytes in
-        unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[range]))
-      }
-    case .own(let own): try unsafe own.withUnsafeBytes { unsafe try body($0) }
+      try stored.withRawSpan { bytes throws(Failure) in try body(bytes.extracting(range)) }
+    case .own(let own): try own.withRawSpan(body)
     }
   }
 
@@ -285,12 +257,8 @@ public struct MigratedObject: Sendable {
     guard let own = fields.first(where: { $0.id == id }),
       let other = earlier.fields.first(where: { $0.id == id })
     else { return false }
-    return unsafe withBytes(of: own) { bytes in
-      unsafe earlier.withBytes(of: other) { others in
-        guard let bytes = unsafe bytes, let others = unsafe others else { return false }
-        return unsafe bytes.isSame(as: others)
-      }
-    }
+    guard let key = bytes(of: own) else { return false }
+    return key == earlier.bytes(of: other)
   }
 
   /// Deletes the object.

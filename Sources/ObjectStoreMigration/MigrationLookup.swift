@@ -43,10 +43,8 @@ public struct MigrationLookup {
 /// The objects of the store before a migration, through the steps that precede another.
 ///
 /// Describes each layout of a model once for each step that looks up its objects.
-@unsafe
 final class MigrationSource {
   private let schema: StoredSchema
-  private let transaction: TransactionReference
   private let options: StoreOptions
   private var models: [ModelName: SourceModel] = [:]
 
@@ -56,42 +54,41 @@ final class MigrationSource {
     let name: String
   }
 
-  init(_ schema: StoredSchema, _ transaction: TransactionReference, _ options: StoreOptions) {
-    unsafe self.schema = schema
-    unsafe self.transaction = unsafe transaction
-    unsafe self.options = options
+  init(_ schema: StoredSchema, _ options: StoreOptions) {
+    self.schema = schema
+    self.options = options
   }
 
   /// Returns the object with a primary key, as it is before a step.
   func find(
     _ key: MigrationLookup.Key,
-    before step: MigrationStep
+    before step: MigrationStep,
+    in transaction: borrowing ReadTransaction
   ) throws -> MigratedObject? {
-    let model = unsafe try model(key.model, before: step)
+    let model = try model(key.model, before: step)
     guard let primaryKey = model.primaryKey, primaryKey.type == key.type else {
       throw StoreError(
         .schemaMismatch,
         "the primary key of \(key.model) is not of type \(key.type)"
       )
     }
-    let reader = unsafe ModelReader(transaction: transaction, tables: model.entry.tables)
-    return try unsafe key.bytes.withUnsafeBytes { bytes in
-      guard let found = unsafe try reader.find(bytes) else { return nil }
-      return unsafe try object(found.record, id: found.id, model, primaryKey.id, before: step)
+    let found = try model.entry.tables.withRecord(ofKey: key.bytes, in: transaction) { id, record in
+      try object(record, id: id, model, primaryKey.id, before: step, in: transaction)
     }
+    return found ?? nil
   }
 
   /// Returns the model that has a name before a step.
   private func model(_ name: String, before step: MigrationStep) throws -> SourceModel {
     let key = ModelName(version: step.version, name: name)
-    if let model = unsafe models[key] { return model }
-    let pending = unsafe StoreMigrator.pendingSteps(schema.version, options)
+    if let model = models[key] { return model }
+    let pending = StoreMigrator.pendingSteps(schema.version, options)
     let earlier = MigrationPlan(steps: pending.filter { $0.version < step.version })
     // A step may have renamed the model.
-    let entry = unsafe schema.models.first { earlier.name(of: $0.tables.name) == name }
+    let entry = schema.models.first { earlier.name(of: $0.tables.name) == name }
     guard let entry else { throw StoreError(.unknownModel, "the store has no model \(name)") }
     let model = SourceModel(entry, name: name, earlier)
-    unsafe models[key] = model
+    models[key] = model
     return model
   }
 
@@ -100,10 +97,11 @@ final class MigrationSource {
     id: UInt64,
     _ model: SourceModel,
     _ primaryKey: UInt32,
-    before step: MigrationStep
+    before step: MigrationStep,
+    in transaction: borrowing ReadTransaction
   ) throws -> MigratedObject? {
     let name = model.entry.tables.name
-    let layout = unsafe model.layout(of: record.binding, before: step, options)
+    let layout = model.layout(of: record, before: step, options)
     let object: MigratedObject
     do throws(RecordError) {
       object = try MigratedObject(record, model: name, layout.template)
@@ -112,7 +110,7 @@ final class MigrationSource {
     }
     do throws(MigrationPlan.Failure) {
       let results = try layout.plan.migrate(object) { key, step in
-        unsafe try find(key, before: step)
+        try find(key, before: step, in: transaction)
       }
       return results.first { $0.model == model.name && $0.isSame(as: object, key: primaryKey) }
     } catch {
@@ -149,19 +147,20 @@ private final class SourceModel {
     primaryKey = entry.fields.first(where: \.isPrimaryKey).map { ($0.id, $0.type) }
   }
 
-  /// Returns the description of a layout.
+  /// Returns the description of the layout of a record.
   ///
   /// `step` is the same in all calls.
   func layout(
-    of binding: LayoutBinding,
+    of record: borrowing RecordView,
     before step: MigrationStep,
     _ options: StoreOptions
   ) -> Layout {
-    if let layout = layouts[binding.number] { return layout }
-    let (template, plan) = entry.template(of: binding.layout, binding.number, plan, options)
+    let number = record.layoutNumber
+    if let layout = layouts[number] { return layout }
+    let (template, plan) = entry.template(of: record.layout, number, plan, options)
     let earlier = plan.steps.filter { $0.version < step.version }
     let layout = Layout(template: template, plan: MigrationPlan(steps: earlier))
-    layouts[binding.number] = layout
+    layouts[number] = layout
     return layout
   }
 }

@@ -144,7 +144,7 @@ struct MigrationRun {
     var total = 0
     for entry in schema.models { total += try transaction.count(of: entry.tables.records) }
     var writer = MigrationWriter(target)
-    let source = unsafe MigrationSource(schema, TransactionReference(transaction), options)
+    let source = MigrationSource(schema, options)
     let first = schema.models.firstIndex { $0.tables.name == start.model } ?? 0
     for entry in schema.models[first...] {
       if entry.tables.name != start.model { cursor.next = 0 }
@@ -157,7 +157,7 @@ struct MigrationRun {
         cursor.next = next ?? .max
         // A count for display, and a damaged one must not end the process.
         cursor.objectCount &+= UInt64(batch.count)
-        let entries = unsafe try entries(batch, source, &models)
+        let entries = try entries(batch, source, transaction, &models)
         try writer.write(entries, models, cursor) { failure in
           try note(failure)
         }
@@ -186,27 +186,22 @@ struct MigrationRun {
     var size = 0
     var next: UInt64?
     var templates: [UInt16: (MigratedObject.Template, MigrationPlan)] = [:]
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: entry.tables
-    )
-    unsafe try reader.forEachRecord(from: start) { id, record in
+    try entry.tables.forEachRecord(in: transaction, from: start) { id, record in
       guard batch.count < batchCount, size < Self.batchSize else {
         next = id
         return false
       }
       do throws(RecordError) {
-        let binding = unsafe record.binding
+        let number = record.layoutNumber
         let (template, plan) =
-          templates[binding.number]
-          ?? entry.template(of: binding.layout, binding.number, plan, options)
-        templates[binding.number] = (template, plan)
+          templates[number] ?? entry.template(of: record.layout, number, plan, options)
+        templates[number] = (template, plan)
         let object = try MigratedObject(record, model: entry.tables.name, template)
         batch.append(Source(id: id, object: object, plan: plan))
       } catch {
         throw StoreError(error, model: entry.tables.name, objectID: id)
       }
-      size += unsafe record.cold.count
+      size += record.byteCount
       return true
     }
     return (batch, next)
@@ -216,6 +211,7 @@ struct MigrationRun {
   private mutating func entries(
     _ batch: [Source],
     _ source: MigrationSource,
+    _ transaction: borrowing ReadTransaction,
     _ models: inout MigrationTarget
   ) throws -> [MigrationTarget.Entry] {
     var entries: [MigrationTarget.Entry] = []
@@ -224,7 +220,7 @@ struct MigrationRun {
       let origin = MigrationOrigin(object: entry.object, id: entry.id)
       do {
         let results = try entry.plan.migrate(entry.object) { key, step in
-          unsafe try source.find(key, before: step)
+          try source.find(key, before: step, in: transaction)
         }
         for result in results { entries.append(try models.entry(result, from: origin)) }
       } catch let failure as MigrationPlan.Failure {
@@ -291,12 +287,9 @@ struct MigrationRun {
       for entry in schema.models {
         guard let fields = references.fields[entry.tables.name], !fields.isEmpty else { continue }
         let name = entry.tables.name
-        let reference = unsafe TransactionReference(transaction)
-        let reader = unsafe ModelReader(transaction: reference, tables: entry.tables)
-        unsafe try reader.forEachRecord { id, record in
+        try entry.tables.forEachRecord(in: transaction) { id, record in
           for field in fields {
-            let content = unsafe try record.content(ofID: field.fieldID)
-            unsafe try field.forEachMissingKey(in: content, reference) { _ in
+            try field.forEachMissingKey(of: record, in: transaction) {
               let reason =
                 "\(field.fieldName) refers to an object of \(field.target.name) that \(cause)"
               missing.append(

@@ -88,13 +88,9 @@ struct MigrationWriter {
       let orders = entries.map { entry -> UInt64 in
         let model = models.models[entry.model]
         guard model.storage == .byKey else { return 0 }
-        return unsafe entry.object.withBytes(of: entry.object.fields[model.shapes[entry.shape].key])
-        {
-          key in
-          unsafe key.map {
-            StorageLayout.homeID(ofHash: unsafe XXHash64.hash($0, seed: schema.seed))
-          } ?? 0
-        }
+        let key = entry.object.fields[model.shapes[entry.shape].key]
+        let hash = entry.object.withBytes(of: key) { XXHash64.hash($0, seed: schema.seed) }
+        return hash.map(StorageLayout.homeID(ofHash:)) ?? 0
       }
       // Equal places keep their order.
       return entries.indices.sorted { (orders[$0], $0) < (orders[$1], $1) }.map { entries[$0] }
@@ -108,11 +104,11 @@ struct MigrationWriter {
       let shape = models.models[entry.model].shapes[entry.shape]
       writer.encoder.start()
       for position in shape.positions {
-        unsafe entry.object.withBytes(of: entry.object.fields[position]) { bytes in
-          unsafe writer.encoder.encode(bytes)
-        }
+        let field = entry.object.fields[position]
+        let isNil: Void? = entry.object.withBytes(of: field) { writer.encoder.encode(stored: $0) }
+        if isNil == nil { writer.encoder.encodeNil() }
       }
-      guard unsafe try writer.find(writer.encodedKey, in: transaction) == nil else {
+      guard try writer.findEncoded(in: transaction) == nil else {
         throw StoreError(
           .duplicateKey,
           "another object of \(entry.object.model) has the same primary key"

@@ -106,7 +106,7 @@ final class RecordConverter: Sendable {
       let (object, form) = try forms.withLock { forms in
         try forms.form(of: result, origin, own, storesHotPart: storesHotPart)
       }
-      return unsafe RecordView(owning: Self.bytes(of: object, form), layout: form.binding.reference)
+      return RecordView(copying: Self.bytes(of: object, form), form.binding)
     } catch let failure as MigrationPlan.Failure {
       throw Self.error(MigrationFailure(origin, step: failure.step, failure.error))
     } catch {
@@ -118,40 +118,26 @@ final class RecordConverter: Sendable {
     StoreError(.migrationFailed, "an object cannot be read: \(failure)", cause: failure)
   }
 
-  /// Returns the bytes of a converted record, which the caller frees.
-  @unsafe
-  private static func bytes(
-    of object: MigratedObject,
-    _ form: Form
-  ) -> UnsafeMutableRawBufferPointer {
-    let places = form.binding.layout.places
+  /// Returns the bytes of a converted record.
+  private static func bytes(of object: MigratedObject, _ form: Form) -> [UInt8] {
     let heapStart = form.binding.coldSize
-    var size = heapStart
-    for (place, position) in zip(places, form.positions) where !place.isFixed {
-      size += object.size(of: object.fields[position])
-    }
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
-    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
-    var end = 0
-    for (place, position) in zip(places, form.positions) {
-      unsafe object.withBytes(of: object.fields[position]) { content in
-        if let content = unsafe content {
-          unsafe bytes[place.presenceOffset] |= place.presenceMask
-          let start = place.isFixed ? place.offset : heapStart + end
-          unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + content.count])
-            .copyMemory(from: content)
-          if !place.isFixed { end += content.count }
-        }
-        if !place.isFixed {
-          unsafe bytes.storeBytes(
-            of: UInt32(end).littleEndian,
-            toByteOffset: place.offset,
-            as: UInt32.self
-          )
+    var bytes = [UInt8](repeating: 0, count: heapStart)
+    for (place, position) in zip(form.binding.layout.places, form.positions) {
+      if let content = object.bytes(of: object.fields[position]) {
+        bytes[place.presenceOffset] |= place.presenceMask
+        if place.isFixed {
+          bytes.replaceSubrange(place.offset..<place.offset + content.count, with: content)
+        } else {
+          bytes += content
         }
       }
+      guard !place.isFixed else { continue }
+      let end = UInt32(bytes.count - heapStart)
+      for byte in 0..<4 {
+        bytes[place.offset + byte] = UInt8(truncatingIfNeeded: end >> UInt32(8 * byte))
+      }
     }
-    return unsafe bytes
+    return bytes
   }
 }
 

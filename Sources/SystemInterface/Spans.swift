@@ -6,6 +6,11 @@ extension [UInt8] {
   package mutating func append(copying bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
+
+  /// Appends a copy of the bytes.
+  package mutating func append(copying bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
 }
 
 extension [UInt8] {
@@ -13,6 +18,18 @@ extension [UInt8] {
   @inlinable
   package init(copying bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// Creates a copy of the bytes.
+  package init(copying bytes: RawSpan) {
+    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// Calls `body` with the bytes.
+  package func withRawSpan<R, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> R
+  ) throws(Failure) -> R {
+    try body(unsafe span.bytes)
   }
 }
 

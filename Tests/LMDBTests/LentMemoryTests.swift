@@ -44,16 +44,35 @@ import Testing
     _ = consume transaction
   }
 
-  @Test func `the last integer key is that of the greatest number`() throws {
+  @Test func `entries with integer keys are lent, stored and removed by their numbers`() throws {
     let environment = try Environment.openInMemory()
     var transaction = try environment.beginWrite()
     let database = try transaction.createDatabase("numbers", keys: .integers)
     #expect(try transaction.lastKey(in: database) == nil)
     for key in [3, 700, 20] as [UInt64] {
-      let bytes = unsafe withUnsafeBytes(of: key) { unsafe Array($0) }
-      try transaction.put(bytes.span, for: bytes.span, in: database)
+      try transaction.put([UInt8(key % 256)].span, for: key, in: database)
     }
     #expect(try transaction.lastKey(in: database) == 700)
+    var keys: [UInt64?] = []
+    var limit = 2
+    try transaction.forEachEntry(from: 4, in: database) { key, value in
+      #expect([UInt8](copying: value) == key.map { [UInt8($0 % 256)] })
+      keys.append(key)
+      return true
+    }
+    try transaction.forEachEntry(from: 0, in: database) { key, _ in
+      keys.append(key)
+      limit -= 1
+      return limit > 0
+    }
+    #expect(keys == [20, 700, 3, 20])
+    let wasFound = try transaction.delete(20, in: database)
+    let isFoundAgain = try transaction.delete(20, in: database)
+    #expect(wasFound && !isFoundAgain)
+    for (key, isPresent) in [(3, true), (20, false)] as [(UInt64, Bool)] {
+      let isFound = try transaction.withValue(of: key, in: database) { $0 != nil }
+      #expect(isFound == isPresent)
+    }
     _ = consume transaction
   }
 }

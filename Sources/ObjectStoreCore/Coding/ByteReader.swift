@@ -33,7 +33,7 @@ public struct ByteReader: ~Copyable {
 
   /// Lends a reader of `bytes` to `body`.
   @inline(__always)
-  static func reading<Value>(
+  package static func reading<Value>(
     _ bytes: RawSpan,
     _ body: (inout ByteReader) throws(RecordError) -> Value
   ) throws(RecordError) -> Value {

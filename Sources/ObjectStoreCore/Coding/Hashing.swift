@@ -60,7 +60,7 @@ package enum XXHash64 {
     unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
   }
 
-  static func hash(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
+  package static func hash(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
     unsafe bytes.withUnsafeBytes { unsafe hash($0, seed: seed) }
   }
 

@@ -45,7 +45,7 @@ public struct RecordEncoder: ~Copyable {
   }
 
   @usableFromInline
-  mutating func encodeNil() {
+  package mutating func encodeNil() {
     let place = nextPlace()
     guard !place.isFixed else { return }
     if place.isHot { hot.endField(at: place) } else { cold.endField(at: place) }
@@ -169,6 +169,13 @@ extension RecordEncoder {
   /// - Precondition: For a field of fixed width, `bytes` has that width.
   package mutating func encode(stored bytes: [UInt8]?) {
     guard let bytes else { return encodeNil() }
+    unsafe bytes.withUnsafeBytes { unsafe encode($0) }
+  }
+
+  /// Encodes the next field from already encoded bytes.
+  ///
+  /// - Precondition: For a field of fixed width, `bytes` has that width.
+  package mutating func encode(stored bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe encode($0) }
   }
 }

@@ -377,6 +377,12 @@ package struct RecordHeader {
   static let size = 8
   static let codingVersion: UInt8 = 1
 
+  package init(_ bytes: RawSpan) throws(RecordError) {
+    self = try unsafe bytes.withUnsafeBytes { bytes throws(RecordError) in
+      unsafe try Self(bytes)
+    }
+  }
+
   package init(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
     guard bytes.count >= Self.size else { throw RecordError(.truncated) }
     let word = unsafe UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))

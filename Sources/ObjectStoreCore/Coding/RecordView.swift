@@ -65,13 +65,18 @@ public struct RecordView: ~Copyable {
     ownsBytes = false
   }
 
-  /// Creates a view of a converted record, all of whose fields are in one part, and frees its bytes
-  /// with it.
-  package init(owning bytes: UnsafeMutableRawBufferPointer, layout: LayoutReference) {
-    unsafe cold = UnsafeRawBufferPointer(bytes)
+  /// Creates a view of a converted record, all of whose fields are in one part, with a copy of its
+  /// bytes.
+  ///
+  /// The caller retains the binding, as the model's tables do.
+  package init(copying bytes: [UInt8], _ binding: LayoutBinding) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+    unsafe memory.copyBytes(from: bytes)
+    let layout = unsafe binding.reference
+    unsafe cold = UnsafeRawBufferPointer(memory)
     // No field of the layout is hot. But the view has all parts, so that nothing adds another one.
-    unsafe hot = UnsafeRawBufferPointer(bytes)
-    unsafe binding = unsafe layout.binding
+    unsafe hot = UnsafeRawBufferPointer(memory)
+    unsafe self.binding = unsafe layout.binding
     unsafe places = unsafe layout.places
     hasExtras = false
     ownsBytes = true
@@ -80,6 +85,15 @@ public struct RecordView: ~Copyable {
   deinit {
     if ownsBytes { unsafe cold.deallocate() }
   }
+
+  /// The layout in which the record was written.
+  package var layout: RecordLayout { unsafe binding.layout }
+
+  /// The number of that layout.
+  package var layoutNumber: UInt16 { unsafe binding.number }
+
+  /// The number of bytes of both parts.
+  package var byteCount: Int { unsafe cold.count + hot.count }
 
   /// The conversion of the record when it is read; `nil` if it needs none.
   package var conversion: RecordConversion? { unsafe binding.conversion }
@@ -247,10 +261,30 @@ public struct RecordView: ~Copyable {
     return unsafe try extra(withID: binding.fields[position].id)
   }
 
+  /// Lends the stored bytes of the field at `position` to `body`; returns `nil` if the record has no
+  /// value, also if there is a default.
+  func withStoredBytes<Value>(
+    at position: Int,
+    _ body: (RawSpan) throws(RecordError) -> Value
+  ) throws(RecordError) -> Value? {
+    guard case .present(let bytes) = unsafe try storedContent(at: position) else { return nil }
+    return try body(unsafe bytes.bytes)
+  }
+
   /// The content of the field with `id`, whether or not the program's schema has it: the default of
   /// the store if the record has none.
   package func content(ofID id: UInt32) throws(RecordError) -> Content {
     unsafe try binding.defaults.replacing(storedContent(ofID: id), ofID: id)
+  }
+
+  /// Lends the bytes of the field with `id` to `body`, as ``content(ofID:)`` returns them; returns
+  /// `nil` if it has no value.
+  package func withBytes<Value>(
+    ofID id: UInt32,
+    _ body: (RawSpan) throws(RecordError) -> Value
+  ) throws(RecordError) -> Value? {
+    guard case .present(let bytes) = unsafe try content(ofID: id) else { return nil }
+    return try body(unsafe bytes.bytes)
   }
 
   /// A copy of the bytes of the field with `id`, as ``content(ofID:)`` returns them: `nil` if it is
@@ -303,94 +337,7 @@ public struct RecordView: ~Copyable {
   }
 
   @inline(__always)
-  private static func end(_ base: UnsafeRawPointer, _ offset: Int) -> Int {
+  static func end(_ base: UnsafeRawPointer, _ offset: Int) -> Int {
     unsafe Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
-  }
-
-  // MARK: Extras
-
-  private func extra(withID id: UInt32) throws(RecordError) -> Content {
-    for extra in try extras() where extra.id == id {
-      guard let range = extra.range else { return unsafe .null }
-      return unsafe .present(UnsafeRawBufferPointer(rebasing: cold[range]))
-    }
-    return unsafe .missing
-  }
-
-  /// A field that the schema of the record's writer did not have.
-  ///
-  /// The writer preserved it from an earlier version of the record.
-  package struct Extra {
-    package var id: UInt32
-    package var type: String
-    /// The range of its bytes in the cold part; `nil` when the value is `nil`.
-    package var range: Range<Int>?
-  }
-
-  /// The fields stored after the heap, which the record's layout does not have.
-  package func extras() throws(RecordError) -> [Extra] {
-    guard hasExtras else { return [] }
-    let shape = unsafe binding.layout.cold
-    var start = shape.heapStart
-    if shape.variableCount > 0, let base = unsafe cold.baseAddress {
-      unsafe start += Self.end(base, shape.heapStart - 4)
-    }
-    guard unsafe start <= cold.count else { throw RecordError(.truncated) }
-    var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: cold[start...]))
-    var extras: [Extra] = []
-    while reader.remaining > 0 {
-      let id = try reader.read(UInt32.self)
-      let isPresent = try reader.read(UInt8.self) == 1
-      let type = try reader.readSized(String.self)
-      let size = try reader.readCount()
-      let offset = unsafe cold.count - reader.remaining
-      _ = unsafe try reader.take(size)
-      extras.append(Extra(id: id, type: type, range: isPresent ? offset..<offset + size : nil))
-    }
-    return extras
-  }
-
-  /// Encodes the fields that the program's schema does not have as extras of a new record.
-  ///
-  /// Without those that a step of a migration changes, if the record is in the form before it.
-  func encodedUnknownFields() throws(RecordError) -> [UInt8] {
-    let binding = unsafe binding
-    guard hasExtras || !binding.unknownPositions.isEmpty else { return [] }
-    let replaced = binding.conversion?.replacedFields ?? []
-    var writer = ByteWriter()
-    for position in binding.unknownPositions {
-      let field = binding.layout.fields[position]
-      guard !replaced.contains(field.id) else { continue }
-      let content = unsafe try storedContent(at: binding.layout.places[position])
-      unsafe Self.write(field.id, field.type.description, content, to: &writer)
-    }
-    let known = replaced.union(binding.fields.map(\.id))
-    for extra in try extras() where !known.contains(extra.id) {
-      let content = unsafe extra.range.map {
-        unsafe Content.present(UnsafeRawBufferPointer(rebasing: cold[$0]))
-      }
-      unsafe Self.write(extra.id, extra.type, content ?? .null, to: &writer)
-    }
-    return writer.bytes
-  }
-
-  private static func write(
-    _ id: UInt32,
-    _ type: String,
-    _ content: Content,
-    to writer: inout ByteWriter
-  ) {
-    writer.write(id)
-    switch unsafe content {
-    case .present(let bytes):
-      writer.write(1 as UInt8)
-      writer.writeSized(type)
-      writer.write(UInt32(bytes.count))
-      unsafe writer.append(bytes)
-    case .null, .missing:
-      writer.write(0 as UInt8)
-      writer.writeSized(type)
-      writer.write(0 as UInt32)
-    }
   }
 }

@@ -129,31 +129,27 @@ struct ConversionWorker {
     let name = pass.tables.name
     var ids: [UInt64] = []
     var count = 0
-    let cursor = unsafe try transaction.cursor(on: pass.tables.records)
-    var entry = try unsafe withUnsafeBytes(of: pass.next) {
-      unsafe try cursor.first(atOrAfter: $0)
-    }
-    while let found = unsafe entry {
-      guard unsafe found.key.count == 8 else {
+    var next: UInt64?
+    try transaction.forEachEntry(from: pass.next, in: pass.tables.records) { id, value in
+      guard let id else {
         throw StoreError(.damaged, "a record of \(name) has a key that is not an id")
       }
-      let id = unsafe found.key.loadUnaligned(as: UInt64.self)
       guard count < Self.readCount, ids.count < batchCount else {
-        pass.next = id
-        return (ids, false)
+        next = id
+        return false
       }
       do throws(RecordError) {
-        if layouts.contains(unsafe try RecordHeader(found.value).layoutNumber) { ids.append(id) }
+        if layouts.contains(try RecordHeader(value).layoutNumber) { ids.append(id) }
       } catch {
         throw StoreError(error, model: name, objectID: id)
       }
       count += 1
-      // A count for display, and a damaged one must not end the process.
-      pass.objectCount &+= 1
-      unsafe entry = unsafe try cursor.next()
+      return true
     }
-    pass.next = .max
-    return (ids, true)
+    // A count for display, and a damaged one must not end the process.
+    pass.objectCount &+= UInt64(count)
+    pass.next = next ?? .max
+    return (ids, next == nil)
   }
 
   /// Stores an object again.
@@ -163,8 +159,7 @@ struct ConversionWorker {
     _ writer: ModelWriter,
     in transaction: inout WriteTransaction
   ) throws {
-    guard let record = unsafe try writer.reader(in: transaction).record(id) else { return }
-    let found = ModelReader.Found(id: id, record: record)
+    guard let found = try writer.find(id: id, in: transaction) else { return }
     let object = try found.decode(model)
     writer.encoder.start()
     object.encode(to: &writer.encoder)

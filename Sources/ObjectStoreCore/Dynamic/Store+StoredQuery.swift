@@ -22,13 +22,8 @@ extension Store {
       else {
         throw StoreError(.invalidInput, "\(key) is not a primary key of \(model)")
       }
-      let reader = unsafe ModelReader(
-        transaction: TransactionReference(transaction),
-        tables: entry.tables
-      )
-      return try unsafe bytes.withUnsafeBytes { bytes in
-        guard let found = unsafe try reader.find(bytes) else { return nil }
-        return try entry.object(found.record, id: found.id)
+      return try entry.tables.withRecord(ofKey: bytes, in: transaction) { id, record in
+        try entry.object(record, id: id)
       }
     }
   }
@@ -65,21 +60,17 @@ extension Store {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
       guard limit > 0 else { return }
-      let reader = unsafe ModelReader(
-        transaction: TransactionReference(transaction),
-        tables: entry.tables
-      )
       let scan = StoredScan(test: StoredTest(conditions, entry), entry: entry)
       guard order != nil || scan.isInOrderOfKeys else {
         var count = 0
-        return unsafe try scan.forEach(reader) { id, record in
+        return try scan.forEach(in: transaction) { id, record in
           count += 1
           return try body(try entry.object(record, id: id)) && count < limit
         }
       }
       var keys = KeySelection(limit: limit)
       var key = ByteWriter()
-      unsafe try scan.forEach(reader) { id, record in
+      try scan.forEach(in: transaction) { id, record in
         if let order {
           let value = try entry.value(ofFieldWithID: order.fieldID, in: record, id)
           order.write(value, id, to: &key)
@@ -87,13 +78,11 @@ extension Store {
           key.removeAll()
           key.write(id.bigEndian)
         }
-        _ = unsafe keys.insert(key.buffer)
+        keys.insert(key)
         return true
       }
-      var records = unsafe try RecordLookup(reader)
-      for id in keys.sortedIDs() {
-        let record = unsafe try entry.existing(records.record(id, parts: .all), id)
-        guard try body(try entry.object(record, id: id)) else { return }
+      try entry.tables.forEachRecord(of: keys.sortedIDs(), in: transaction) { id, record in
+        try body(try entry.object(record, id: id))
       }
     }
   }
@@ -114,14 +103,9 @@ extension Store {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
       guard !conditions.isEmpty else { return try transaction.count(of: entry.tables.records) }
-      let reader = unsafe ModelReader(
-        transaction: TransactionReference(transaction),
-        tables: entry.tables
-      )
+      let scan = StoredScan(test: StoredTest(conditions, entry), entry: entry)
       var count = 0
-      unsafe try StoredScan(test: StoredTest(conditions, entry), entry: entry).forEach(reader) {
-        _,
-        _ in
+      try scan.forEach(in: transaction) { _, _ in
         count += 1
         return true
       }
@@ -140,39 +124,23 @@ private struct StoredScan {
 
   /// Calls `body` with each match, until `body` returns `false`.
   func forEach(
-    _ reader: ModelReader,
+    in transaction: borrowing ReadTransaction,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws {
-    var cancellation = CancellationCheck()
     guard let path = test.path else {
-      return unsafe try reader.forEachRecord { id, record in
+      var cancellation = CancellationCheck()
+      return try entry.tables.forEachRecord(in: transaction) { id, record in
         try cancellation.step()
-        guard try test.matches(record, id) else { return true }
-        return try body(id, record)
+        return try !test.matches(record, id) || body(id, record)
       }
     }
-    var records = unsafe try RecordLookup(reader)
-    let scan = unsafe try IndexScan(reader, path.index, [path.range])
-    while let id = unsafe try scan.nextID() {
-      let record = unsafe try entry.existing(records.record(id, parts: .all), id)
-      guard try test.matches(record, id) else { continue }
-      guard try body(id, record) else { return }
+    try entry.tables.forEachRecord(of: path.index, path.range, in: transaction) { id, record in
+      try !test.matches(record, id) || body(id, record)
     }
   }
 }
 
 extension StoredSchema.Entry {
-  /// Returns a record that an index or a scan has found.
-  fileprivate func existing(_ record: consuming RecordView?, _ id: UInt64) throws -> RecordView {
-    guard let record else {
-      throw StoreError(
-        .damaged,
-        "an index of \(tables.name) refers to object \(id), which does not exist"
-      )
-    }
-    return record
-  }
-
   /// Returns the value of one field; ``StoredValue/null`` for a record without the field, if the
   /// store has no default for it.
   package func value(
@@ -181,10 +149,8 @@ extension StoredSchema.Entry {
     _ id: UInt64
   ) throws -> StoredValue {
     do throws(RecordError) {
-      guard let field = fields.first(where: { $0.id == fieldID }),
-        case .present(let bytes) = unsafe try record.content(ofID: fieldID)
-      else { return .null }
-      return unsafe try StoredValue(bytes, type: field.type)
+      guard let field = fields.first(where: { $0.id == fieldID }) else { return .null }
+      return try record.value(ofID: fieldID, type: field.type)
     } catch {
       throw StoreError(error, model: tables.name, objectID: id)
     }
@@ -238,12 +204,18 @@ private struct StoredTest {
     _ record: borrowing RecordView,
     _ condition: StoredCondition
   ) throws(RecordError) -> Bool {
-    var stored = StoredValue.null
-    let content = unsafe try record.content(ofID: condition.fieldID)
-    if case .present(let bytes) = unsafe content, let type = types[condition.fieldID] {
-      stored = unsafe try StoredValue(bytes, type: type)
+    guard let type = types[condition.fieldID] else { return condition.test.matches(.null) }
+    return condition.test.matches(try record.value(ofID: condition.fieldID, type: type))
+  }
+}
+
+extension RecordView {
+  /// Decodes a field; ``StoredValue/null`` if it has no value and no default.
+  fileprivate func value(ofID id: UInt32, type: FieldType) throws(RecordError) -> StoredValue {
+    let value = try withBytes(ofID: id) { bytes throws(RecordError) in
+      try StoredValue(bytes, type: type)
     }
-    return condition.test.matches(stored)
+    return value ?? .null
   }
 }
 

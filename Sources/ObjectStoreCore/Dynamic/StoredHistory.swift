@@ -1,4 +1,5 @@
 internal import LMDB
+internal import SystemInterface
 
 /// The changes of one commit, without the Swift types of its models.
 ///
@@ -107,11 +108,11 @@ extension Store {
       }
       var entries: [(number: UInt64, entry: HistoryEntry)] = []
       try history.forEach(after: token.number, in: transaction) { entries.append(($0, $1)) }
-      var keys = unsafe ChangedKeys(TransactionReference(transaction), schema)
+      var keys = ChangedKeys(schema)
       // From the last commit on: the key of an object that was deleted is in a later commit.
       var commits: [StoredCommit] = []
       for (number, entry) in entries.reversed() {
-        let changes = try entry.models.map { unsafe try keys.changes(of: $0) }
+        let changes = try entry.models.map { try keys.changes(of: $0, in: transaction) }
         commits.append(
           StoredCommit(number: number, changes: changes.sorted { $0.model < $1.model })
         )
@@ -127,27 +128,25 @@ extension Store {
 /// Finds the primary keys of the objects that the history names by their ids.
 ///
 /// Commits must be given from the last one to the first one.
-@unsafe
 private struct ChangedKeys {
   private struct ObjectID: Hashable {
     var model: String
     var id: UInt64
   }
 
-  private let transaction: TransactionReference
   private let schema: StoredSchema
   /// The keys that objects had after the commit that is given next, if a later one changed them.
   private var later: [ObjectID: StoredValue] = [:]
 
-  init(_ transaction: TransactionReference, _ schema: StoredSchema) {
-    unsafe self.transaction = unsafe transaction
-    unsafe self.schema = schema
-  }
+  init(_ schema: StoredSchema) { self.schema = schema }
 
-  mutating func changes(of entry: HistoryEntry.ModelEntry) throws -> StoredCommit.Changes {
+  mutating func changes(
+    of entry: HistoryEntry.ModelEntry,
+    in transaction: borrowing ReadTransaction
+  ) throws -> StoredCommit.Changes {
     var changes = StoredCommit.Changes(model: entry.model)
     changes.coversAllObjects = entry.changes.coversAllObjects
-    guard let model = unsafe schema.model(entry.model),
+    guard let model = schema.model(entry.model),
       let field = model.fields.first(where: \.isPrimaryKey)
     else {
       // The model was removed or renamed since.
@@ -157,21 +156,21 @@ private struct ChangedKeys {
     for (id, change) in entry.changes.objects.sorted(by: { $0.key < $1.key }) {
       let object = ObjectID(model: entry.model, id: id)
       switch change.kind {
-      case .inserted: changes.inserted.append(unsafe try key(of: object, model, field))
+      case .inserted: changes.inserted.append(try key(of: object, model, field, transaction))
       case .updated:
         changes.updated.append(
           StoredCommit.Update(
-            key: unsafe try key(of: object, model, field),
+            key: try key(of: object, model, field, transaction),
             fields: model.names(of: change.fields, inLayout: entry.layoutNumber)
           )
         )
       case .deleted:
         let key = try model.key(change.key, field, id)
         changes.deleted.append(key)
-        unsafe later[object] = key
+        later[object] = key
       case .replaced:
         let previous = try model.key(change.key, field, id)
-        let key = unsafe try key(of: object, model, field)
+        let key = try key(of: object, model, field, transaction)
         if key == previous {
           changes.updated.append(StoredCommit.Update(key: key, fields: []))
         } else {
@@ -179,7 +178,7 @@ private struct ChangedKeys {
           changes.deleted.append(previous)
           changes.inserted.append(key)
         }
-        unsafe later[object] = previous
+        later[object] = previous
       }
     }
     return changes
@@ -189,17 +188,20 @@ private struct ChangedKeys {
   private func key(
     of object: ObjectID,
     _ model: StoredSchema.Entry,
-    _ field: StoredModel.Field
+    _ field: StoredModel.Field,
+    _ transaction: borrowing ReadTransaction
   ) throws -> StoredValue {
-    if let key = unsafe later[object] { return key }
-    let reader = unsafe ModelReader(transaction: transaction, tables: model.tables)
-    guard let record = unsafe try reader.record(object.id) else {
+    if let key = later[object] { return key }
+    let key = try model.tables.withRecord(object.id, in: transaction) { record in
+      try model.value(ofFieldWithID: field.id, in: record, object.id)
+    }
+    guard let key else {
       throw StoreError(
         .damaged,
         "object \(object.id) of \(object.model) is in the history but not in the store"
       )
     }
-    return try model.value(ofFieldWithID: field.id, in: record, object.id)
+    return key
   }
 }
 
@@ -210,11 +212,11 @@ extension StoredSchema.Entry {
     _ field: StoredModel.Field,
     _ id: UInt64
   ) throws -> StoredValue {
-    do {
-      return try unsafe bytes.withUnsafeBytes { bytes throws(RecordError) in
-        unsafe try StoredValue(bytes, type: field.type)
+    do throws(RecordError) {
+      return try bytes.withRawSpan { bytes throws(RecordError) in
+        try StoredValue(bytes, type: field.type)
       }
-    } catch let error as RecordError {
+    } catch {
       throw StoreError(error, model: tables.name, objectID: id)
     }
   }

@@ -62,60 +62,30 @@ extension StoredObject {
     model: String,
     names: [UInt32: String]
   ) throws(RecordError) {
-    let layout = unsafe record.binding.layout
     var fields: [Field] = []
-    fields.reserveCapacity(layout.fields.count)
-    for position in layout.fields.indices {
-      let field = layout.fields[position]
-      let content = unsafe try record.binding.defaults
-        .replacing(record.storedContent(at: layout.places[position]), ofID: field.id)
-      let value = unsafe try Self.value(content, field.type, field.name)
-      guard field.isOptional || !value.isNull else {
-        throw RecordError(.missingField, field: field.name)
-      }
+    try record.forEachField { field, bytes throws(RecordError) in
       let name = names[field.id] ?? field.name
-      fields.append(Field(id: field.id, name: name, type: field.type, value: value))
-    }
-    let extras = try record.extras()
-    for index in extras.indices {
-      let extra = extras[index]
-      let name = names[extra.id] ?? "#\(extra.id)"
-      guard let type = FieldType(extra.type) else { throw RecordError(.unknownCoding, field: name) }
-      guard !fields.contains(where: { $0.id == extra.id }) else {
-        throw RecordError(.invalidValue, field: name)
+      guard let type = field.type else { throw RecordError(.unknownCoding, field: name) }
+      switch field.origin {
+      case .layout: break
+      case .extra:
+        guard !fields.contains(where: { $0.id == field.id }) else {
+          throw RecordError(.invalidValue, field: name)
+        }
+      case .absent: guard names[field.id] != nil else { return }
       }
-      let content = unsafe extra.range.map {
-        unsafe RecordView.Content.present(UnsafeRawBufferPointer(rebasing: record.cold[$0]))
+      guard let bytes else {
+        guard field.isOptional else { throw RecordError(.missingField, field: field.name) }
+        return fields.append(Field(id: field.id, name: name, type: type, value: .null))
       }
-      let value = unsafe try Self.value(
-        record.binding.defaults.replacing(content ?? .null, ofID: extra.id),
-        type,
-        name
-      )
-      fields.append(Field(id: extra.id, name: name, type: type, value: value))
-    }
-    for field in unsafe record.binding.defaults.storedFields {
-      guard let name = names[field.id], !fields.contains(where: { $0.id == field.id }) else {
-        continue
+      do throws(RecordError) {
+        let value = try StoredValue(bytes, type: type)
+        fields.append(Field(id: field.id, name: name, type: type, value: value))
+      } catch {
+        throw RecordError(error.code, field: field.origin == .layout ? field.name : name)
       }
-      let content = unsafe record.binding.defaults.replacing(.missing, ofID: field.id)
-      let value = unsafe try Self.value(content, field.type, name)
-      fields.append(Field(id: field.id, name: name, type: field.type, value: value))
     }
     self.init(model: model, id: id, fields: fields)
-  }
-
-  private static func value(
-    _ content: RecordView.Content,
-    _ type: FieldType,
-    _ name: String
-  ) throws(RecordError) -> StoredValue {
-    guard case .present(let bytes) = unsafe content else { return .null }
-    do throws(RecordError) {
-      return unsafe try StoredValue(bytes, type: type)
-    } catch {
-      throw RecordError(error.code, field: name)
-    }
   }
 }
 
@@ -157,11 +127,7 @@ extension Store {
   ) throws {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
-      let reader = unsafe ModelReader(
-        transaction: TransactionReference(transaction),
-        tables: entry.tables
-      )
-      unsafe try reader.forEachRecord(from: id) { id, record in
+      try entry.tables.forEachRecord(in: transaction, from: id) { id, record in
         try body(try entry.object(record, id: id))
       }
     }

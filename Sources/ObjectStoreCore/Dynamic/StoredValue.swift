@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -99,9 +101,14 @@ extension StoredValue {
   ///
   /// It checks everything that `docs/format.md` specifies, such as the order of the elements of a
   /// set, and so is stricter than the decoders of the Swift types.
-  package init(_ bytes: UnsafeRawBufferPointer, type: FieldType) throws(RecordError) {
-    if let width = type.width, width != bytes.count { throw RecordError(.invalidValue) }
-    var reader = unsafe ByteReader(bytes)
+  package init(_ bytes: RawSpan, type: FieldType) throws(RecordError) {
+    if let width = type.width, width != bytes.byteCount { throw RecordError(.invalidValue) }
+    self = try ByteReader.reading(bytes) { reader throws(RecordError) in
+      try StoredValue(from: &reader, type)
+    }
+  }
+
+  private init(from reader: inout ByteReader, _ type: FieldType) throws(RecordError) {
     switch type {
     case .bool: self = .bool(try Bool(from: &reader))
     case .signed(let bits): self = .signed(try Self.signed(bits, &reader))
@@ -162,7 +169,10 @@ extension StoredValue {
     // An element has at least one byte: a damaged count must not reserve more memory than that.
     elements.reserveCapacity(min(count, reader.remaining))
     for _ in 0..<count {
-      elements.append(unsafe try StoredValue(reader.takeSized(type), type: type))
+      let element = try reader.withSized(type) { bytes throws(RecordError) in
+        try StoredValue(bytes, type: type)
+      }
+      elements.append(element)
     }
     return elements
   }
@@ -178,15 +188,16 @@ extension StoredValue {
     var stored: [[UInt8]] = []
     var keys: Set<[UInt8]> = []
     for _ in 0..<count {
-      let key = unsafe try reader.takeSized(keyType)
-      let value = unsafe try reader.takeSized(valueType)
-      if !keyType.hasNaN, unsafe !keys.insert(Array(key)).inserted {
-        throw RecordError(.invalidValue)
+      let key = try reader.withSized(keyType) { bytes throws(RecordError) in
+        if !keyType.hasNaN, !keys.insert([UInt8](copying: bytes)).inserted {
+          throw RecordError(.invalidValue)
+        }
+        return try StoredValue(bytes, type: keyType)
       }
-      let entry = Entry(
-        key: unsafe try StoredValue(key, type: keyType),
-        value: unsafe try StoredValue(value, type: valueType)
-      )
+      let value = try reader.withSized(valueType) { bytes throws(RecordError) in
+        try StoredValue(bytes, type: valueType)
+      }
+      let entry = Entry(key: key, value: value)
       stored.append(
         try entry.key.sizedBytes(as: keyType) + entry.value.sizedBytes(as: valueType)
       )

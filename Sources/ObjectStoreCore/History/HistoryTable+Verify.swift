@@ -1,4 +1,5 @@
 package import LMDB
+internal import SystemInterface
 
 extension HistoryTable {
   /// Reads every entry and reports damage to `note`.
@@ -12,36 +13,40 @@ extension HistoryTable {
   ) throws {
     guard let floor = try notingDamage(note, { try floor(in: transaction) }) else { return }
     var audit = Audit(floor)
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try cursor.first()
-    while let found = unsafe entry {
+    var pieces = Pieces(number: 0)
+    try transaction.forEachEntry(from: 0, in: database) { key, value in
       try Task.checkCancellation()
-      guard let key = try notingDamage(note, { unsafe try Key(found.key) }) else {
-        unsafe entry = unsafe try cursor.next()
-        continue
+      guard let key = try notingDamage(note, { try Key(found: key) }) else { return true }
+      if key.number != pieces.number {
+        try finish(pieces, &audit, note)
+        pieces = Pieces(number: key.number)
       }
-      var bytes: [UInt8] = []
-      var pieces: UInt64 = 0
-      while let piece = unsafe entry, let next = unsafe try? Key(piece.key),
-        next.number == key.number
-      {
-        if next.piece != pieces || bytes.count % HistoryEntry.pieceSize != 0 {
-          note("the history entry of commit \(key.number) is incomplete")
-        }
-        pieces = next.piece + 1
-        unsafe bytes.append(contentsOf: piece.value)
-        unsafe entry = unsafe try cursor.next()
+      if key.piece != pieces.count || pieces.bytes.count % HistoryEntry.pieceSize != 0 {
+        note("the history entry of commit \(key.number) is incomplete")
       }
-      guard key.number > 0 else { continue }
-      let read = try notingDamage(note) {
-        try unsafe bytes.withUnsafeBytes { bytes in
-          unsafe try decode(bytes, key.number) { reader throws(RecordError) in
-            try HistoryEntry(from: &reader)
-          }
-        }
-      }
-      audit.add(read, of: key.number, size: bytes.count, note)
+      pieces.count = key.piece + 1
+      pieces.bytes.append(copying: value)
+      return true
     }
+    try finish(pieces, &audit, note)
+  }
+
+  /// The pieces of an entry that were read.
+  private struct Pieces {
+    var number: UInt64
+    var count: UInt64 = 0
+    var bytes: [UInt8] = []
+  }
+
+  private func finish(_ pieces: Pieces, _ audit: inout Audit, _ note: (String) -> Void) throws {
+    let number = pieces.number
+    guard number > 0 else { return }
+    let read = try notingDamage(note) {
+      try pieces.bytes.withRawSpan { bytes in
+        try decode(bytes, number) { reader throws(RecordError) in try HistoryEntry(from: &reader) }
+      }
+    }
+    audit.add(read, of: number, size: pieces.bytes.count, note)
   }
 
   /// A check of the running totals of the entries.

@@ -1,4 +1,5 @@
 package import LMDB
+internal import SystemInterface
 
 /// The table `store/history`, which maps commit numbers to the changes of each commit.
 ///
@@ -52,21 +53,19 @@ package struct HistoryTable: Sendable {
       piece = rawValue & (1 << Self.pieceBits - 1)
     }
 
-    init(_ bytes: UnsafeRawBufferPointer) throws {
-      guard bytes.count == 8 else {
+    /// Creates the key of an entry; `nil` for one that is not an integer.
+    init(found rawValue: UInt64?) throws {
+      guard let rawValue else {
         throw StoreError(.damaged, "an entry of the history has an invalid key")
       }
-      self.init(rawValue: unsafe bytes.loadUnaligned(as: UInt64.self))
+      self.init(rawValue: rawValue)
     }
   }
 
   // MARK: Reading
 
   package func floor(in transaction: borrowing some Transaction & ~Copyable) throws -> Floor {
-    guard let value = unsafe try value(at: 0, in: transaction) else {
-      throw StoreError(.damaged, "the start of the store's history is missing")
-    }
-    return unsafe try decode(value, 0) { reader throws(RecordError) in
+    let floor = try read(0, in: transaction) { reader throws(RecordError) in
       Floor(
         number: try reader.read(),
         nonce: try reader.read(),
@@ -74,12 +73,15 @@ package struct HistoryTable: Sendable {
         byteSum: try reader.read()
       )
     }
+    guard let floor else {
+      throw StoreError(.damaged, "the start of the store's history is missing")
+    }
+    return floor
   }
 
   func end(in transaction: borrowing some Transaction & ~Copyable) throws -> End {
-    let cursor = unsafe try transaction.cursor(on: database)
-    guard let last = unsafe try cursor.last(), case let number = unsafe try Key(last.key).number,
-      number > 0
+    guard let last = try transaction.lastKey(in: database),
+      case let number = Key(rawValue: last).number, number > 0
     else {
       let floor = try floor(in: transaction)
       return End(token: floor.token, commitSum: floor.commitSum, byteSum: floor.byteSum)
@@ -121,8 +123,7 @@ package struct HistoryTable: Sendable {
     of number: UInt64,
     in transaction: borrowing some Transaction & ~Copyable
   ) throws -> HistoryEntry? {
-    guard let value = unsafe try value(at: number, in: transaction) else { return nil }
-    return unsafe try decode(value, number) { reader throws(RecordError) in
+    try read(number, in: transaction) { reader throws(RecordError) in
       try HistoryEntry(header: &reader)
     }
   }
@@ -138,10 +139,10 @@ package struct HistoryTable: Sendable {
   ) throws {
     // A token that was taken while the history was off.
     guard number < .max else { return }
-    unsafe try forEachEncoded(from: number + 1, in: transaction) { number, bytes in
+    try forEachEncoded(from: number + 1, in: transaction) { number, bytes in
       try body(
         number,
-        unsafe decode(bytes, number) { reader throws(RecordError) in
+        decode(bytes, number) { reader throws(RecordError) in
           try HistoryEntry(from: &reader, of: model)
         }
       )
@@ -149,29 +150,29 @@ package struct HistoryTable: Sendable {
   }
 
   /// Calls `body` with the number and the encoded entry of each commit from `first` on.
-  func forEachEncoded(
+  private func forEachEncoded(
     from first: UInt64,
     in transaction: borrowing some Transaction & ~Copyable,
-    _ body: (UInt64, UnsafeRawBufferPointer) throws -> Void
+    _ body: (UInt64, RawSpan) throws -> Void
   ) throws {
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = try unsafe withUnsafeBytes(of: Key(number: first).rawValue) {
-      unsafe try cursor.first(atOrAfter: $0)
-    }
-    while let found = unsafe entry {
-      let number = unsafe try Key(found.key).number
-      unsafe entry = unsafe try cursor.next()
-      guard let next = unsafe entry, unsafe try Key(next.key).number == number else {
-        unsafe try body(number, found.value)
-        continue
+    // The pieces of an entry whose last one has not been read.
+    var (number, pieces) = (first, [UInt8]())
+    try transaction.forEachEntry(from: Key(number: first).rawValue, in: database) { key, value in
+      let key = try Key(found: key)
+      if key.number != number, !pieces.isEmpty {
+        try pieces.withRawSpan { try body(number, $0) }
+        pieces = []
       }
-      var whole = unsafe Array(found.value)
-      while let piece = unsafe entry, unsafe try Key(piece.key).number == number {
-        unsafe whole.append(contentsOf: piece.value)
-        unsafe entry = unsafe try cursor.next()
+      number = key.number
+      // All pieces but the last one have the same size.
+      if pieces.isEmpty, value.byteCount < HistoryEntry.pieceSize {
+        try body(number, value)
+      } else {
+        pieces.append(copying: value)
       }
-      try unsafe whole.withUnsafeBytes { unsafe try body(number, $0) }
+      return true
     }
+    if !pieces.isEmpty { try pieces.withRawSpan { try body(number, $0) } }
   }
 
   // MARK: Writing
@@ -267,9 +268,7 @@ package struct HistoryTable: Sendable {
       throw StoreError(.damaged, "the history entry of commit \(number) has no first piece")
     }
     while Key(rawValue: key).number == number {
-      _ = try unsafe withUnsafeBytes(of: key) {
-        unsafe try transaction.delete($0, in: database)
-      }
+      try transaction.delete(key, in: database)
       guard let next = try self.key(after: key, in: transaction) else { break }
       key = next
     }
@@ -286,9 +285,12 @@ package struct HistoryTable: Sendable {
     in transaction: borrowing WriteTransaction
   ) throws -> UInt64? {
     guard key < .max else { return nil }
-    let cursor = unsafe try transaction.cursor(on: database)
-    let entry = try unsafe withUnsafeBytes(of: key + 1) { unsafe try cursor.first(atOrAfter: $0) }
-    return unsafe try entry.map { unsafe try Key($0.key).rawValue }
+    var next: UInt64?
+    try transaction.forEachEntry(from: key + 1, in: database) { key, _ in
+      next = try Key(found: key).rawValue
+      return false
+    }
+    return next
   }
 
   private func restart(after number: UInt64, in transaction: inout WriteTransaction) throws {
@@ -311,30 +313,30 @@ package struct HistoryTable: Sendable {
     at key: Key,
     in transaction: inout WriteTransaction
   ) throws {
-    try unsafe withUnsafeBytes(of: key.rawValue) { key in
-      try unsafe value.withUnsafeBytes { unsafe try transaction.put($0, for: key, in: database) }
-    }
+    try transaction.put(value.span, for: key.rawValue, in: database)
   }
 
   // MARK: Bytes
 
-  private func value(
-    at number: UInt64,
-    in transaction: borrowing some Transaction & ~Copyable
-  ) throws -> UnsafeRawBufferPointer? {
-    try unsafe withUnsafeBytes(of: Key(number: number).rawValue) {
-      unsafe try transaction.value(for: $0, in: database)
+  /// Decodes the first piece of an entry; returns `nil` if there is none.
+  private func read<Value>(
+    _ number: UInt64,
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: (inout ByteReader) throws(RecordError) -> Value
+  ) throws -> Value? {
+    try transaction.withValue(of: Key(number: number).rawValue, in: database) { value in
+      guard let value else { return nil }
+      return try decode(value, number, body)
     }
   }
 
   func decode<Value>(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: RawSpan,
     _ number: UInt64,
     _ body: (inout ByteReader) throws(RecordError) -> Value
   ) throws -> Value {
     do throws(RecordError) {
-      var reader = unsafe ByteReader(bytes)
-      return try body(&reader)
+      return try ByteReader.reading(bytes, body)
     } catch {
       let code: StoreError.Code = error.code == .unknownCoding ? .tooNew : .damaged
       throw StoreError(code, "the history entry of commit \(number) cannot be read", cause: error)

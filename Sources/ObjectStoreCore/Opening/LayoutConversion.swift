@@ -189,19 +189,17 @@ private struct ConversionBatch {
     var entries: [Entry] = []
     var size = 0
     var next: UInt64?
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: sources[0]
-    )
-    unsafe try reader.forEachRecord(parts: .cold, from: conversion.next) { id, record in
+    let source = sources[0]
+    try source.forEachRecord(in: transaction, parts: .cold, from: conversion.next) { id, record in
       guard entries.count < LayoutConversion.batchCount, size < LayoutConversion.batchSize else {
         next = id
         return false
       }
-      guard case .present(let key) = unsafe try record.content(at: sources[0].primaryKeyPosition)
-      else { throw RecordError(.missingField) }
-      let hash = unsafe XXHash64.hash(key, seed: sources[0].hashSeed)
-      size += unsafe record.cold.count
+      let hash = try record.withBytes(at: source.primaryKeyPosition) { key throws(RecordError) in
+        XXHash64.hash(key, seed: source.hashSeed)
+      }
+      guard let hash else { throw RecordError(.missingField) }
+      size += record.byteCount
       entries.append(
         Entry(id: id, order: conversion.target == .byKey ? StorageLayout.homeID(ofHash: hash) : id)
       )
@@ -213,15 +211,11 @@ private struct ConversionBatch {
 
   /// Returns the position in `layouts` of the layout of a record.
   private func layout(of id: UInt64, in transaction: borrowing WriteTransaction) throws -> Int {
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: sources[0]
-    )
     do {
-      guard let cold = unsafe try reader.value(of: id, in: sources[0].records) else {
-        throw RecordError(.truncated)
+      let number = try transaction.withValue(of: id, in: sources[0].records) { cold in
+        guard let cold else { throw RecordError(.truncated) }
+        return Int(try RecordHeader(cold).layoutNumber)
       }
-      let number = Int(unsafe try RecordHeader(cold).layoutNumber)
       guard layouts.indices.contains(number - 1) else { throw RecordError(.unknownLayout) }
       return number - 1
     } catch let error as RecordError {
@@ -250,29 +244,24 @@ private struct ConversionBatch {
     _ writer: ModelWriter,
     in transaction: inout WriteTransaction
   ) throws {
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: sources[layout]
-    )
-    guard let record = unsafe try reader.record(id) else {
+    writer.encoder.start()
+    let extras = try sources[layout].withRecord(id, in: transaction) { record in
+      try writer.translating(id) { () throws(RecordError) in
+        for position in layouts[layout].fields.indices {
+          // A stored `nil` stays one, also if it is read as the default.
+          let isNil: Void? = try record.withStoredBytes(at: position) { bytes throws(RecordError) in
+            writer.encoder.encode(stored: bytes)
+          }
+          if isNil == nil { writer.encoder.encodeNil() }
+        }
+        return try record.encodedUnknownFields()
+      }
+    }
+    guard let extras else {
       throw StoreError(.damaged, "object \(id) of \(conversion.model) has no record")
     }
-    writer.encoder.start()
-    let extras = try writer.translating(id) { () throws(RecordError) in
-      for position in layouts[layout].fields.indices {
-        // A stored `nil` stays one, also if it is read as the default.
-        guard case .present(let bytes) = unsafe try record.storedContent(at: position) else {
-          unsafe writer.encoder.encode(nil)
-          continue
-        }
-        unsafe writer.encoder.encode(bytes)
-      }
-      return try record.encodedUnknownFields()
-    }
-    let hash = unsafe writer.hash(of: try writer.encodedKey)
-    guard
-      unsafe try writer.find(try writer.encodedKey, hash: hash, in: transaction) == nil
-    else {
+    let hash = try writer.encodedHash
+    guard try writer.findEncoded(in: transaction) == nil else {
       throw StoreError(
         .damaged,
         "two objects of \(conversion.model) have the same primary key: repair the store"
@@ -318,17 +307,14 @@ extension Metadata {
   ) throws -> [LayoutConversion] {
     let prefix = Array(MetadataKey.conversion("").utf8)
     var conversions: [LayoutConversion] = []
-    let cursor = unsafe try transaction.cursor(on: database)
-    var entry = unsafe try prefix.withUnsafeBytes { unsafe try cursor.first(atOrAfter: $0) }
-    while let found = unsafe entry, unsafe found.key.starts(with: prefix) {
-      let model = unsafe String(decoding: found.key.dropFirst(prefix.count), as: UTF8.self)
-      let value = unsafe Array(found.value)
+    try transaction.forEachEntry(withPrefix: prefix, in: database) { key, value in
+      let model = String(decodingUTF8: key.extracting(droppingFirst: prefix.count))
       conversions.append(
-        try decode(value, "the conversion of \(model)") { reader throws(RecordError) in
+        try decode([UInt8](copying: value), "the conversion of \(model)") {
+          reader throws(RecordError) in
           try LayoutConversion(model: model, encoded: &reader)
         }
       )
-      unsafe entry = unsafe try cursor.next()
     }
     return conversions
   }

@@ -293,6 +293,7 @@ extension ModelTables {
   package func forEachRecord(
     in transaction: borrowing some Transaction & ~Copyable,
     as outdatedForm: OutdatedForm = .converted,
+    parts: RecordParts = .all,
     from start: UInt64 = 0,
     _ body: (UInt64, borrowing RecordView) throws -> Bool
   ) throws {
@@ -301,6 +302,37 @@ extension ModelTables {
       tables: self,
       outdatedForm: outdatedForm
     )
-    unsafe try reader.forEachRecord(from: start, body)
+    unsafe try reader.forEachRecord(parts: parts, from: start, body)
+  }
+
+  /// Calls `body` with the record of an object; returns `nil` if there is none.
+  package func withRecord<R>(
+    _ id: UInt64,
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: (borrowing RecordView) throws -> R
+  ) throws -> R? {
+    let reader = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: self
+    )
+    guard let record = unsafe try reader.record(id) else { return nil }
+    return try body(record)
+  }
+
+  /// Calls `body` with the id and the record of the object that has a primary key, given in its stored
+  /// form; returns `nil` if there is none.
+  package func withRecord<R>(
+    ofKey key: [UInt8],
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: (UInt64, borrowing RecordView) throws -> R
+  ) throws -> R? {
+    let reader = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: self
+    )
+    return try unsafe key.withUnsafeBytes { key in
+      guard let found = unsafe try reader.find(key) else { return nil }
+      return try body(found.id, found.record)
+    }
   }
 }

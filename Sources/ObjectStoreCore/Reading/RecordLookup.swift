@@ -1,5 +1,51 @@
 internal import LMDB
 
+extension ModelTables {
+  /// Calls `body` with the records of objects that an index or a scan has found, in the order of
+  /// `ids`, until it returns `false`.
+  ///
+  /// - Throws: ``StoreError`` with `damaged` if one does not exist; the error of `body`.
+  func forEachRecord(
+    of ids: some Sequence<UInt64>,
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    let reader = unsafe ModelReader(transaction: TransactionReference(transaction), tables: self)
+    var records = unsafe try RecordLookup(reader)
+    for id in ids {
+      guard let record = unsafe try records.record(id, parts: .all) else {
+        throw missingRecord(of: id)
+      }
+      guard try body(id, record) else { return }
+    }
+  }
+
+  /// Calls `body` with the records that an index has in a range of keys, in their order, until it
+  /// returns `false`.
+  ///
+  /// - Throws: As ``forEachRecord(of:in:_:)``.
+  func forEachRecord(
+    of index: Index,
+    _ range: KeyRange,
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: (UInt64, borrowing RecordView) throws -> Bool
+  ) throws {
+    let reader = unsafe ModelReader(transaction: TransactionReference(transaction), tables: self)
+    var records = unsafe try RecordLookup(reader)
+    let scan = unsafe try IndexScan(reader, index, [range])
+    while let id = unsafe try scan.nextID() {
+      guard let record = unsafe try records.record(id, parts: .all) else {
+        throw missingRecord(of: id)
+      }
+      guard try body(id, record) else { return }
+    }
+  }
+
+  private func missingRecord(of id: UInt64) -> StoreError {
+    StoreError(.damaged, "an index of \(name) refers to object \(id), which does not exist")
+  }
+}
+
 /// Looks up records by object ID; fast when successive IDs are close to each other.
 @unsafe
 struct RecordLookup: ~Copyable {

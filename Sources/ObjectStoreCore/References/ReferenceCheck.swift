@@ -116,22 +116,25 @@ package struct EnforcedReference {
   package let isCollection: Bool
   package let target: ModelTables
 
-  /// Calls `body` with each key in the field for which no object exists.
+  /// Calls `body` for each key in the field of a record for which no object exists.
   ///
   /// - Throws: ``RecordError`` when the field cannot be decoded; ``StoreError`` with `damaged` when
   ///   the lookup of a target fails; the error of `body`.
   package func forEachMissingKey(
-    in content: RecordView.Content,
-    _ transaction: TransactionReference,
-    _ body: (UnsafeRawBufferPointer) throws -> Void
+    of record: borrowing RecordView,
+    in transaction: borrowing some Transaction & ~Copyable,
+    _ body: () throws -> Void
   ) throws {
-    let targets = unsafe ModelReader(transaction: transaction, tables: target)
+    let targets = unsafe ModelReader(
+      transaction: TransactionReference(transaction),
+      tables: target
+    )
     unsafe try StoredReferences.forEachKey(
-      in: content,
+      in: record.content(ofID: fieldID),
       type: keyType,
       isCollection: isCollection
     ) { key in
-      if unsafe try targets.objectID(of: key) == nil { unsafe try body(key) }
+      if unsafe try targets.objectID(of: key) == nil { try body() }
     }
   }
 }

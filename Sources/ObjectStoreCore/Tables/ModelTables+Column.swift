@@ -51,6 +51,27 @@ extension ModelTables {
       return unsafe try record.indexedContent(ofID: description.fieldID)
     }
 
+    /// Sets the content of the field in a record at a slot of a chunk.
+    func add(
+      _ record: borrowing RecordView,
+      to chunk: ColumnChunkBuilder,
+      at slot: Int
+    ) throws(RecordError) {
+      unsafe try chunk.set(content(in: record), at: slot)
+    }
+
+    /// Writes the checksum of a chunk, and stores it.
+    func store(
+      _ chunk: ColumnChunkBuilder,
+      _ number: UInt64,
+      in transaction: inout WriteTransaction
+    ) throws {
+      chunk.seal(seed: seed(ofChunk: number))
+      try unsafe withUnsafeBytes(of: number) { key in
+        unsafe try transaction.put(chunk.bytes, for: key, in: database)
+      }
+    }
+
     /// The seed of the checksum of a chunk.
     package func seed(ofChunk number: UInt64) -> UInt64 {
       ColumnChunk.seed(number: number, fieldID: description.fieldID)

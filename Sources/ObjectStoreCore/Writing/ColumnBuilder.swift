@@ -20,12 +20,7 @@ package struct ColumnBuilder {
     var next: UInt64? = 0
     while let start = next {
       let batch = try read(from: start, in: transaction)
-      for (number, chunk) in batch {
-        chunk.seal(seed: column.seed(ofChunk: number))
-        try unsafe withUnsafeBytes(of: number) { key in
-          unsafe try transaction.put(chunk.bytes, for: key, in: column.database)
-        }
-      }
+      for (number, chunk) in batch { try column.store(chunk, number, in: &transaction) }
       next = batch.count < Self.batchSize ? nil : batch.last.flatMap { nextID(after: $0.0) }
     }
   }
@@ -39,21 +34,16 @@ package struct ColumnBuilder {
     from start: UInt64,
     in transaction: borrowing WriteTransaction
   ) throws -> [(UInt64, ColumnChunkBuilder)] {
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: tables
-    )
     let parts = column.position.map { tables.parts(ofFieldsAt: [$0]) } ?? .all
     var batch: [(UInt64, ColumnChunkBuilder)] = []
-    unsafe try reader.forEachRecord(parts: parts, from: start) { id, record in
+    try tables.forEachRecord(in: transaction, parts: parts, from: start) { id, record in
       let number = ColumnChunk.number(of: id)
       if batch.last?.0 != number {
         guard batch.count < Self.batchSize else { return false }
         batch.append((number, ColumnChunkBuilder(width: column.width)))
       }
       do throws(RecordError) {
-        unsafe try batch[batch.count - 1].1
-          .set(column.content(in: record), at: ColumnChunk.slot(of: id))
+        try column.add(record, to: batch[batch.count - 1].1, at: ColumnChunk.slot(of: id))
       } catch {
         throw StoreError(error, model: tables.name, objectID: id)
       }

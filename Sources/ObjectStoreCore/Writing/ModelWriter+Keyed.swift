@@ -1,7 +1,37 @@
-internal import LMDB
+package import LMDB
 
-/// Lookups and ids in a model that is stored by key.
+/// Lookups, and the ids of a model that is stored by key.
 extension ModelWriter {
+  /// Returns the object whose primary key has these bytes.
+  func find(
+    _ key: [UInt8],
+    in transaction: borrowing WriteTransaction
+  ) throws -> ModelReader.Found? {
+    // A record that is found does not refer to the key.
+    try unsafe key.span.withUnsafeBytes { unsafe try find($0, in: transaction) }
+  }
+
+  /// Returns the object whose primary key is that of the encoded record.
+  package func findEncoded(
+    in transaction: borrowing WriteTransaction
+  ) throws -> ModelReader.Found? {
+    unsafe try find(encodedKey, in: transaction)
+  }
+
+  /// The hash of the primary key of the encoded record.
+  var encodedHash: UInt64 {
+    get throws { unsafe hash(of: try encodedKey) }
+  }
+
+  /// Returns an object by its id.
+  func find(
+    id: UInt64,
+    in transaction: borrowing WriteTransaction
+  ) throws -> ModelReader.Found? {
+    guard let record = unsafe try reader(in: transaction).record(id) else { return nil }
+    return ModelReader.Found(id: id, record: record)
+  }
+
   /// Returns the object whose primary key has these bytes and this hash.
   func findByKey(
     _ key: UnsafeRawBufferPointer,

@@ -107,22 +107,6 @@ package final class ModelWriter {
     unsafe try find(key, hash: hash(of: key), parts: parts, as: form, in: transaction)
   }
 
-  /// Returns the object whose primary key has these bytes.
-  func find(
-    _ key: [UInt8],
-    in transaction: borrowing WriteTransaction
-  ) throws -> ModelReader.Found? {
-    // A record that is found does not refer to the key.
-    try unsafe key.span.withUnsafeBytes { unsafe try find($0, in: transaction) }
-  }
-
-  /// Returns the object whose primary key is that of the encoded record.
-  package func findEncoded(
-    in transaction: borrowing WriteTransaction
-  ) throws -> ModelReader.Found? {
-    unsafe try find(encodedKey, in: transaction)
-  }
-
   /// Returns the object whose primary key has these bytes and this hash.
   func find(
     _ key: UnsafeRawBufferPointer,

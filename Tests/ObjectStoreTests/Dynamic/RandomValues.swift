@@ -1,4 +1,5 @@
 import Foundation
+import SystemInterface
 
 @testable import ObjectStoreCore
 
@@ -36,7 +37,7 @@ struct RandomValues {
   /// Returns a value in stored form: sets and dictionaries are ordered by their bytes.
   mutating func value(of type: FieldType) throws -> StoredValue {
     let bytes = try rawValue(of: type).bytes(as: type) ?? []
-    return try unsafe bytes.withUnsafeBytes { unsafe try StoredValue($0, type: type) }
+    return try bytes.withRawSpan { try StoredValue($0, type: type) }
   }
 
   private mutating func bits() -> UInt64 {

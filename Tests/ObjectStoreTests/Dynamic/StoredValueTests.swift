@@ -1,4 +1,5 @@
 import Foundation
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 @Suite struct StoredValueTests {
   private func decode(_ bytes: [UInt8], _ type: FieldType) throws -> StoredValue {
-    try unsafe bytes.withUnsafeBytes { unsafe try StoredValue($0, type: type) }
+    try bytes.withRawSpan { try StoredValue($0, type: type) }
   }
 
   @Test(arguments: 0..<20)

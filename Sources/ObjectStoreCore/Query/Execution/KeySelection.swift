@@ -29,6 +29,11 @@ struct KeySelection: ~Copyable {
     return true
   }
 
+  /// Inserts a key if it may be among the smallest; see ``insert(_:)``.
+  mutating func insert(_ key: borrowing ByteWriter) {
+    _ = unsafe insert(key.buffer)
+  }
+
   /// Returns the object IDs at the end of the keys, in the order of the keys.
   consuming func sortedIDs() -> [UInt64] {
     keys.sortedIDs(limit: limit)
