@@ -95,6 +95,39 @@ struct DeletionSyncTests {
     #expect(try fixture.store.records(DownloadRecord.all) == [])
   }
 
+  @Test func `a record stays until its finished file is deleted`() async throws {
+    let layout = try complete()
+    try fixture.store.apply(.remove(withFile: true), to: .all)
+    let isRefused = Mutex(true)
+    let hook = EffectHook { effect in
+      guard case .remove = effect, isRefused.withLock({ $0 }) else { return nil }
+      return EACCES
+    }
+    let found = try await engine(hook).reconcileRecords()
+    #expect(found.map(\.deletionFailure?.code) == [.fileSystem])
+    #expect(found[0].deletionFailure?.message.contains("deleting") == true)
+    #expect(try fixture.record("a").state == .removed)
+    #expect(FileManager.default.fileExists(atPath: layout.finalPath))
+
+    // The engine retries by itself.
+    let engine = try engine(hook)
+    async let summary = engine.run(until: .idle)
+    isRefused.withLock { $0 = false }
+    _ = try await summary
+    #expect(try fixture.store.records(DownloadRecord.all) == [])
+    #expect(!FileManager.default.fileExists(atPath: layout.finalPath))
+  }
+
+  @Test func `a cancelled download stays active until its partial file is deleted`() async throws {
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    try fixture.store.apply(.cancel, to: .all)
+    let hook = EffectHook { effect in if case .remove = effect { EIO } else { nil } }
+    _ = try await engine(hook, maximumAttempts: 1).run(until: .idle)
+    #expect(try fixture.record("a").state == .waiting)
+    _ = try await engine(EffectHook()).run(until: .idle)
+    #expect(try fixture.record("a").state == .cancelled)
+  }
+
   @Test func `a deletion is done if its folder is gone, which cannot be synced`() async throws {
     let layout = try complete()
     try FileManager.default.removeItem(atPath: layout.folderPath)

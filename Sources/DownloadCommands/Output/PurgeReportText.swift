@@ -46,16 +46,17 @@ struct PurgeReportText {
       + "next run or `dlstore reconcile --apply`"
   }
 
-  /// The message for a record that is kept because the folder of its deleted files cannot be synced.
-  static func deletionNotSynced(_ found: Reconciliation, _ failure: DownloadFailure) -> String {
-    "kept the record \(found.record.id): its files are deleted, but their folder cannot be synced, so a "
-      + "power cut may bring them back (\(failure.message)); run `dlstore reconcile --apply` to retry"
+  /// The message for a record that is kept because its files cannot be deleted, or because their folder
+  /// cannot be synced, so that a power cut may bring them back.
+  static func undeleted(_ found: Reconciliation, _ failure: DownloadFailure) -> String {
+    "kept the record \(found.record.id): its files are not deleted for certain (\(failure.message)); "
+      + "run `dlstore reconcile --apply` to retry"
   }
 
   /// The message for a record that a reconciliation left unchanged; `nil` for any other.
   static func leftover(_ found: Reconciliation) -> String? {
     if found.isPartialInUse { return partialInUse(found) }
-    return found.deletionFailure.map { deletionNotSynced(found, $0) }
+    return found.deletionFailure.map { undeleted(found, $0) }
   }
 
   private func message(_ skipped: PurgeListReport.SkippedRecord) -> String {

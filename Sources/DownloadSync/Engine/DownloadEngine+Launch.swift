@@ -120,7 +120,7 @@ extension DownloadEngine {
       var found = found
       switch withheld[found.record.id] {
       case .partialInUse: found.isPartialInUse = true
-      case .unsynced(let failure): found.deletionFailure = failure.asDownloadFailure
+      case .undeleted(let failure): found.deletionFailure = failure.asDownloadFailure
       case nil: break
       }
       return found

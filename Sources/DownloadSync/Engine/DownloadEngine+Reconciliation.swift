@@ -9,8 +9,8 @@ extension DownloadEngine {
   enum Withheld: Sendable {
     /// Another process is using the partial file that the decision deletes.
     case partialInUse
-    /// The folder of a deleted file could not be synced.
-    case unsynced(PartialFile.Failure)
+    /// A file could not be deleted, or the folder of a deleted one could not be synced.
+    case undeleted(PartialFile.Failure)
   }
 
   /// Inspects the files of a record, and decides what to do.
@@ -100,7 +100,9 @@ extension DownloadEngine {
         try await failCompletion(found.record, failure)
         continue
       }
+      let givesFilesUp = effects.record == .delete || effects.record == .keep(.cancelled)
       var hasDeleted = false
+      var code: Int32 = 0
       if effects.partial == .delete {
         switch removePartial(found.layout) {
         case .removed: hasDeleted = true
@@ -109,20 +111,29 @@ extension DownloadEngine {
           log("partial file in use", found.record)
           withheld[found.record.id] = .partialInUse
           continue
+        case .refused(.failed(let number)): code = number
         case .missing, .refused: break
         }
       }
-      settled.append(found)
-      if effects.deletesFinal, found.layout.isBelowRoot { placement.remove(found.layout.finalPath) }
-      // A record that gives its files up: they may have been deleted just before a kill.
-      if hasDeleted || effects.record == .delete || effects.record == .keep(.cancelled) {
-        cleared.append(found)
+      if code == 0, effects.deletesFinal, found.layout.isBelowRoot {
+        code = placement.remove(found.layout.finalPath)
       }
+      if code != 0, givesFilesUp {
+        // The record stays until its files are gone.
+        let operation = "deleting the files in \(found.layout.folderPath)"
+        let failure = PartialFile.Failure(code: code, operation: operation)
+        noteUndeleted(found, failure)
+        withheld[found.record.id] = .undeleted(failure)
+        continue
+      }
+      settled.append(found)
+      // They may have been deleted just before a kill.
+      if hasDeleted || givesFilesUp { cleared.append(found) }
     }
     let unsynced = try await synchronizeDeletions(of: cleared)
     for found in settled {
       guard let failure = unsynced[found.record.id] else { continue }
-      withheld[found.record.id] = .unsynced(failure)
+      withheld[found.record.id] = .undeleted(failure)
       if found.effects.completes { try await failCompletion(found.record, failure) }
     }
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
@@ -145,15 +156,15 @@ extension DownloadEngine {
       }
       withheld[found.record.id] = failure
       // A completion fails like any other attempt, and has the same limit of retries.
-      guard !found.effects.completes else { continue }
-      log("deletion not synced", found.record, ["error": "\(failure)"])
-      deletions.noteFailure(
-        of: found.record.url,
-        at: environment.instant(),
-        options.retry
-      )
+      if !found.effects.completes { noteUndeleted(found, failure) }
     }
     return withheld
+  }
+
+  /// Notes that the files of a record are not deleted for certain; ``retryDeletions()`` tries again.
+  private func noteUndeleted(_ found: Reconciliation, _ failure: PartialFile.Failure) {
+    log("files not deleted", found.record, ["error": "\(failure)"])
+    deletions.noteFailure(of: found.record.url, at: environment.instant(), options.retry)
   }
 
   /// Deletes or truncates a partial file after the commit, as the plan of the next attempt requires.

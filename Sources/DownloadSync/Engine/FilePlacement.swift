@@ -177,10 +177,10 @@ struct FilePlacement: Sendable {
     }
   }
 
-  /// Deletes a file, and returns whether it did; a missing file is not an error.
-  @discardableResult
-  func remove(_ path: String) -> Bool {
-    perform(.remove(path: path)) { unlink(path) } == 0
+  /// Deletes a file, and returns the error number; a missing file is not an error.
+  func remove(_ path: String) -> Int32 {
+    let code = perform(.remove(path: path)) { unlink(path) }
+    return code == ENOENT || code == ENOTDIR ? 0 : code
   }
 
   /// Performs an operation, unless the fault injector refuses it.

@@ -16,9 +16,9 @@ package struct Reconciliation: Sendable, Hashable {
   package var decision: ReconcileDecision
   /// Whether the decision was not executed because another process is using the partial file.
   package var isPartialInUse = false
-  /// The failure to sync the deletion of the files; `nil` if there was none.
+  /// The failure to delete the files or to sync their folder; `nil` if there was none.
   ///
-  /// The files may come back after a power failure, so the record is left unchanged.
+  /// The files are there, or may come back after a power failure, so the record is left unchanged.
   package var deletionFailure: DownloadFailure?
 
   /// Examines the files of a record, and decides.

@@ -47,6 +47,20 @@ import Testing
     #expect(try !fixture.store.isIntact(finished))
   }
 
+  @Test func `a copy that fails leaves no partial file`() throws {
+    let record = try fixture.finish(url)
+    let layout = try fixture.layout(of: record)
+    #expect(throws: RecordStoreError.self) {
+      // The file is shorter than it was when it was checked.
+      try PartialCopy.make(
+        layout.partialPath,
+        from: layout.finalPath,
+        copying: ByteRanges(upTo: record.received + 1)
+      )
+    }
+    #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
+  }
+
   @Test func `a missing file is downloaded again`() throws {
     let check = try check()
     #expect(check.finding == .missing)
