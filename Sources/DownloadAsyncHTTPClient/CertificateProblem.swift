@@ -1,17 +1,9 @@
 #if AsyncHTTPClient
+  internal import DownloadSync
   internal import Foundation
   internal import NIOSSL
 
-  /// Why the certificate of a server was rejected.
-  enum CertificateProblem: Sendable, Hashable {
-    case expired(Date)
-    case notYetValid(Date)
-    /// The certificate is for other hosts, which may be none.
-    case otherHosts([String])
-    case selfSigned
-    /// Neither the issuer nor an issuer of the issuer is trusted.
-    case unknownIssuer
-
+  extension CertificateProblem {
     /// Finds the problem of a rejected certificate.
     ///
     /// Pure. The check has already rejected the certificate: this only says why.
@@ -24,12 +16,17 @@
       if isForOtherHost {
         self = .otherHosts(certificate.names)
       } else if certificate.end < now {
-        self = .expired(certificate.end)
+        self = .expired(day: Self.day(certificate.end))
       } else if certificate.start > now {
-        self = .notYetValid(certificate.start)
+        self = .notYetValid(day: Self.day(certificate.start))
       } else {
         self = certificate.isSelfSigned ? .selfSigned : .unknownIssuer
       }
+    }
+
+    /// The day of a date, in UTC.
+    private static func day(_ date: Date) -> String {
+      date.formatted(.iso8601.year().month().day())
     }
   }
 

@@ -27,6 +27,14 @@
         case let proxy?: .tunnel(proxy)
         }
     }
+
+    /// The proxy; `nil` for a direct connection.
+    var proxy: ProxyServer? {
+      switch self {
+      case .direct: nil
+      case .tunnel(let proxy), .forward(let proxy): proxy
+      }
+    }
   }
 
   /// The clients of a transport: one for each route, with and without the client certificate.

@@ -13,13 +13,13 @@
     /// The outcome of a task whose request the client ended with an error.
     ///
     /// `problem` is why the certificate of the server was rejected, if that is known.
-    init(failedWith error: any Error, _ peers: Peers, _ problem: CertificateProblem? = nil) {
+    init(failedWith error: any Error, _ peers: TransferPeers, _ problem: CertificateProblem? = nil)
+    {
       if error is CancellationError || error as? HTTPClientError == .cancelled {
         self = .cancelled
       } else {
         let code = DownloadFailure.Code(error)
-        let message = FailureText(peers: peers, problem: problem).message(of: error, code)
-        self = .failed(DownloadFailure(code, message))
+        self = .failed(peers.failure(code, TransferProblem(error, code, problem)))
       }
     }
   }

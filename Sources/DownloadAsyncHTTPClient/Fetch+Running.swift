@@ -25,7 +25,8 @@
         noteActivity()
         let route = clients.route(to: current.url)
         let problem = await CertificateProblem(behind: error, of: current.url, by: route, clients)
-        outcome = TaskOutcome(failedWith: error, Peers(current.url, by: route), problem)
+        let peers = TransferPeers(current.url, through: route.proxy)
+        outcome = TaskOutcome(failedWith: error, peers, problem)
       }
       if gate.settle(outcome) { gate.finish() }
     }
@@ -52,7 +53,7 @@
         guard response.status.code >= 200 else {
           throw DownloadFailure(
             .badResponse,
-            "no final response (\(response.status.code))"
+            "the server sent no final response (\(response.status.code))"
           )
         }
         guard let location = response.redirectLocation else {

@@ -13,15 +13,21 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
   private let limiter: RateLimiter
   /// Whether `https` requests may pass through a tunnel, so that a proxy answers before the server.
   private let mayTunnel: Bool
+  /// The proxies, for messages.
+  ///
+  /// Empty on Apple platforms, where they are those of the system.
+  private let proxies: ProxySettings
   private let batch = DataBatch()
 
   init(
     table: TaskTable,
     sessionTasks: SessionTaskQueue,
     limiter: RateLimiter,
-    mayTunnel: Bool = false
+    mayTunnel: Bool = false,
+    proxies: ProxySettings = ProxySettings()
   ) {
     self.mayTunnel = mayTunnel
+    self.proxies = proxies
     self.table = table
     self.sessionTasks = sessionTasks
     self.limiter = limiter
@@ -101,19 +107,28 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     if let head = task.takeHeldHead(), error == nil || head.status >= 400 {
       guard task.receive(head) else { return }
     }
-    var outcome = error.map(outcome(of:)) ?? .completed
+    var outcome = error.map { DownloadURLSession.outcome(of: $0, peers(of: task)) } ?? .completed
     // Linux does not report a redirect without a `Location`, but keeps the response.
     if error == nil, !task.gate.hasHead, let response = sessionTask.response as? HTTPURLResponse {
       if response.statusCode >= 200 {
         guard task.receive(ResponseHead(response, to: task.prepared)) else { return }
       } else {
         outcome = .failed(
-          DownloadFailure(.badResponse, "no final response (\(response.statusCode))")
+          DownloadFailure(
+            .badResponse,
+            "the server sent no final response (\(response.statusCode))"
+          )
         )
       }
     }
     _ = task.detach()
     if task.gate.settle(outcome) { task.gate.finish() }
+  }
+
+  /// The peers of the last request of a task.
+  private func peers(of task: LiveTask) -> TransferPeers {
+    guard let url = task.prepared?.url else { return .unnamed }
+    return TransferPeers(url, through: proxies.server(for: url))
   }
 
   func urlSession(

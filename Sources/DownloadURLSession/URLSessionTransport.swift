@@ -98,7 +98,8 @@ public final class URLSessionTransport: Transport {
       table: table,
       sessionTasks: sessionTasks,
       limiter: limiter,
-      mayTunnel: Self.mayTunnel(ProcessInfo.processInfo.environment)
+      mayTunnel: Self.mayTunnel(ProcessInfo.processInfo.environment),
+      proxies: Self.proxies(ProcessInfo.processInfo.environment)
     )
     let delegateQueue = DelegateQueue { [weak delegate] in delegate?.flush() }
     session = URLSession(
@@ -195,6 +196,15 @@ public final class URLSessionTransport: Transport {
     ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
       environment[$0]?.isEmpty == false
     }
+  }
+
+  /// The proxies of the environment, which libcurl reads on Linux.
+  private static func proxies(_ environment: [String: String]) -> ProxySettings {
+    #if os(Linux)
+      (try? ProxySettings(environment: environment)) ?? ProxySettings()
+    #else
+      ProxySettings()
+    #endif
   }
 
   /// On Linux the session's timers count whole seconds, and zero would fail every task immediately.

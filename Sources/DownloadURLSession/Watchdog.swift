@@ -96,7 +96,7 @@ final class Watchdog: Sendable {
       onHang()
     }
     for task in table.all where task.isIdle(after: elapsed, heldUp: heldUp, limit: limit) {
-      let failure = DownloadFailure(.timedOut, "the session reported nothing in time")
+      let failure = TransferPeers.unnamed.failure(.timedOut, .silence(limit))
       sessionTasks.end(task, .failed(failure))
     }
     let isActive = state.withLock { state in

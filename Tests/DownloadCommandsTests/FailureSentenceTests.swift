@@ -217,8 +217,9 @@ struct FailureSentenceTests {
 
   @Test(arguments: DownloadFailure.Code.allCases)
   func `each code has advice in plain words`(_ code: DownloadFailure.Code) {
-    for message in ["what happened", "the proxy h port 1 refused", "x is not trusted", "(401 U)"] {
-      let advice = FailureSentence.advice(for: DownloadFailure(code, message), id: "0123")
+    for detail in [nil] + DownloadFailure.Detail.allCases {
+      let failure = DownloadFailure(code, "what happened", detail: detail)
+      let advice = FailureSentence.advice(for: failure, id: "0123")
       #expect(advice.contains("'dlstore ") || advice.contains("--") || advice.contains("owner"))
       #expect(!advice.hasSuffix(".") && !advice.contains(code.rawValue + ","))
       #expect(advice.first?.isUppercase == false)

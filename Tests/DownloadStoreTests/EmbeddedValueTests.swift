@@ -102,6 +102,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
     writer.writeSized("boredom")
     writer.writeSized("it took too long")
     writer.writeSized(Int64(5))
+    writer.writeSized("weather")
   }
 }
 
@@ -117,7 +118,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
     Attempt(
       at: Date(timeIntervalSince1970: 5),
       url: "https://example.com/",
-      failure: DownloadFailure(.timedOut, "slow"),
+      failure: DownloadFailure(.timedOut, "slow", detail: .proxy),
       received: 7
     ),
     Attempt(
@@ -180,7 +181,7 @@ private struct StrangeAttempt: FieldValue, Hashable {
     )
     #expect(
       bytes(attempt) == "000000000000f03f" + "0100000075" + "0800000074696d65644f7574"
-        + "010000006d" + "0201000000000000"
+        + "010000006d" + "0201000000000000" + "00000000"
     )
   }
 }

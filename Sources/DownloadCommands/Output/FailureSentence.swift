@@ -29,27 +29,16 @@ enum FailureSentence {
   static func advice(for failure: DownloadFailure, id: String) -> String {
     let resume = "'dlstore resume \(id)' tries again"
     let newURL = "'dlstore set \(id) --url URL'"
-    let message = failure.message
+    if let detail = failure.detail {
+      return advice(for: detail, resume: resume, newURL: newURL)
+    }
     return switch failure.code {
-    case .cannotFindHost, .cannotConnect:
-      message.contains("the proxy")
-        ? "check --proxy; \(resume)"
-        : failure.code == .cannotFindHost
-          ? "check the spelling of the URL: \(newURL) corrects it" : resume
+    case .cannotFindHost: "check the spelling of the URL: \(newURL) corrects it"
     case .timedOut: "--timeout sets the limit; \(resume)"
-    case .insecure:
-      message.contains("is not trusted")
-        ? "if you trust it, name it with --ca-certificate FILE"
-        : message.contains("does not speak TLS")
-          ? "\(newURL) changes the URL" : "only the owner of the server can correct this"
+    case .insecure: "only the owner of the server can correct this"
     case .badRedirect: "\(newURL) sets the address of the file"
     case .unsupportedURL: "\(newURL) corrects the URL"
-    case .refused:
-      message.contains("(407")
-        ? "give user and password in the URL of --proxy"
-        : message.contains("(401")
-          ? "add the URL again with --netrc or --header 'Authorization: …'"
-          : "if the link has expired, \(newURL) sets a new one"
+    case .refused: "if the link has expired, \(newURL) sets a new one"
     case .needsURL: "\(newURL) sets a new link"
     case .notFound: "check the URL: \(newURL) corrects it"
     case .unexpectedCoding: "another server may send the plain file: --mirror URL adds one"
@@ -59,9 +48,24 @@ enum FailureSentence {
     case .fileSystem: "correct the folder or its permissions; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"
     case .interceptorFailed: "correct the command that supplies URLs; \(resume)"
-    case .connectionLost, .badResponse, .rejected, .serverBusy, .wrongLength, .entityChanged,
+    case .cannotConnect, .connectionLost, .badResponse, .rejected, .serverBusy, .wrongLength,
+      .entityChanged,
       .pieceMismatch, .fileInUse, .outOfResources, .fileUnavailable, .unknown:
       resume
+    }
+  }
+
+  private static func advice(
+    for detail: DownloadFailure.Detail,
+    resume: String,
+    newURL: String
+  ) -> String {
+    switch detail {
+    case .proxy: "check --proxy; \(resume)"
+    case .login: "add the URL again with --netrc or --header 'Authorization: …'"
+    case .proxyLogin: "give user and password in the URL of --proxy"
+    case .untrustedIssuer: "if you trust it, name it with --ca-certificate FILE"
+    case .noTLS: "\(newURL) changes the URL"
     }
   }
 }

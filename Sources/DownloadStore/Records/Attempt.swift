@@ -47,6 +47,7 @@ extension Attempt: FieldValue {
       try reader.readSized()
     )
     received = try reader.readSized()
+    failure.detail = DownloadFailure.Detail(rawValue: try reader.readSized())
   }
 
   /// Encodes the attempt.
@@ -56,5 +57,6 @@ extension Attempt: FieldValue {
     writer.writeSized(failure.code.rawValue)
     writer.writeSized(failure.message)
     writer.writeSized(received)
+    writer.writeSized(failure.detail?.rawValue ?? "")
   }
 }

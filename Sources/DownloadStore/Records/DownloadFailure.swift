@@ -66,8 +66,24 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case unknown
   }
 
+  /// What a failure is about where its code leaves open what the user can do, by stored names.
+  public enum Detail: String, Sendable, Hashable, CaseIterable {
+    /// The proxy cannot be reached, or opens no connection to the server.
+    case proxy
+    /// The server requires a login: 401.
+    case login
+    /// The proxy requires a login: 407.
+    case proxyLogin
+    /// The issuer of the server's certificate is not trusted.
+    case untrustedIssuer
+    /// The server answers an `https` request without TLS.
+    case noTLS
+  }
+
   /// The failure code.
   public var code: Code
+  /// What the failure is about; `nil` where the code says enough.
+  public var detail: Detail?
   /// A description for people.
   public var message: String
 
@@ -75,8 +91,9 @@ public struct DownloadFailure: Error, Sendable, Hashable {
   ///
   /// Secrets in URLs are redacted from the message, because it is stored, logged and displayed, and
   /// it is cut after 1,000 bytes: it may contain a text of the server.
-  public init(_ code: Code, _ message: String) {
+  public init(_ code: Code, _ message: String, detail: Detail? = nil) {
     self.code = code
+    self.detail = detail
     // Redacted first: a cut could remove the `@` after a password.
     let message = Redaction.text(message)
     self.message =

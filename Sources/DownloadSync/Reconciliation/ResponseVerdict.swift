@@ -102,9 +102,10 @@ package enum ResponseVerdict: Sendable, Hashable {
         proof
       )
     default:
+      let retryAfter = head.retryAfter(now: now)
       self = .fail(
-        Self.failure(forStatus: head.status),
-        retryAfter: head.retryAfter(now: now)
+        Self.failure(forStatus: head.status, retryAfter: retryAfter),
+        retryAfter: retryAfter
       )
     }
   }
@@ -240,7 +241,10 @@ package enum ResponseVerdict: Sendable, Hashable {
     )
   }
 
-  fileprivate static func failure(forStatus status: Int) -> DownloadFailure {
+  fileprivate static func failure(
+    forStatus status: Int,
+    retryAfter: Duration?
+  ) -> DownloadFailure {
     let code: DownloadFailure.Code =
       switch status {
       case 401, 403, 407: .refused
@@ -249,7 +253,14 @@ package enum ResponseVerdict: Sendable, Hashable {
       case 300..<400: .badRedirect
       default: .rejected
       }
-    return DownloadFailure(code, StatusText.sentence(for: status))
+    let detail: DownloadFailure.Detail? =
+      switch status {
+      case 401: .login
+      case 407: .proxyLogin
+      default: nil
+      }
+    let message = StatusText.sentence(for: status, retryAfter: retryAfter)
+    return DownloadFailure(code, message, detail: detail)
   }
 }
 
@@ -279,9 +290,10 @@ extension TransferResult {
     now: Date
   ) {
     guard head.status == 200 || head.status == 206 else {
+      let retryAfter = head.retryAfter(now: now)
       self = .failed(
-        ResponseVerdict.failure(forStatus: head.status),
-        retryAfter: head.retryAfter(now: now)
+        ResponseVerdict.failure(forStatus: head.status, retryAfter: retryAfter),
+        retryAfter: retryAfter
       )
       return
     }

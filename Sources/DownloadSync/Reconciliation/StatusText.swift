@@ -2,8 +2,9 @@
 package enum StatusText {
   /// Returns what a response with the status means for a download, without a full stop.
   ///
-  /// The sentence ends with the status and its name in parentheses.
-  package static func sentence(for status: Int) -> String {
+  /// The sentence has the status and its name in parentheses, and then the wait that the server asks
+  /// for.
+  package static func sentence(for status: Int, retryAfter: Duration? = nil) -> String {
     let meaning =
       switch status {
       case 300..<400: "the server redirects without a usable target"
@@ -20,7 +21,8 @@ package enum StatusText {
       case 500..<600: "the server has failed"
       default: "the server rejected the request"
       }
-    return "\(meaning) (\(named(status)))"
+    let wait = retryAfter.map { "; it asks to wait \(max(0, $0.components.seconds)) s" } ?? ""
+    return "\(meaning) (\(named(status)))\(wait)"
   }
 
   /// Returns a status with its name (RFC 9110, 15), such as `404 Not Found`.

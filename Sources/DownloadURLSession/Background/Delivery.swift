@@ -22,7 +22,9 @@
       let data = (error as? NSError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
       // Resume data of a range request would be taken for that of the whole entity.
       resumeData = offset == 0 ? data ?? copy : nil
-      end = error.map { outcome(of: $0) } ?? .completed
+      let url = task.originalRequest?.url.flatMap { try? RequestURL($0.absoluteString) }
+      let peers = url.map { TransferPeers($0) } ?? .unnamed
+      end = error.map { outcome(of: $0, peers) } ?? .completed
     }
 
     /// Creates the results of a task that delivered a file to an earlier process.

@@ -63,6 +63,7 @@ extension Attempt {
     .members([
       "at": JSON(at),
       "code": JSON(failure.code.rawValue),
+      "detail": JSON(failure.detail?.rawValue ?? ""),
       "message": JSON(failure.message),
       "received": JSON(received),
       "url": JSON(url),

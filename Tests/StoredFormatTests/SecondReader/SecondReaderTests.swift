@@ -323,10 +323,13 @@ extension DownloadRecord {
     isHeld = true
     failedAttempts = 3
     attempts = (0..<Attempt.limit).map { number in
-      Attempt(
+      let message = number == 0 ? "" : "503 \u{1F622}"
+      let detail: DownloadFailure.Detail? = number == 0 ? nil : .proxy
+      let failure = DownloadFailure(.serverBusy, message, detail: detail)
+      return Attempt(
         at: createdAt.addingTimeInterval(Double(number) / 3),
         url: "https://example.org/\(number)",
-        failure: DownloadFailure(.serverBusy, number == 0 ? "" : "503 \u{1F622}"),
+        failure: failure,
         received: Int64(number) - 1
       )
     }

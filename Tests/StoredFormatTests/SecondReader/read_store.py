@@ -199,6 +199,7 @@ def embedded_attempt(reader):
         "code": reader.sized_string(),
         "message": reader.sized_string(),
         "received": reader.number("q"),
+        "detail": reader.sized_string(),
     }
 
 

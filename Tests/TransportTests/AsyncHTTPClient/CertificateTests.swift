@@ -96,9 +96,8 @@
       ]
     )
     func `a list of names is short`(_ problem: CertificateProblem, _ message: String) throws {
-      let peers = Peers(try RequestURL("https://h.example/"), by: .direct)
-      let text = FailureText(peers: peers, problem: problem)
-      #expect(text.message(of: CancellationError(), .insecure) == message)
+      let peers = TransferPeers(try RequestURL("https://h.example/"))
+      #expect(peers.failure(.insecure, .certificate(problem)).message == message)
     }
 
     @Test func `damaged certificates are no self-signed ones, and crash nothing`() {

@@ -67,10 +67,9 @@
       }
     }
 
-    static func peers(proxy: String?) throws -> Peers {
+    static func peers(proxy: String?) throws -> TransferPeers {
       let url = try RequestURL("http://me:hush@h.example:81/x?token=hush")
-      let route = try proxy.map { Route.tunnel(try ProxyServer($0)) } ?? .direct
-      return Peers(url, by: route)
+      return TransferPeers(url, through: try proxy.map { try ProxyServer($0) })
     }
 
     @Test(
@@ -115,7 +114,8 @@
           == .failed(
             DownloadFailure(
               .cannotConnect,
-              "the proxy 127.0.0.1 port 9 refused the connection"
+              "the proxy 127.0.0.1 port 9 refused the connection",
+              detail: .proxy
             )
           )
       )

@@ -55,16 +55,88 @@ struct URLSessionFailureMappingTests {
     _ code: URLError.Code,
     _ text: String,
     _ expected: DownloadFailure.Code
-  ) {
-    let failure = failure(for: code, text: text)
+  ) throws {
+    let failure = failure(for: code, text: text, try Self.peers())
     #expect(failure.code == expected)
-    #expect(text.isEmpty ? !failure.message.isEmpty : failure.message == text)
+    #expect(failure.message.contains("h.example") || expected == .unsupportedURL)
+    let jargon = ["OpenSSL", "SSL_", "errno", "libcurl", "routines"]
+    #expect(!jargon.contains { failure.message.contains($0) }, "\(failure.message)")
+  }
+
+  private static func peers(_ proxy: String? = nil) throws -> TransferPeers {
+    let url = try RequestURL("https://h.example:81/x")
+    return TransferPeers(url, through: try proxy.map { try ProxyServer($0) })
+  }
+
+  @Test(arguments: [
+    (
+      URLError.Code.cannotConnectToHost, "Failed to connect to h port 81: Connection refused",
+      "h.example port 81 refused the connection"
+    ),
+    (
+      .cannotConnectToHost, "Failed to connect to h port 81 after 0 ms: Couldn't connect to server",
+      "h.example port 81 cannot be reached"
+    ),
+    (.cannotFindHost, "Could not resolve host: h.example", "there is no host 'h.example'"),
+    (.timedOut, "", "h.example port 81 did not answer in time"),
+    (
+      .networkConnectionLost, "Recv failure: Connection reset by peer",
+      "h.example port 81 reset the connection"
+    ),
+    (
+      .badServerResponse, "Empty reply from server",
+      "h.example port 81 closed the connection without an answer"
+    ),
+    (
+      .unknown, "transfer closed with 9 bytes remaining to read",
+      "h.example port 81 closed the connection before the end of the response"
+    ),
+    (
+      .unknown, "SSL certificate problem: self-signed certificate",
+      "the certificate of h.example port 81 is not trusted, because it is self-signed"
+    ),
+    (
+      .unknown, "SSL certificate problem: unable to get local issuer certificate",
+      "the certificate of h.example port 81 is not trusted, because its issuer is unknown"
+    ),
+    (
+      .unknown, "SSL certificate problem: certificate has expired",
+      "the certificate of h.example port 81 has expired"
+    ),
+    (
+      .unknown, "SSL: no alternative certificate subject name matches target host name 'h.example'",
+      "the certificate of h.example port 81 is for another host"
+    ),
+    (
+      .unknown, "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number",
+      "h.example port 81 does not speak TLS; the URL may begin with http instead"
+    ),
+    (
+      .unknown, "Too large response headers: 307241 > 307200",
+      "the answer of h.example port 81 is not valid HTTP: too large response headers: "
+        + "307241 > 307200"
+    ),
+  ])
+  func `a failure reads as with the other transport`(
+    _ code: URLError.Code,
+    _ text: String,
+    _ message: String
+  ) throws {
+    #expect(failure(for: code, text: text, try Self.peers()).message == message)
+  }
+
+  @Test func `a proxy that cannot be reached is named, and the failure says so`() throws {
+    let peers = try Self.peers("http://me:hush@127.0.0.1:9")
+    let text = "Failed to connect to 127.0.0.1 port 9: Connection refused"
+    let refused = failure(for: .cannotConnectToHost, text: text, peers)
+    #expect(refused.message == "the proxy 127.0.0.1 port 9 refused the connection")
+    #expect(refused.detail == .proxy)
   }
 
   @Test func `a cancel is not a failure`() {
-    #expect(outcome(of: URLError(.cancelled)) == .cancelled)
-    #expect(outcome(of: URLError(.timedOut)).failureCode == .timedOut)
-    #expect(outcome(of: CocoaError(.fileNoSuchFile)).failureCode == .unknown)
+    #expect(outcome(of: URLError(.cancelled), .unnamed) == .cancelled)
+    #expect(outcome(of: URLError(.timedOut), .unnamed).failureCode == .timedOut)
+    #expect(outcome(of: CocoaError(.fileNoSuchFile), .unnamed).failureCode == .unknown)
   }
 
   @Test(arguments: [

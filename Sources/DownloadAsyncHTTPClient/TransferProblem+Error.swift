@@ -1,0 +1,109 @@
+#if AsyncHTTPClient
+  internal import AsyncHTTPClient
+  internal import DownloadStore
+  internal import DownloadSync
+  internal import NIOCore
+  internal import NIOHTTP1
+  internal import NIOHTTP2
+  internal import NIOPosix
+  internal import NIOSSL
+  internal import SystemInterface
+
+  /// A connection that the server closed before it sent anything.
+  struct NoReply: Error {}
+
+  extension TransferProblem {
+    /// The problem in an error of AsyncHTTPClient, SwiftNIO or NIOSSL.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - code: The code of the failure that the error was mapped to.
+    ///   - certificate: Why the certificate of the server was rejected; `nil` if that is unknown.
+    init(
+      _ error: any Error,
+      _ code: DownloadFailure.Code,
+      _ certificate: CertificateProblem? = nil
+    ) {
+      self =
+        switch code {
+        case .cannotFindHost: .unknownHost
+        case .cannotConnect: Self.connecting(error)
+        case .timedOut: .noAnswerInTime
+        case .connectionLost: Self.closing(error)
+        case .insecure: certificate.map { .certificate($0) } ?? Self.securing(error)
+        case .badResponse: .invalidResponse(reason: Self.reason(error))
+        case .outOfResources: .shortage(reason: Self.reason(error))
+        default: .other(reason: Self.reason(error))
+        }
+    }
+
+    private static func connecting(_ error: any Error) -> Self {
+      if error as? HTTPClientError == .invalidProxyResponse { return .noTunnel }
+      return number(of: error) == ECONNREFUSED
+        ? .connectionRefused : .unreachable(reason: reason(error))
+    }
+
+    private static func closing(_ error: any Error) -> Self {
+      if error is NoReply { return .noReply }
+      let number = number(of: error)
+      return number == ECONNRESET || number == EPIPE ? .reset : .closed
+    }
+
+    private static func securing(_ error: any Error) -> Self {
+      if error is NIOSSLExtraError { return .certificate(.otherHosts(nil)) }
+      let reason = reason(error)
+      switch reason {
+      case "certificate verify failed": return .certificate(.untrusted)
+      case "wrong version number", "http request", "packet length too long", "invalid alert":
+        return .noTLS
+      default: return .insecure(reason: reason)
+      }
+    }
+
+    /// The error number of a system call that failed; `nil` if there is none.
+    private static func number(of error: any Error) -> Int32? {
+      switch error {
+      case let error as IOError: error.errnoCode
+      // One for each address of the host.
+      case let error as NIOConnectionError:
+        error.connectionErrors.lazy.compactMap { number(of: $0.error) }.first
+      case let error as NIOHTTP2Errors.StreamError: number(of: error.baseError)
+      default: nil
+      }
+    }
+
+    /// The reason in words, without names of types, functions and files.
+    private static func reason(_ error: any Error) -> String {
+      if let number = number(of: error) { return systemErrorText(number) }
+      if let error = error as? NIOSSLError, case .handshakeFailed(let cause) = error {
+        return reason(cause)
+      }
+      let text = String(describing: error)
+      // BoringSSL: `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
+      if let start = text.firstRange(of: "OPENSSL_internal:")?.upperBound {
+        let name = text[start...].prefix { $0 == "_" || $0.isLetter || $0.isNumber }
+        return name.lowercased().replacing("_", with: " ")
+      }
+      switch error {
+      // Its description is already a phrase.
+      case is HTTPParserError: return text
+      case is any NIOHTTP2Error: return "an error of HTTP/2, \(words(text))"
+      default: return words(text)
+      }
+    }
+
+    /// The last name in a description such as `HTTPClientError.remoteConnectionClosed`, in words.
+    private static func words(_ text: String) -> String {
+      let head = text.prefix { $0 != "(" && $0 != ":" && $0 != "[" && $0 != "{" }
+      let name = head.split(separator: ".").last ?? head[...]
+      var words = ""
+      var last: Character?
+      for character in name {
+        if character.isUppercase, last?.isLowercase == true { words += " " }
+        words += character.lowercased()
+        last = character
+      }
+      return words
+    }
+  }
+#endif

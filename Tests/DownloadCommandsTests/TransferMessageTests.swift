@@ -1,0 +1,147 @@
+import CommandTestSupport
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// What people read about servers that are slow, break off or send people elsewhere, and about disks.
+@Suite(.timeLimit(.minutes(10)))
+struct TransferMessageTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+  private let body = Body.generated(byteCount: 100_000, seed: 1)
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+  }
+
+  private func get(_ url: String, _ options: String...) async -> CommandResult {
+    let output = ["--output-folder", folder.path("files"), "--transport", "async-http-client"]
+    return await dlstore(["--store", store, "get", url] + output + options)
+  }
+
+  private func id(_ url: String) throws -> String {
+    try RecordStore(at: store, access: .readOnly).record(matching: url).id
+  }
+
+  /// The messages that begin with a word, without the program's name.
+  private func lines(_ result: CommandResult, _ word: String) -> [String] {
+    result.messages.split(separator: "\n").map { String($0.trimmingPrefix("dlstore: ")) }
+      .filter { $0.hasPrefix(word) }
+  }
+
+  @Test(arguments: [Fault.stallBeforeHeader, .stallAfter(bytes: 20_000)])
+  func `a silent server is told apart, with the time that was waited`(_ fault: Fault) async throws {
+    server.route("/x", Resource(body, faults: fault, then: .repeatLast))
+    let result = await get(server.url("/x"), "--timeout", "1s", "--max-attempts", "1")
+    let id = try id(server.url("/x"))
+    #expect(
+      lines(result, "failed") == [
+        "failed x: the server sent nothing for 1 s; --timeout sets the limit; 'dlstore resume \(id)' "
+          + "tries again"
+      ]
+    )
+  }
+
+  @Test func `a server that breaks off says so, and the next attempt has its byte`() async throws {
+    server.route("/x", Resource(body, faults: .closeAfter(bytes: 60_000)))
+    let result = await get(server.url("/x"))
+    #expect(result.status == .done)
+    let name = "127.0.0.1 port \(server.port)"
+    let line = lines(result, "retrying").first ?? ""
+    #expect(
+      line.hasPrefix("retrying x: \(name) closed the connection before the end of the response; ")
+    )
+    #expect(line.contains("attempt 2 of 8 in "))
+  }
+
+  @Test func `the wait that a server asks for is named and kept`() async throws {
+    server.route("/x", Resource(body, faults: .status(503, retryAfter: "1")))
+    let result = await get(server.url("/x"))
+    #expect(result.status == .done)
+    #expect(
+      lines(result, "retrying") == [
+        "retrying x: the server cannot answer at the moment (503 Service Unavailable); it asks to "
+          + "wait 1 s; attempt 2 of 8 in 1 s"
+      ]
+    )
+  }
+
+  @Test func `a circle of redirects names its last URL`() async throws {
+    var resource = Resource(body)
+    resource.redirect = Resource.Redirect(to: "/x")
+    server.route("/x", resource)
+    let url = server.url("/x")
+    let result = await get(url)
+    let id = try id(url)
+    #expect(
+      lines(result, "failed") == [
+        "failed x: more than 20 redirects, the last one from \(url); 'dlstore set \(id) --url URL' "
+          + "sets the address of the file"
+      ]
+    )
+  }
+
+  @Test func `a wrong checksum names both, and what to do`() async throws {
+    server.route("/x", Resource(.text("x")))
+    let required = "md5:" + String(repeating: "0", count: 32)
+    let result = await get(server.url("/x"), "--checksum", required)
+    let id = try id(server.url("/x"))
+    #expect(
+      lines(result, "failed") == [
+        "failed x: the digest of the file is md5:9dd4e461268c8034f5c8564e155c67a6, but \(required) is "
+          + "required; compare the checksum with the published one; 'dlstore restart \(id)' downloads "
+          + "the file again"
+      ]
+    )
+  }
+
+  @Test func `the login of a URL is sent`() async throws {
+    server.route("/x", Resource(body))
+    let url = server.url("/x").replacing("http://", with: "http://me:hush@")
+    #expect(await get(url).status == .done)
+    let sent = server.requests.first?.fields.first { $0.name.lowercased() == "authorization" }
+    #expect(sent?.value == "Basic bWU6aHVzaA==")
+  }
+
+  @Test func `inspect says what happens next, and the rules with --verbose`() async throws {
+    server.route("/x", Resource(body, faults: .status(404), then: .repeatLast))
+    let url = server.url("/x")
+    _ = await get(url)
+    let id = try id(url)
+    let shown = await dlstore("--store", store, "inspect", url)
+    #expect(shown.lines.contains { $0.hasSuffix("  failed, and not tried again by itself") })
+    let next = "nothing; 'dlstore resume \(id)' tries again"
+    #expect(shown.lines.contains { $0.hasPrefix("next ") && $0.hasSuffix("  \(next)") })
+    #expect(!shown.output.contains("Z4"))
+    let verbose = await dlstore("--store", store, "inspect", url, "-v")
+    #expect(verbose.lines.contains { $0.hasPrefix("rules ") && $0.contains("Z4: nothing") })
+  }
+
+  #if os(Linux)
+    @Test(.enabled(if: SmallDisk.isAvailable, "this process may not mount a file system"))
+    func `a full disk is named once, with what to do`() async throws {
+      let disk = try #require(SmallDisk(kilobytes: 2_048))
+      server.route("/x", Resource(.generated(byteCount: 8_000_000, seed: 2)))
+      let output = ["--output-folder", disk.path, "--transport", "async-http-client"]
+      let result = await dlstore(["--store", store, "get", server.url("/x")] + output)
+      #expect(result.status == .inputOutput)
+      let line = lines(result, "the disk with ").first ?? ""
+      #expect(line.contains(disk.path) && line.contains("free some space"), "\(result.messages)")
+      #expect(line.components(separatedBy: "free ").count == 2)
+      // The store on a full disk.
+      let full = try #require(SmallDisk(kilobytes: 16))
+      let added = await dlstore("--store", "\(full.path)/store", "add", "http://h/x")
+      #expect(added.status == .inputOutput && added.messages.contains("the disk is full"))
+      #expect(!added.messages.contains("fallocate") && !added.messages.contains("mdb_"))
+    }
+  #endif
+}
