@@ -67,7 +67,7 @@ struct EnvironmentOpening {
       if let lockFile { try dataLock?.announce(lockFile) }
       // LMDB would try to write the meta pages.
       if isReadOnly, EnvironmentFile.isEmpty(in: path) {
-        throw LMDBError(.noSuchFile, operation: "opening data.mdb, which is empty")
+        throw LMDBError(.noSuchFile, operation: LMDBError.openingEmptyFile)
       }
       if kind != .inMemory { try DataFileReader.checkMetaPages(in: path) }
       ReplacementStep.begin(.openEnvironment)

@@ -151,6 +151,9 @@ public struct LMDBError: Error, Hashable, Sendable {
     self.operation = operation
   }
 
+  /// The operation of an error about a data file without contents.
+  package static let openingEmptyFile = "opening data.mdb, which is empty"
+
   /// Whether the code means that the file is damaged, or not a file of this LMDB version.
   public var isCorruption: Bool {
     switch code {

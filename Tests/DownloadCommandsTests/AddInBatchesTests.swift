@@ -53,7 +53,7 @@ struct AddInBatchesTests {
     let path = try list(urls)
     let result = await dlstore("--store", store, "add", "--input-file", path)
     #expect(result.status == .failed)
-    #expect(result.messages.contains("\(path):\(count + 2): only http and https URLs"))
+    #expect(result.messages.contains("\(path):\(count + 2): 'ftp://h.example/x' does not begin"))
     #expect(
       result.messages.contains("\(path):\(count + 1): skipped the unsupported option 'all-proxy'\n")
     )

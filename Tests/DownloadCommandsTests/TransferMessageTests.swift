@@ -112,20 +112,6 @@ struct TransferMessageTests {
     #expect(sent?.value == "Basic bWU6aHVzaA==")
   }
 
-  @Test func `inspect says what happens next, and the rules with --verbose`() async throws {
-    server.route("/x", Resource(body, faults: .status(404), then: .repeatLast))
-    let url = server.url("/x")
-    _ = await get(url)
-    let id = try id(url)
-    let shown = await dlstore("--store", store, "inspect", url)
-    #expect(shown.lines.contains { $0.hasSuffix("  failed, and not tried again by itself") })
-    let next = "nothing; 'dlstore resume \(id)' tries again"
-    #expect(shown.lines.contains { $0.hasPrefix("next ") && $0.hasSuffix("  \(next)") })
-    #expect(!shown.output.contains("Z4"))
-    let verbose = await dlstore("--store", store, "inspect", url, "-v")
-    #expect(verbose.lines.contains { $0.hasPrefix("rules ") && $0.contains("Z4: nothing") })
-  }
-
   #if os(Linux)
     @Test(.enabled(if: SmallDisk.isAvailable, "this process may not mount a file system"))
     func `a full disk is named once, with what to do`() async throws {

@@ -155,7 +155,11 @@ package struct DLStoreCommand: AsyncParsableCommand {
     if let message = scan.unknownCommandMessage {
       return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
     }
-    let message = hinting(scan.suggesting(fullMessage(for: error)), scan, arguments)
+    let message = hinting(
+      scan.suggesting(ParserMessage.plain(fullMessage(for: error))),
+      scan,
+      arguments
+    )
     return CommandLineText.redacted(message, arguments)
   }
 

@@ -108,7 +108,12 @@ struct ConnectionOptions: ParsableArguments {
         environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }
       )
     } catch {
-      throw ValidationError("\(error).")
+      // The user has not set the variable that the option stands for.
+      let variable = "http_proxy: "
+      let isOption = proxy != nil && error.message.hasPrefix(variable)
+      let message =
+        isOption ? "--proxy: \(error.message.dropFirst(variable.count))" : error.message
+      throw ValidationError("\(message).")
     }
   }
 

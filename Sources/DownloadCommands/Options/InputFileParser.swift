@@ -1,3 +1,5 @@
+internal import DownloadStore
+
 /// Parses an input file line by line.
 struct InputFileParser {
   /// A result of the parser.
@@ -115,7 +117,8 @@ struct InputFileParser {
     // aria2 lists a URL once for each connection that used it.
     let usable = urls.filter { Self.isUsable($0[...]) && seen.insert(Array($0.utf8)).inserted }
     guard let first = usable.first else {
-      let message = "only http and https URLs can be downloaded"
+      let shown = Redaction.argument(String(line.trimmingBlanks.prefix(80)))
+      let message = "'\(shown)' does not begin with https:// or http://"
       report(InputFile.Problem(line: lineCount, message: message, isFatal: true), into: &items)
       return nil
     }

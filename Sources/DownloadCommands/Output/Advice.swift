@@ -11,7 +11,8 @@ enum Advice {
 
   /// Returns the error's message with the advice, if there is any.
   static func message(of error: any Error) -> String {
-    text(for: error).map { "\(error); \($0)" } ?? "\(error)"
+    let message = (error as? StoreError)?.plainDescription ?? "\(error)"
+    return text(for: error).map { "\(message); \($0)" } ?? message
   }
 
   /// Returns the advice for an error; `nil` if its message says enough.

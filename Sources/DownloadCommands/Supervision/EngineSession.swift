@@ -120,7 +120,7 @@ struct EngineSession {
     let summary = try result.get()
     if let failure = await display.failure { throw failure }
     if signals.first != nil, !display.options.quiet {
-      Output.current.say("stopped; the bytes on disk are kept")
+      Output.current.say("stopped; the bytes on disk are kept, and the same command continues")
     }
     return End(summary: summary, signal: signals.first, failedHooks: failed)
   }

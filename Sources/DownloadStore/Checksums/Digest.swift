@@ -57,15 +57,29 @@ public struct Digest: Sendable, Hashable {
       parts.count == 2
       ? Algorithm(named: parts[0])
       : Algorithm.allCases.first { $0.digitCount == digits.utf8.count }
-    guard let algorithm, digits.utf8.count == algorithm.digitCount,
-      digits.allSatisfy({ $0.isASCII && $0.isHexDigit })
-    else {
-      throw RecordStoreError(
-        .invalidDigest,
-        "'\(Redaction.argument(text))' is not a digest: write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
+    guard let algorithm else {
+      throw Self.refusal(
+        of: text,
+        "write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
+      )
+    }
+    guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+      throw Self.refusal(of: text, "it has other characters than hexadecimal digits")
+    }
+    guard digits.utf8.count == algorithm.digitCount else {
+      throw Self.refusal(
+        of: text,
+        "\(algorithm.rawValue) has \(algorithm.digitCount) digits, and this has \(digits.utf8.count)"
       )
     }
     self.init(algorithm, hexadecimal: digits)
+  }
+
+  private static func refusal(of text: String, _ reason: String) -> RecordStoreError {
+    RecordStoreError(
+      .invalidDigest,
+      "'\(Redaction.argument(text))' is not a digest: \(reason)"
+    )
   }
 
   /// Creates a digest from its bytes; `nil` if their number is not that of the algorithm.

@@ -96,7 +96,7 @@ extension RecordStore {
     guard try take(filename, for: &record, roots, in: &tx) else {
       throw RecordStoreError(
         .nameTaken,
-        "the file name '\(filename)' is already taken by a download or a file"
+        "'\(filename)' is already taken by a download or a file in the same folder"
       )
     }
     guard isOurs else { return nil }

@@ -54,13 +54,15 @@ package enum RecordIdentity {
     let isPlain = !url.unicodeScalars.contains {
       $0 == " " || $0.properties.generalCategory == .control
     }
-    guard isPlain else { throw refuse("it is not a URL") }
+    guard isPlain else {
+      throw refuse("a URL contains no blanks and control characters; write %20 for a blank")
+    }
     do throws(RequestURL.Problem) {
       _ = try RequestURL(url)
     } catch {
       let why =
         switch error {
-        case .noURL: "it is not a URL"
+        case .noURL: "it does not begin with https:// or http://"
         case .otherScheme: "only http and https are"
         case .noHost: "it names no host"
         case .invalidPort: "there is no such port"

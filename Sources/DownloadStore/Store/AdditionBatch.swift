@@ -202,7 +202,7 @@ struct AdditionBatch {
     else {
       throw RecordStoreError(
         .nameTaken,
-        "the file name '\(record.filename)' is already taken by a download or a file"
+        "'\(path)' is already taken by a download or a file"
       )
     }
     guard request.collision == .keep else {

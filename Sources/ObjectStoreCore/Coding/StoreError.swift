@@ -120,6 +120,14 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
+  /// The description for people who do not know LMDB: without the names of its functions and codes.
+  package var plainDescription: String {
+    guard let error = cause as? LMDBError else { return description }
+    // The function that failed says nothing to a user; the description of a damaged page does.
+    guard error.isCorruption, !error.operation.hasPrefix("mdb_") else { return message }
+    return "\(message) (\(error.operation))"
+  }
+
   /// Whether the store can only be opened as immutable, because its file system is read-only.
   package var requiresImmutable: Bool {
     (cause as? LMDBError)?.code == .readOnlyFileSystem
@@ -131,7 +139,9 @@ extension StoreError {
   init(_ error: LMDBError, _ what: String) {
     switch error.code {
     case .noSuchFile:
-      self.init(.notFound, "\(what): there is no store", cause: error)
+      let isEmpty = error.operation == LMDBError.openingEmptyFile
+      let reason = isEmpty ? ", because data.mdb is empty" : ""
+      self.init(.notFound, "\(what): there is no store\(reason)", cause: error)
     case .readOnlyFileSystem:
       self.init(
         .permissionDenied,

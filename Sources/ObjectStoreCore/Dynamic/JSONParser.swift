@@ -92,7 +92,12 @@ package struct JSONParser {
     if skip("}") { return .object([]) }
     while true {
       skipWhitespace()
-      guard current == UInt8(ascii: "\"") else { throw failure("expected a member name") }
+      guard current == UInt8(ascii: "\"") else {
+        throw failure(
+          current == UInt8(ascii: "}")
+            ? "expected a member name: a comma precedes '}'" : "expected a member name"
+        )
+      }
       let name = try string()
       guard names.insert(Array(name.utf8)).inserted else { throw failure("duplicate member name") }
       skipWhitespace()

@@ -114,11 +114,8 @@ struct JSONLinesImport {
 
   private func failure(_ reason: String, line: Int? = nil) -> StoreError {
     let line = line ?? objects.report.lines
-    return StoreError(
-      .invalidInput,
-      "line \(line) cannot be imported",
-      cause: JSONLinesError(line: line, reason: reason, storedLines: objects.storedLines)
-    )
+    let cause = JSONLinesError(line: line, reason: reason, storedLines: objects.storedLines)
+    return StoreError(.invalidInput, "cannot import \(cause)", cause: cause)
   }
 }
 

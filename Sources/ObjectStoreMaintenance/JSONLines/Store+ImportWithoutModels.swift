@@ -88,11 +88,8 @@ extension Store {
     _ review: (any ImportReview)?
   ) throws -> ImportReport {
     func refusal(_ reason: String) -> StoreError {
-      StoreError(
-        .invalidInput,
-        "line 1 cannot be imported",
-        cause: JSONLinesError(line: 1, reason: reason)
-      )
+      let cause = JSONLinesError(line: 1, reason: reason)
+      return StoreError(.invalidInput, "cannot import \(cause)", cause: cause)
     }
     let line: [UInt8]?
     do {

@@ -1,0 +1,43 @@
+internal import CommandLineSupport
+
+/// The messages of the argument parser, in the words of the tool.
+enum ParserMessage {
+  /// Returns a message with a shorter and clearer first line if it is about the value of an option.
+  ///
+  /// The parser says which value is invalid for which option, but not what is valid, unless the
+  /// option has a reason of its own. Then both say the same.
+  static func plain(_ message: String) -> String {
+    let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = lines.first, let line = plain(line: first) else { return message }
+    return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
+  }
+
+  /// The first line: `Error: The value 'x' is invalid for '--limit-rate <bytes/s>': the reason`.
+  private static func plain(line: Substring) -> String? {
+    let start = "Error: The value '"
+    let middle = "' is invalid for '"
+    guard line.hasPrefix(start), let split = line.firstRange(of: middle),
+      let end = line[split.upperBound...].firstIndex(of: "'")
+    else { return nil }
+    let value = line[line.index(line.startIndex, offsetBy: start.count)..<split.lowerBound]
+    let words = line[split.upperBound..<end].split(separator: " ", maxSplits: 1)
+    guard let option = words.first, option.hasPrefix("-") else { return nil }
+    let rest = line[line.index(after: end)...]
+    if rest.hasPrefix(": ") { return "Error: \(option): \(rest.dropFirst(2))" }
+    if rest.hasPrefix(". Please provide one of ") {
+      let names = rest.dropFirst(". Please provide one of ".count)
+      return "Error: \(option): '\(value)' is not one of \(names)"
+    }
+    guard rest.isEmpty || rest.hasPrefix(" ") else { return nil }
+    return expectation(words.last ?? "").map { "Error: \(option): '\(value)' is not \($0).\(rest)" }
+  }
+
+  /// What a value with a name must be; `nil` if the name does not say it.
+  private static func expectation(_ name: Substring) -> String? {
+    switch name {
+    case "<n>": "a whole number in the range of this option"
+    case "<duration>": "a duration such as 30s, 5m or 2h"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import CommandTestSupport
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// What people read about arguments, settings and input files that cannot be used.
+struct ArgumentMessageTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Words after `dlstore`, and the first line of the message, without the program's name.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var words: [String]
+    var line: String
+
+    init(_ words: String..., says line: String) {
+      self.words = words
+      self.line = line
+    }
+
+    var testDescription: String { words.joined(separator: " ") }
+  }
+
+  static let cases = [
+    Case(
+      "get",
+      "http://h/x",
+      "--proxy",
+      "ftp://x",
+      says: "Error: --proxy: 'ftp' is not a proxy protocol: use http, https, socks5, socks5h."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--max-concurrent",
+      "abc",
+      says: "Error: --max-concurrent: 'abc' is not a whole number in the range of this option."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--max-concurrent",
+      "0",
+      says: "Error: --max-concurrent must be at least 1."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--priority",
+      "high",
+      says: "Error: --priority: 'high' is not a whole number in the range of this option."
+    ),
+    Case(
+      "run",
+      "--transport",
+      "carrier-pigeon",
+      says: "Error: --transport: 'carrier-pigeon' is not one of 'urlsession' and "
+        + "'async-http-client'."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--checksum",
+      "sha256:123",
+      says: "Error: 'sha256:123' is not a digest: sha256 has 64 digits, and this has 3"
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--checksum",
+      "sha3:12",
+      says: "Error: 'sha3:12' is not a digest: write md5:, sha1:, sha256: or sha512: and "
+        + "hexadecimal digits"
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--checksum",
+      "md5:zz",
+      says: "Error: 'md5:zz' is not a digest: it has other characters than hexadecimal digits"
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--header",
+      "Foo",
+      says: "Error: a header field must have the form 'Name: value'"
+    ),
+    Case(
+      "get",
+      "http://h/a b",
+      says: "'http://h/a•••' cannot be downloaded: a URL contains no blanks and control "
+        + "characters; write %20 for a blank"
+    ),
+    Case("get", "ftp://h/a", says: "'ftp://h/a' cannot be downloaded: only http and https are"),
+    Case("add", "http:///a", says: "'http:///a' cannot be downloaded: it names no host"),
+    Case("get", says: "Error: Nothing to download: give a URL, --input-file or --metalink."),
+    Case(
+      "get",
+      "http://h/x",
+      "--conections",
+      "3",
+      says: "Error: Unknown option '--conections'. "
+        + "Did you mean '--connections'?"
+    ),
+  ]
+
+  @Test(arguments: cases)
+  func `the message says which option, which value, and what is valid`(_ given: Case) async throws {
+    let store = folder.path("store")
+    let result = await dlstore(["--store", store] + given.words)
+    #expect(result.status == .usage)
+    // A command in this process says the parser's lines as one, without line feeds.
+    let first = result.messages.split { $0 == "\n" || $0 == "\u{FFFD}" }.first ?? ""
+    #expect(first.trimmingPrefix("dlstore: ") == given.line)
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `a setting names its place, its key and what is valid`() async throws {
+    let path = try folder.makeFile("c.json", #"{"max-concurrent": "x"}"#)
+    let process = try await DLStoreProcess.run(
+      "--config",
+      path,
+      "list",
+      store: folder.path("store")
+    )
+    #expect(process.status == 64)
+    #expect(process.messages.hasPrefix("dlstore: \(path): max-concurrent: "))
+    let unknown = try folder.makeFile("d.json", #"{"max-concurent": 3}"#)
+    let other = try await DLStoreProcess.run("--config", unknown, "list", store: folder.path("s"))
+    #expect(
+      other.messages
+        == "dlstore: \(unknown): there is no setting 'max-concurent'. Did you mean "
+        + "'max-concurrent'?\n"
+    )
+  }
+
+  @Test func `a line of a list that cannot be used is quoted, and others are added`() async throws {
+    let list = try folder.makeFile("urls.txt", "http://h/1\nftp://h/2\nhttp://h/4 x\n")
+    let result = await dlstore("--store", folder.path("store"), "add", "--input-file", list)
+    #expect(result.status == .failed && result.lines.count == 1)
+    let why = "does not begin with https:// or http://"
+    for (line, message) in [
+      (2, "'ftp://h/2' \(why)"),
+      (3, "'http://h/4•••' cannot be downloaded: a URL contains no blanks"),
+    ] {
+      #expect(result.messages.contains("\(list):\(line): \(message)"), "\(result.messages)")
+    }
+  }
+
+  @Test(arguments: [
+    (
+      "Error: The value 'a' is invalid for '--x <bytes/s>': 'a' is no rate.",
+      "Error: --x: 'a' is no rate."
+    ),
+    ("Error: The value 'a' is invalid for '--x <colour>'\nUsage: …", nil),
+    (
+      "Error: The value '' is invalid for '--n <n>'\nUsage: …",
+      "Error: --n: '' is not a whole number in the range of this option.\nUsage: …"
+    ),
+    ("Error: Unknown option '--y'", nil), ("", nil),
+  ])
+  func `only messages about the value of an option are changed`(
+    _ message: String,
+    _ plain: String?
+  ) {
+    #expect(ParserMessage.plain(message) == plain ?? message)
+  }
+}
