@@ -178,6 +178,7 @@ struct FilePlacement: Sendable {
   }
 
   /// Deletes a file, and returns the error number; a missing file is not an error.
+  @discardableResult
   func remove(_ path: String) -> Int32 {
     let code = perform(.remove(path: path)) { unlink(path) }
     return code == ENOENT || code == ENOTDIR ? 0 : code
