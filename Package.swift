@@ -108,7 +108,8 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: [
-        "Records/DownloadRecord.model", "Records/EngineSettings.model", "Records/PieceDigests.model",
+        "Records/DownloadRecord.model", "Records/EngineSettings.model",
+        "Records/PieceDigests.model",
         "Records/RequestHeaders.model", "Records/Root.model",
       ]
     ),
