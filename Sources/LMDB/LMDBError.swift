@@ -151,6 +151,11 @@ public struct LMDBError: Error, Hashable, Sendable {
     self.operation = operation
   }
 
+  /// Whether the operation says in a sentence what is wrong, such as that a file is a symbolic link.
+  package var statesReason: Bool {
+    !operation.hasPrefix("mdb_") && operation.contains(" is ")
+  }
+
   /// The operation of an error about a data file without contents.
   package static let openingEmptyFile = "opening data.mdb, which is empty"
 

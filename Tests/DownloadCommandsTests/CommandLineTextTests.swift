@@ -25,8 +25,8 @@ struct CommandLineTextTests {
 
   @Test(arguments: [
     ["get", "--pasword", "hush"], ["get", "--token=hush", "http://a/1"],
-    ["get", "-u", "me:hush", "http://a/1"], ["list", "http://me:hush@a/1"],
-    ["list", "http://a/1?token=hush"], ["get", "http://a/1", "--priority", "http://me:hush@a"],
+    ["get", "-u", "me:hush", "http://a/1"],
+    ["get", "http://a/1", "--priority", "http://me:hush@a"],
     ["run", "--proxy", "me:hush@a:99999999"], ["run", "--proxy=http://me:hush@a b"],
     ["get", "http://a/1", "--header", "Authorization Bearer hush"],
     ["get", "http://a/1", "--header", "Bearer hush: x"],
@@ -41,6 +41,20 @@ struct CommandLineTextTests {
     let result = await dlstore(words + ["--store", folder.path("store")])
     #expect(result.status == .usage, "\(result.messages)")
     #expect(!result.messages.contains("hush"), "\(result.messages)")
+  }
+
+  @Test(arguments: ["http://me:hush@a/1", "http://a/1?token=hush"])
+  func `a name that selects no download is not repeated with its secrets`(
+    name: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    #expect(await dlstore("--store", store, "add", "http://b/2").status == .done)
+    for command in ["list", "inspect", "pause", "verify-file"] {
+      let result = await dlstore("--store", store, command, name)
+      #expect(result.status != .done && !result.messages.isEmpty, "\(command)")
+      #expect(!result.messages.contains("hush"), "\(result.messages)")
+    }
   }
 
   @Test(arguments: [

@@ -123,8 +123,11 @@ extension StoreError {
   /// The description for people who do not know LMDB: without the names of its functions and codes.
   package var plainDescription: String {
     guard let error = cause as? LMDBError else { return description }
-    // The function that failed says nothing to a user; the description of a damaged page does.
-    guard error.isCorruption, !error.operation.hasPrefix("mdb_") else { return message }
+    // The function that failed says nothing to a user; the description of a damaged page and what is
+    // wrong with a file do.
+    guard error.statesReason || error.isCorruption && !error.operation.hasPrefix("mdb_") else {
+      return message
+    }
     return "\(message) (\(error.operation))"
   }
 
