@@ -153,7 +153,7 @@ public struct LMDBError: Error, Hashable, Sendable {
 
   /// Whether the operation says in a sentence what is wrong, such as that a file is a symbolic link.
   package var statesReason: Bool {
-    !operation.hasPrefix("mdb_") && operation.contains(" is ")
+    !operation.hasPrefix("mdb_") && !operation.hasPrefix("opening ") && operation.contains(" is ")
   }
 
   /// The operation of an error about a data file without contents.

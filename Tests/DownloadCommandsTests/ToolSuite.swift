@@ -47,7 +47,9 @@ extension ToolSuite {
     _ options: String...,
     body: (DLStoreProcess) async throws -> Void
   ) async throws {
-    let engine = try DLStoreProcess(["run"] + options, store: store, in: folder.path)
+    // On a slow machine a server that stalls may stall for minutes.
+    let patience = ["--timeout", "10m", "--lowest-speed-time", "1h"]
+    let engine = try DLStoreProcess(["run"] + patience + options, store: store, in: folder.path)
     do {
       try await body(engine)
     } catch {
