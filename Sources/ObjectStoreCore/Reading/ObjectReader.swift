@@ -214,3 +214,31 @@ extension ReaderSource {
     }
   }
 }
+
+extension ReaderSource {
+  /// Calls `body` with the stored key of each reference in a field of each match.
+  func forEachReferenceKey<M: Model>(
+    _ core: ResolvedQuery,
+    of model: M.Type,
+    at position: Int,
+    type: FieldType,
+    isCollection: Bool,
+    _ body: ([UInt8]) -> Void
+  ) throws {
+    unsafe try forEachContent(core, of: model, at: position) { content in
+      do {
+        unsafe try StoredReferences.forEachKey(
+          in: content,
+          type: type,
+          isCollection: isCollection
+        ) { unsafe body(Array($0)) }
+      } catch let error as RecordError {
+        throw StoreError(
+          .damaged,
+          "\(M.schema.fields[position].name) of an object of \(M.schema.name) is damaged",
+          cause: error
+        )
+      }
+    }
+  }
+}
