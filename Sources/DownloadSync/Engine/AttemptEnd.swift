@@ -103,6 +103,16 @@ struct AttemptEnd: Sendable {
     self.size = size ?? head.flatMap { $0.contentRange?.total ?? $0.contentLength }
   }
 
+  /// Creates the end of an attempt whose partial file could not be opened, or was not the examined one.
+  init(of download: DownloadRecord, notOpening failure: PartialFile.Failure, size: Int64? = nil) {
+    self.init(
+      of: download,
+      failure.asDownloadFailure,
+      bytes: failure.interference == nil ? .keep : .restart(from: download.received),
+      size: size
+    )
+  }
+
   var kind: Kind {
     switch failure.code {
     case .diskFull: .lacksDiskSpace

@@ -80,13 +80,7 @@ extension DownloadEngine {
       transport.cancel(task.id)
       // A record that is not to run has no attempt that could fail: `reconcileAtLaunch` handles it.
       guard record.intent == .run else { return }
-      return try await commit(
-        AttemptEnd(
-          of: record,
-          error.asDownloadFailure,
-          bytes: error.interference == nil ? .keep : .restart(from: record.received)
-        )
-      )
+      return try await commit(AttemptEnd(of: record, notOpening: error))
     }
     let order = queue.nextOrder()
     let download = ActiveTransfer(

@@ -120,14 +120,7 @@ extension DownloadEngine {
     } catch {
       // The record of a download that restarts has no size any more.
       let size = start.candidate.missingBytes
-      return try await commit(
-        AttemptEnd(
-          of: record,
-          error.asDownloadFailure,
-          bytes: error.interference == nil ? .keep : .restart(from: record.received),
-          size: size
-        )
-      )
+      return try await commit(AttemptEnd(of: record, notOpening: error, size: size))
     }
     let proof = start.proof(trust[record.id])
     let (offset, end) = start.range

@@ -286,9 +286,7 @@ final class Transfer: TaskSink {
     // A server that answers requests for ranges with no bytes must not empty the file. Whether the
     // file has become empty shows the answer to a request for all of it.
     if result == .complete, hasStartedOver, file.written.isEmpty {
-      result = .startOver(
-        DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
-      )
+      result = .startOver(ResponseVerdict.emptyRange)
     }
     inbox.post(.taskEnded(key, result))
   }

@@ -128,6 +128,11 @@ package enum ResponseVerdict: Sendable, Hashable {
     self.init(head, offset: offset, expected: expected, proof: .unchanged(validator), now: now)
   }
 
+  /// The failure of an answer to a request for a range that has no bytes, although the file may have some.
+  static var emptyRange: DownloadFailure {
+    DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
+  }
+
   /// Judges a response with the whole file to a request for a range.
   ///
   /// - Parameters:
@@ -148,9 +153,7 @@ package enum ResponseVerdict: Sendable, Hashable {
     // A file that has changed has another validator. An empty body may come from a broken server.
     let isEmptied = length == 0 && expected > 0
     if isEmptied, proof.isContradicted(by: head) {
-      return .askAgainFromZero(
-        DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
-      )
+      return .askAgainFromZero(Self.emptyRange)
     }
     if isSame && isWrong || isEmptied {
       return .fail(
