@@ -282,6 +282,39 @@ import Testing
     #expect(record.partialWrittenAt == nil && record.partialIdentity == nil)
   }
 
+  /// A volume that returns may bring back the finished file, whose record would then state the
+  /// validator of another version.
+  @Test func `a response of another version gives up the file of the logged rename`() {
+    typealias Change = (inout DownloadRecord, _ entityTag: String) -> Void
+    let changes: [Change] = [
+      { record, tag in
+        record.checkpoint(
+          ByteRanges(upTo: 40),
+          total: 100,
+          entityTag: tag,
+          lastModified: nil,
+          at: Self.moment
+        )
+      },
+      { record, tag in
+        record.startEntity(total: 100, entityTag: tag, lastModified: nil, at: Self.moment)
+      },
+      { record, tag in
+        record.count(ByteRanges())
+        record.take(.taskAdopted(entityTag: tag), at: Self.moment)
+      },
+    ]
+    for change in changes {
+      var record = Self.record(.running, .run)
+      (record.entityTag, record.lastModified) = ("\"1\"", nil)
+      record.fileIdentity = FileIdentity(size: 100, inode: 1, modified: 1)
+      change(&record, "\"1\"")
+      #expect(record.fileIdentity?.inode == 1)
+      change(&record, "\"2\"")
+      #expect(record.fileIdentity == nil && record.entityTag == "\"2\"")
+    }
+  }
+
   @Test func `new resume data replaces the validator of the task that was adopted`() {
     var record = DownloadRecord.sample(.running, .run)
     record.count(ByteRanges())

@@ -197,6 +197,8 @@ final class SimulatedDisk: Sendable {
 
   /// Moves all files away, as an unmount does, which first writes what is not synced.
   ///
+  /// Nothing stays in memory, so bytes that a failed sync has lost cannot be read any more.
+  ///
   /// No engine has a file open.
   ///
   /// - Throws: Errors of the file system.
@@ -206,11 +208,17 @@ final class SimulatedDisk: Sendable {
       let path = "\(folder)/\(name)"
       guard let identity = FileCalls.identity(of: path) else { continue }
       let bytes = try FileCalls.read(path)
-      state.withLock { state in
-        guard let inode = state.inodes[identity.inode] else { return }
-        state.inodes[identity.inode]?.synced = inode.written(bytes)
-        state.inodes[identity.inode]?.identity = identity
+      let written = state.withLock { state -> [UInt8]? in
+        guard var inode = state.inodes[identity.inode] else { return nil }
+        inode.synced = inode.written(bytes)
+        inode.lost = []
+        inode.identity = identity
+        state.inodes[identity.inode] = inode
+        return inode.synced
       }
+      guard let written, written != bytes else { continue }
+      try FileCalls.write(written, to: path)
+      try FileCalls.setTime(of: path, to: identity)
     }
     let path = "\(folder)-away"
     try FileManager.default.moveItem(atPath: folder, toPath: path)

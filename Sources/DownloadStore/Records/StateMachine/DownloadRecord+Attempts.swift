@@ -18,9 +18,7 @@ extension DownloadRecord {
   mutating func adoptTask(entityTag: String?, lastModified: String?, at moment: Date) {
     noteWriting(from: moment)
     if received == 0 {
-      self.entityTag = entityTag
-      self.lastModified = lastModified
-      validatorOrigin = nil
+      noteVersion(entityTag: entityTag, lastModified: lastModified, origin: nil)
     }
     resumeData = nil
     unresolvedStarts = 0
