@@ -155,6 +155,9 @@ package struct LockedFile: ~Copyable {
 
   /// Truncates the file and restores its modification time.
   ///
+  /// A file that is shorter stays as it is: another program has truncated it, and extending it would
+  /// add bytes that no server sent.
+  ///
   /// No byte that is left has changed since then, so the time still shows whether another program has
   /// written the file; see ``FileInspection/isChanged(_:since:writtenAt:)``.
   ///
@@ -162,9 +165,12 @@ package struct LockedFile: ~Copyable {
   /// - Returns: Zero, or -1 if the file was not truncated; `errno` has the error then.
   package borrowing func cut(to size: Int64) -> Int32 {
     var status = stat()
-    let isKnown = fstat(descriptor, &status) == 0
+    guard fstat(descriptor, &status) == 0 else { return -1 }
+    guard status.st_size >= off_t(size) else {
+      errno = EIO
+      return -1
+    }
     guard ftruncate(descriptor, off_t(size)) == 0 else { return -1 }
-    guard isKnown else { return 0 }
     // If that fails, the file is checked needlessly.
     _ = futimens(descriptor, access: status.modificationTime, change: status.modificationTime)
     return 0

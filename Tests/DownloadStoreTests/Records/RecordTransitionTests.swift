@@ -282,36 +282,45 @@ import Testing
     #expect(record.partialWrittenAt == nil && record.partialIdentity == nil)
   }
 
-  /// A volume that returns may bring back the finished file, whose record would then state the
-  /// validator of another version.
-  @Test func `a response of another version gives up the file of the logged rename`() {
-    typealias Change = (inout DownloadRecord, _ entityTag: String) -> Void
+  /// The file is lost with its volume, the download begins again, and the volume returns.
+  @Test(arguments: [0, 100] as [Int64])
+  func `a finished file that returns does not get the validator of a later attempt`(
+    size: Int64
+  ) {
+    let file = FileIdentity(size: size, inode: 1, modified: 1)
+    var lost = Self.record(.running, .run)
+    lost.take(.fileComplete(.init(file, entityTag: "\"1\"")), at: Self.moment)
+    var completed = lost
+    completed.take(.completed(), at: Self.moment)
+    #expect(completed.entityTag == "\"1\"")
+    lost.take(.fileLost, at: Self.moment)
+    lost.take(.started(keepingBytes: false), at: Self.moment)
+    typealias Change = (inout DownloadRecord) -> Void
     let changes: [Change] = [
-      { record, tag in
+      { record in
         record.checkpoint(
           ByteRanges(upTo: 40),
-          total: 100,
-          entityTag: tag,
-          lastModified: nil,
+          total: 120,
+          entityTag: "\"2\"",
+          lastModified: "then",
+          file: FileIdentity(size: 40, inode: 2, modified: 1),
           at: Self.moment
         )
       },
-      { record, tag in
-        record.startEntity(total: 100, entityTag: tag, lastModified: nil, at: Self.moment)
+      { record in
+        record.startEntity(total: 120, entityTag: "\"2\"", lastModified: "then", at: Self.moment)
       },
-      { record, tag in
-        record.count(ByteRanges())
-        record.take(.taskAdopted(entityTag: tag), at: Self.moment)
+      { record in
+        record.take(.taskAdopted(entityTag: "\"2\"", lastModified: "then"), at: Self.moment)
       },
     ]
     for change in changes {
-      var record = Self.record(.running, .run)
-      (record.entityTag, record.lastModified) = ("\"1\"", nil)
-      record.fileIdentity = FileIdentity(size: 100, inode: 1, modified: 1)
-      change(&record, "\"1\"")
-      #expect(record.fileIdentity?.inode == 1)
-      change(&record, "\"2\"")
-      #expect(record.fileIdentity == nil && record.entityTag == "\"2\"")
+      var record = lost
+      change(&record)
+      #expect(record.entityTag == "\"2\"")
+      record.take(.completed(), at: Self.moment)
+      #expect(record.entityTag == nil && record.lastModified == nil)
+      #expect(record.fileIdentity == file && record.received == size)
     }
   }
 

@@ -183,6 +183,13 @@ import Testing
     #expect(try text("own") == "12")
   }
 
+  /// Another program may truncate the file after the engine has examined it.
+  @Test func `truncating a file that is shorter does not extend it`() throws {
+    let path = try folder.makeFile("own", "1")
+    FilePlacement().cutPartial(path, to: 2)
+    #expect(try text("own") == "1")
+  }
+
   @Test func `a truncated partial file keeps its modification time`() throws {
     let path = try folder.makeFile("own", "12345")
     let time = Date(timeIntervalSince1970: 1_000_000_000.5)

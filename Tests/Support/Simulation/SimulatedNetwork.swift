@@ -1,6 +1,7 @@
 internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
+internal import SystemInterface
 
 /// Advances the tasks of a simulation, one event of one task at a time.
 final class SimulatedNetwork: Sendable {
@@ -11,6 +12,8 @@ final class SimulatedNetwork: Sendable {
   private let chance: Chance
   private let profile: Profile
   private let trace: Trace
+  // Set by the simulation's thread; a step may come from one that syncs a file.
+  private let isCalm = Mutex(false)
 
   init(
     _ chance: Chance,
@@ -79,8 +82,14 @@ final class SimulatedNetwork: Sendable {
     session?.crash()
   }
 
+  /// Ends all faults, also of steps that are made while a disk is busy.
+  func calmDown() {
+    isCalm.withLock { $0 = true }
+  }
+
   /// Advances a random task, possibly with a fault.
   func step() {
+    if isCalm.withLock({ $0 }) { return calmStep() }
     guard let task = chance.pick(transport.tasks) else { return }
     let id = task.id
     if task.isCancelled, chance.happens(profile.lateEnds) {

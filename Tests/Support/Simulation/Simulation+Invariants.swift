@@ -189,6 +189,7 @@ extension Simulation {
     faults.isFull = false
     faults.errorProbability = 0
     faults.failedSyncProbability = 0
+    network.calmDown()
     for index in website.pages.indices {
       for url in website.urls(index) { serve(index, at: url) }
     }

@@ -18,7 +18,9 @@ extension DownloadRecord {
   mutating func adoptTask(entityTag: String?, lastModified: String?, at moment: Date) {
     noteWriting(from: moment)
     if received == 0 {
-      noteVersion(entityTag: entityTag, lastModified: lastModified, origin: nil)
+      self.entityTag = entityTag
+      self.lastModified = lastModified
+      validatorOrigin = nil
     }
     resumeData = nil
     unresolvedStarts = 0

@@ -43,7 +43,9 @@ extension DownloadRecord {
     count(counted)
     if !counted.isEmpty { notePartial(file) }
     expected = total
-    noteVersion(entityTag: entityTag, lastModified: lastModified, origin: validatorOrigin)
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    self.validatorOrigin = validatorOrigin
     updatedAt = moment
   }
 
@@ -80,19 +82,10 @@ extension DownloadRecord {
   ) {
     count(ByteRanges())
     expected = total
-    noteVersion(entityTag: entityTag, lastModified: lastModified, origin: validatorOrigin)
-    updatedAt = moment
-  }
-
-  /// Notes the version of the file that a response states.
-  ///
-  /// A finished file that was lost with its volume, and that may return with it, is of another version
-  /// from then on, and no longer that of the download.
-  mutating func noteVersion(entityTag: String?, lastModified: String?, origin: String?) {
-    if entityTag != self.entityTag || lastModified != self.lastModified { fileIdentity = nil }
     self.entityTag = entityTag
     self.lastModified = lastModified
-    validatorOrigin = origin
+    self.validatorOrigin = validatorOrigin
+    updatedAt = moment
   }
 
   /// Uncounts the bytes from an offset on, because they are delivered again.

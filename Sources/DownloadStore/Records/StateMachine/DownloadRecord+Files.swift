@@ -24,9 +24,10 @@ extension DownloadRecord {
   mutating func complete(marking hooks: Set<DownloadHook>, at moment: Date) {
     pendingHooks = hooks.intersection([.completion])
     // A cancel that was withdrawn may have uncounted the bytes after the file had its name.
-    if let size = fileIdentity?.size {
-      count(ByteRanges(upTo: size))
-      expected = size
+    if let file = fileIdentity {
+      if !describes(file) { (entityTag, lastModified, validatorOrigin) = (nil, nil, nil) }
+      count(ByteRanges(upTo: file.size))
+      expected = file.size
     }
     completedAt = moment
     failedAttempts = 0
@@ -34,6 +35,15 @@ extension DownloadRecord {
     resumeData = nil
     replacedFileIdentity = nil
     clearSchedule()
+  }
+
+  /// Whether the bytes and the validators are those of the finished file, which has been the partial
+  /// one.
+  ///
+  /// They are not if the file was lost with its volume, the download began again, perhaps with another
+  /// version, and the volume has returned.
+  private func describes(_ file: FileIdentity) -> Bool {
+    file.size > 0 ? partialIdentity == file : expected == 0
   }
 
   /// Notes that the file with the name of the finished one was read and has a digest, although its
