@@ -9,7 +9,11 @@
 ///   #Index<Job>([\.state, \.priority], [\.owner, \.created])
 ///   #Unique<Job>([\.owner, \.name])
 ///   @PrimaryKey var id: UUID
-///   …
+///   var state: Int
+///   var priority: Int
+///   var owner: String
+///   var created: Date
+///   var name: String
 /// }
 /// ```
 ///
