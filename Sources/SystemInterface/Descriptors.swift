@@ -119,6 +119,14 @@ package func canMap(_ descriptor: Int32, byteCount: Int) -> Bool {
   package func watchContents(_ descriptor: Int32, ofFile path: String) -> Int32 {
     unsafe inotify_add_watch(descriptor, path, UInt32(IN_MODIFY))
   }
+
+  /// Begins to watch a file for changes of its contents, and for the end of a process that may write
+  /// to it.
+  ///
+  /// The corresponding C function is `inotify_add_watch` with `IN_MODIFY` and `IN_CLOSE_WRITE`.
+  package func watchClosing(_ descriptor: Int32, ofFile path: String) -> Int32 {
+    unsafe inotify_add_watch(descriptor, path, UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE))
+  }
 #endif
 
 /// The two ends of a pipe.

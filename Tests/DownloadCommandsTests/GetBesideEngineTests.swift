@@ -82,20 +82,55 @@ struct GetBesideEngineTests: ToolSuite {
     }
   }
 
-  @Test func `of two gets on one store the second waits for the first, and takes over`()
+  @Test func `of two gets on one store one runs the downloads of both`() async throws {
+    let gate = gated("/a")
+    server.route("/b", Resource(body))
+    let first = try start("get", server.url("/a"))
+    try await first.message("started a")
+    let second = try start("get", server.url("/b"))
+    // The first one has its own download still to do.
+    #expect(try await second.status() == 0)
+    #expect(second.messages.contains("completed \(folder.path("b"))"))
+    gate.open()
+    #expect(try await first.status() == 0)
+    for name in ["a", "b"] { #expect(body.matches(file: folder.path(name))) }
+    #expect(!first.messages.contains("\(folder.path("b"))"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store).contains("waiters") == false)
+  }
+
+  @Test func `a get with a command of its own runs its download itself, after the other get`()
     async throws
   {
     let gate = gated("/a")
     server.route("/b", Resource(body))
     let first = try start("get", server.url("/a"))
     try await first.message("started a")
-    let second = try start("get", server.url("/b"))
+    let second = try start("get", "--on-complete", "touch \(folder.path("ran"))", server.url("/b"))
     try await second.message("waiting for it")
     gate.open()
     #expect(try await first.status() == 0)
     #expect(try await second.status() == 0)
     for name in ["a", "b"] { #expect(body.matches(file: folder.path(name))) }
-    #expect(second.messages.contains("completed \(folder.path("b"))"))
+    #expect(FileManager.default.fileExists(atPath: folder.path("ran")))
+  }
+
+  @Test func `the commands of a get do not run for the downloads of another one`() async throws {
+    let gate = gated("/a")
+    server.route("/b", Resource(body))
+    let list = folder.path("ran")
+    let first = try start(
+      "get",
+      "--on-complete",
+      "echo \"$DLSTORE_PATH\" >> \(list)",
+      server.url("/a")
+    )
+    try await first.message("started a")
+    let second = try start("get", server.url("/b"))
+    #expect(try await second.status() == 0)
+    gate.open()
+    #expect(try await first.status() == 0)
+    #expect(try String(contentsOfFile: list, encoding: .utf8) == "\(folder.path("a"))\n")
+    #expect(try record("/b").pendingHooks.isEmpty)
   }
 
   @Test func `when the other engine is killed, the waiting get takes its own download over`()

@@ -13,9 +13,9 @@ struct GetCommand: EngineCommand {
     discussion: """
       Files go into the current folder unless --output-folder is given; a known URL keeps its \
       folder, and another one is refused. The exit code is 0 only if every download is complete, \
-      and 69 if no server could be reached; if a part of several downloads is complete, it is 1. If another engine runs on the store, 'get' waits for \
-      it, shows the progress of its own downloads, and goes on by itself when that engine ends \
-      first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
+      and 69 if no server could be reached; if a part of several downloads is complete, it is 1. If another engine runs on the store, such \
+      as that of another 'get', it runs these downloads, too: 'get' shows their progress, and goes \
+      on by itself when that engine ends first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
       command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
 
       EXAMPLES:
@@ -109,6 +109,15 @@ struct GetCommand: EngineCommand {
     complete: Set<String>,
     in store: RecordStore
   ) async throws -> EngineSession.End {
+    // Until this process has an engine, that of another 'get' runs the downloads.
+    let waiting =
+      needsOwnEngine
+      ? nil
+      : try WaiterRegistration(
+        of: records(urls.sorted(), in: store).map(\.id),
+        storePath: store.path
+      )
+    defer { withExtendedLifetime(waiting) {} }
     var isAnnounced = false
     while true {
       do {
@@ -120,12 +129,12 @@ struct GetCommand: EngineCommand {
           scope: urls,
           isAwaited: true
         )
-        return try await session.run(until: .idle)
+        return try await session.run(until: .finished(.matching(urls.sorted())))
       } catch let error as EngineError where error.code == .alreadyRunning {
         guard !noWait else {
           throw CommandFailure(
             .engineRuns,
-            "\(error.message); the download is stored, and that engine will run it"
+            "\(error.message); the download is stored: 'dlstore get' without --no-wait waits for it"
           )
         }
         if !isAnnounced, !display.quiet {
@@ -149,6 +158,17 @@ struct GetCommand: EngineCommand {
       case .engineEnded: break
       }
     }
+  }
+
+  /// Whether the engine of another process cannot do what the options of this one require: run its
+  /// commands, or use its proxy or certificates.
+  private var needsOwnEngine: Bool {
+    let connection = limits.client.connection
+    let isOwnConnection = [
+      connection.proxy, connection.caCertificate, connection.clientCertificate,
+    ]
+    .contains { $0 != nil }
+    return isOwnConnection || hooks.urlCommand != nil || !hooks.commands.isEmpty
   }
 
   /// Adds the downloads, and returns the URLs of those that are already complete.

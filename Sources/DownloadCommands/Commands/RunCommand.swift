@@ -56,14 +56,16 @@ struct RunCommand: EngineCommand {
     let path = untilIdle ? try location.existing() : location.resolved()
     let store = try RecordStore(at: path, checksPages: Worker.followsCrash)
     if let folder { try setFolder(folder, of: store) }
+    let scope = try scope(in: store)
     let session = try EngineSession(
       store: store,
       limits: limits,
       display: display,
       hooks: hooks,
-      scope: try scope(in: store)
+      scope: scope
     )
-    let end = try await session.run(until: untilIdle ? .idle : .stopped)
+    let goal = scope.map { RunGoal.finished(.matching($0.sorted())) }
+    let end = try await session.run(until: goal ?? (untilIdle ? .idle : .stopped))
     let failures = end.summary.failed + end.failedHooks
     guard untilIdle else { return }
     // Only a run without a goal has done what it was asked to when it is stopped.

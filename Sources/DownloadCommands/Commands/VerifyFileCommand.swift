@@ -151,11 +151,11 @@ struct VerifyFileCommand: EngineCommand {
         hooks: hooks,
         scope: urls
       )
-      end = try await session.run(until: .idle)
+      end = try await session.run(until: .finished(.matching(urls.sorted())))
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
-        "\(error.message); the repair is stored, and that engine will run it"
+        "\(error.message); the repair is stored: 'dlstore get URL' waits for it"
       )
     }
     if let signal = end.signal { throw CommandFailure(signal.status) }

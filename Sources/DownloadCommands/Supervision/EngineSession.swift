@@ -28,7 +28,8 @@ struct EngineSession {
   ///   - limits: The options of the engine.
   ///   - display: What is printed.
   ///   - hooks: The commands that run after ends.
-  ///   - scope: The URLs of the downloads to run; `nil` for all.
+  ///   - scope: The URLs of the downloads to run; `nil` for all. The engine also runs those for which
+  ///     other processes wait, which are not shown.
   ///   - isAwaited: Whether a user waits for the downloads, so that a server that cannot be reached is
   ///     soon given up.
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`; ``StoreError``.
@@ -56,6 +57,7 @@ struct EngineSession {
     rateFollower = limits.rateFollower
     self.display = ProgressDisplay(
       options: display,
+      scope: scope,
       counts: QueueCounts(store: store, scope: scope),
       lines: EventLine(retry: options.retry) { record in
         let entry = (try? store.roots()).map { DownloadEntry(record, $0) }

@@ -14,6 +14,8 @@ actor ProgressDisplay {
   private let isColored: Bool
   private var counts: QueueCounts?
   private let lines: EventLine
+  /// The URLs of the downloads to show; `nil` for all.
+  private let scope: Set<String>?
   private var report = RunReport()
   private var retries = PendingRetries()
   /// The downloads of another engine.
@@ -23,12 +25,14 @@ actor ProgressDisplay {
 
   init(
     options: DisplayOptions,
+    scope: Set<String>? = nil,
     counts: QueueCounts? = nil,
     lines: EventLine = EventLine(),
     output: Output = .current,
     terminal: Terminal = .messages
   ) {
     self.options = options
+    self.scope = scope
     self.counts = counts
     self.lines = lines
     self.output = output
@@ -125,8 +129,11 @@ actor ProgressDisplay {
     }
   }
 
+  private func isShown(_ url: String) -> Bool { scope?.contains(url) ?? true }
+
   /// Shows the progress of the running downloads; returns whether the output could be written.
-  private func draw(_ progress: [DownloadProgress]) -> Bool {
+  private func draw(_ running: [DownloadProgress]) -> Bool {
+    let progress = running.filter { isShown($0.url) }
     if options.jsonEvents {
       for download in progress { write(EventJSON.value(of: download)) }
     }
@@ -154,6 +161,7 @@ actor ProgressDisplay {
 
   /// Shows an event; returns whether the output could be written.
   private func tell(_ event: DownloadEvent) -> Bool {
+    if let url = event.url, !isShown(url) { return failure == nil }
     if case .failed = event, report.failed == 0 { Worker.current?.tell(.failed) }
     let transfer = report.note(event)
     retries.note(event)

@@ -25,7 +25,7 @@ extension DownloadEngine {
     // Running records take their slots before the others.
     for record in records.filter({ $0.state == .running })
       + records.filter({ $0.state != .running })
-    where isInScope(record.url) {
+    where isInScope(record) {
       try await adopt(tasks[record.id] ?? [], of: record, transport)
     }
     let known = Set(records.map(\.id))

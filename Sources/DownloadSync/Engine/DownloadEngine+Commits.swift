@@ -43,8 +43,10 @@ extension DownloadEngine {
     try await store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }
   }
 
-  func isInScope(_ url: String) -> Bool {
-    options.scope?.contains(url) ?? true
+  /// Whether the engine runs a download: all, or those of its scope and those for which another
+  /// process waits.
+  func isInScope(_ record: DownloadRecord) -> Bool {
+    options.isOwn(record.url) || joined.contains(record.id)
   }
 
   /// Whether tasks hold the received bytes until they end, and leave resume data.

@@ -240,9 +240,9 @@ extension DownloadEngine {
     let placed = completion.placed
     guard !placed.isEmpty else { return }
     let moment = now()
-    let hooks = options.hooks
+    let options = options
     noteCompleted(
-      try await commit { tx in try tx.complete(placed, marking: hooks, at: moment) },
+      try await commit { tx in try tx.complete(placed, options, at: moment) },
       of: placed.count
     )
   }
@@ -255,7 +255,7 @@ extension DownloadEngine {
   func noteCompleted(_ files: [FinishedFile], of count: Int) {
     completion.step(.committed(count))
     for file in files {
-      summary.completed += 1
+      if options.isOwn(file.record.url) { summary.completed += 1 }
       log("complete", file.record)
       emitCompleted(file.record, head: file.head)
     }
@@ -270,12 +270,12 @@ extension StoreTransaction {
   /// - Throws: `StoreError`.
   mutating func complete(
     _ files: [FinishedFile],
-    marking hooks: Set<DownloadHook>,
+    _ options: EngineOptions,
     at moment: Date
   ) throws -> [FinishedFile] {
     try files.compactMap { file -> FinishedFile? in
       let completed = try apply(
-        .completed(marking: hooks),
+        .completed(marking: options.hooks(of: file.record.url)),
         to: TransferKey(file.record),
         at: moment
       )

@@ -21,7 +21,7 @@ extension DownloadEngine {
     }
     let settings = AttemptEnd.Settings(
       retry: options.retry,
-      hooks: options.hooks,
+      hooks: options.hooks(of: download.url),
       random: random,
       moment: now()
     )
@@ -66,7 +66,7 @@ extension DownloadEngine {
       response.isRetried = true
       dispatcher.emitRetry(.retrying(record, failure, wait: wait), response)
     case .reportFailure:
-      summary.failed += 1
+      if options.isOwn(record.url) { summary.failed += 1 }
       dispatcher.emitEnd(.failed(record, failure), response)
     case .reportPause: dispatcher.emitEnd(.released(url: record.url), response)
     case .enqueue(let wait, let size):

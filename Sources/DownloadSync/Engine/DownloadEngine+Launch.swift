@@ -33,6 +33,23 @@ extension DownloadEngine {
     queue.readStore()
   }
 
+  /// Takes up the downloads for which further processes wait, and enqueues those that may run.
+  ///
+  /// Has no effect if the engine runs all downloads anyway. Costs a system call if no process waits.
+  ///
+  /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
+  ///   `StoreError`.
+  func join() async throws {
+    guard options.scope != nil else { return }
+    let ids = joined.readNew(in: store.path)
+    guard !ids.isEmpty else { return }
+    let records = try await store.objects.read { tx in
+      try ids.compactMap { id in try tx.first(DownloadRecord.where { $0.id == id }) }
+        .filter(\.state.isActive)
+    }
+    _ = try await reconcile(records)
+  }
+
   /// Returns which downloads the previous process was transferring when it crashed.
   ///
   /// Those are the records that it left as `running`: an engine that ends otherwise leaves none, and

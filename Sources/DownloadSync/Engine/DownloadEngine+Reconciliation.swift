@@ -213,10 +213,10 @@ extension DownloadEngine {
     }
     switch record.state {
     case .completed where found.effects.completes:
-      summary.completed += 1
+      if options.isOwn(record.url) { summary.completed += 1 }
       emitCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent:
-      summary.failed += 1
+      if options.isOwn(record.url) { summary.failed += 1 }
       if let failure = record.attempts.last?.failure {
         dispatcher.emitEnd(
           .failed(record, failure),

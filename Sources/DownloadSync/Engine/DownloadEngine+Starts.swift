@@ -55,11 +55,11 @@ extension DownloadEngine {
   /// The attempt is committed before the request, so that a server whose response crashes the process
   /// can be identified afterwards.
   private func commitStarts(of chosen: [Scheduler.Candidate]) async throws -> [StartDecision] {
-    let (locations, policy, hooks, moment) = (locations, policy.afterWait, options.hooks, now())
+    let (locations, policy, options, moment) = (locations, policy.afterWait, options, now())
     let transferred = Set(active.values.map(\.record.id))
     let placed = completion.placed
     let (completed, decisions) = try await commit { [takesResumeData] tx in
-      let completed = try tx.complete(placed, marking: hooks, at: moment)
+      let completed = try tx.complete(placed, options, at: moment)
       let decisions = try chosen.map { candidate in
         let decision = StartDecision(
           about: candidate,

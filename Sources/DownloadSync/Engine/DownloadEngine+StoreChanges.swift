@@ -62,8 +62,10 @@ extension DownloadEngine {
       if let record = try await current(url) { found.append(record) } else { gone.append(url) }
     }
     if options.scope == nil { queue.readStore() }
+    joined.readAgain()
     try await applyChanges(found, gone: gone)
     try await reconcileInterrupted()
+    try await join()
   }
 
   /// Compares changed records with the active transfers and the queue.
@@ -85,7 +87,7 @@ extension DownloadEngine {
       endTransfer(url)
     }
     var idle: [Reconciliation] = []
-    for record in records where isInScope(record.url) {
+    for record in records where isInScope(record) {
       if active[record.url] != nil {
         try await applyChange(record)
       } else if record.mayStart {

@@ -30,7 +30,10 @@ extension DownloadEngine {
     }
     if hasChanges { try await applyStoreChanges() }
     guard !isStopping else { return }
-    if turn.hasTicked { try await retryDeletions() }
+    if turn.hasTicked {
+      try await retryDeletions()
+      try await join()
+    }
     // Renames that the changes have repeated.
     try await advanceFiles(in: &turn)
     try await startEligible()

@@ -48,6 +48,10 @@ public actor DownloadEngine {
   var dispatcher: EventDispatcher
   var locations: Locations
   var deletions = PendingDeletions()
+  /// The downloads for which other processes wait, if the engine does not run all downloads anyway.
+  var joined = JoinedDownloads()
+  /// The downloads whose ends are the goal of the run; `nil` for any other goal.
+  private var finish: FinishGoal?
   var checks = PartialChecks()
   /// The rate limit of the store, which the transport follows.
   var rateLimit: Int64?
@@ -154,8 +158,8 @@ public actor DownloadEngine {
   ///
   /// An engine can be run once. Cancelling the task that runs it has the same effect as ``stop()``.
   ///
-  /// If a disk is full, the downloads to it wait for free space and then continue. If the goal is
-  /// ``RunGoal/idle`` and only such downloads are left, the run ends with an error.
+  /// If a disk is full, the downloads to it wait for free space and then continue. If the goal is not
+  /// ``RunGoal/stopped`` and only such downloads are left, the run ends with an error.
   ///
   /// If the run ends with an error, all transfers are stopped, and the downloads keep the bytes
   /// that are synced.
@@ -163,7 +167,8 @@ public actor DownloadEngine {
   /// - Parameter goal: The condition that ends the run.
   /// - Returns: The number of downloads that were completed or failed permanently.
   /// - Throws: ``EngineError`` with `diskFull`, or with `stopped` or `alreadyRunning` if the engine
-  ///   was used before; `RecordStoreError` with `missingRoot`; `StoreError`.
+  ///   was used before; `RecordStoreError` with `missingRoot`, or with `ambiguousID` if
+  ///   a name in the goal is not unique; `StoreError`.
   public func run(until goal: RunGoal) async throws -> RunSummary {
     try await run(until: goal, finishing: nil)
   }
@@ -185,12 +190,16 @@ public actor DownloadEngine {
       hub.end()
       lock = nil
     }
+    if case .finished(let selection) = goal {
+      finish = FinishGoal(try store.urls(of: selection, allowsMissing: true))
+    }
     // An adopted task runs in a process of the system, and makes its record `running`.
     let crash = try await crashScope()
     try await adoptTasks()
     self.crash = crash
     try await reconcileInterrupted()
     self.crash = .none
+    try await join()
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
       case .ticked: inbox.post(.ticked)
@@ -226,7 +235,7 @@ public actor DownloadEngine {
       try await startEligible()
       var asked = summary
       while !isStopping {
-        if goal == .idle, isIdle, dispatcher.pendingCount == 0 {
+        if dispatcher.pendingCount == 0, try isReached(goal) {
           guard let work, !isWorkFinished else { break }
           if !isAwaitingWork {
             isAwaitingWork = true
@@ -239,11 +248,34 @@ public actor DownloadEngine {
         // A download that has ended since the question may require more work.
         if summary != asked { isWorkFinished = false }
       }
-      if !isStopping { fatal = diskFullError }
+      if !isStopping, try !haveFinished() { fatal = diskFullError }
       try await stopAll()
     } catch {
       fatal = fatal ?? error
       try? await stopAll()
+    }
+  }
+
+  /// Whether the run may end.
+  private func isReached(_ goal: RunGoal) throws -> Bool {
+    switch goal {
+    case .stopped: false
+    case .idle: isIdle
+    case .finished: try isIdle || haveFinished()
+    }
+  }
+
+  /// Whether the downloads whose ends are the goal of the run have ended.
+  ///
+  /// Blocks for a short read transaction, unless one of them has a transfer.
+  private func haveFinished() throws -> Bool {
+    guard var finish, !active.urls.contains(where: finish.contains),
+      // A command may have to be carried out.
+      try !follower.hasChanges()
+    else { return false }
+    defer { self.finish = finish }
+    return try store.objects.read { tx in
+      try finish.isReached { url in try tx.find(DownloadRecord.self, key: url) }
     }
   }
 

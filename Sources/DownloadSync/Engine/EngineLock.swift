@@ -10,7 +10,7 @@ internal import SystemInterface
 /// The engine also locks a byte of `data.mdb`, so that it excludes others after a user has deleted or
 /// replaced `engine.lock`; see ``StoreRangeLock``. For that, the caller has the store open.
 package final class EngineLock: Sendable {
-  private static let name = "engine.lock"
+  static let name = "engine.lock"
 
   private let descriptor: Int32
   /// `nil` before the store has a data file.

@@ -88,9 +88,12 @@ public struct EngineOptions: Sendable {
   /// command itself: read the marks with `RecordStore.records(awaiting:limit:)`, and clear each with
   /// `RecordStore.finishHook(_:of:)`. Without hooks no marks accumulate.
   public var hooks: Set<DownloadHook> = []
-  /// The URLs of the downloads to run; `nil` for all downloads of the store.
-  public var scope: Set<String>?
 
+  /// The URLs of the downloads to run; `nil` for all downloads of the store.
+  ///
+  /// A run also includes the downloads for which other processes wait; see ``JoinedDownloads``. Only
+  /// the downloads of the scope count in the summary, and have their hooks marked.
+  package var scope: Set<String>?
   /// The shortest length of the pieces whose digests are recorded, in bytes.
   package var pieceLength = PieceDigests.recordedLength
   /// How many waiting downloads are kept in memory; ignored if ``scope`` limits the run.
@@ -106,7 +109,19 @@ public struct EngineOptions: Sendable {
   }
 }
 
+extension EngineOptions {
+  /// Whether the caller has asked for a download; another process may wait for it, too.
+  func isOwn(_ url: String) -> Bool { scope?.contains(url) ?? true }
+
+  /// The hooks that the end of a download marks: none if only another process waits for it.
+  func hooks(of url: String) -> Set<DownloadHook> { isOwn(url) ? hooks : [] }
+}
+
 /// The condition that ends a run.
+///
+/// ```swift
+/// try await engine.run(until: .finished(.tagged("models")))
+/// ```
 public enum RunGoal: Sendable, Hashable {
   /// The run ends when ``DownloadEngine/stop()`` is called or its task is cancelled.
   case stopped
@@ -115,6 +130,12 @@ public enum RunGoal: Sendable, Hashable {
   /// All downloads are then complete, failed permanently, paused or held, or they wait for free
   /// space on a full disk; see ``DownloadEngine/run(until:)``.
   case idle
+  /// The run also ends when some downloads have ended, or when nothing is left to do.
+  ///
+  /// Each of them is then complete, failed permanently, cancelled, paused or held, or does not exist
+  /// any more. The selection is the one at the start of the run. The engine runs the other downloads
+  /// of the store, too, and stops them at the end: they keep their bytes.
+  case finished(RecordSelection)
 }
 
 /// The results of a run.

@@ -39,7 +39,7 @@ struct RecordChange: Sendable {
     partialIdentity = found.partialIdentity
     self.crash = crash
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
-    hooks = options.hooks
+    hooks = options.hooks(of: found.record.url)
   }
 
   /// Applies the change, unless the stored record has another state, intent or generation by now.

@@ -109,16 +109,11 @@ extension DownloadRecord {
 extension RecordStore {
   /// Follows downloads that an engine runs, in this or in another process.
   ///
-  /// A program whose engine cannot run, because another process runs one, waits in this way for the
-  /// downloads that it has added:
+  /// For a program that never downloads itself;
+  /// ``RecordStore/downloads(_:transport:options:every:)`` also runs an engine if no other process does.
   ///
   /// ```swift
-  /// do {
-  ///   let engine = try DownloadEngine(store: store, transport: transport)
-  ///   _ = try await engine.run(until: .idle)
-  /// } catch let error as EngineError where error.code == .alreadyRunning {
-  ///   for try await records in store.updates(of: urls) { show(records) }
-  /// }
+  /// for try await records in store.updates(of: urls) { show(records) }
   /// ```
   ///
   /// - Parameters:

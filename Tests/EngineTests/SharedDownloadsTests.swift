@@ -1,0 +1,159 @@
+import DownloadStore
+import EngineTestSupport
+import FaultServer
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+/// Several waiters for the downloads of one store, each with a store value of its own, as in several
+/// processes.
+@Suite(.timeLimit(.minutes(10)))
+struct SharedDownloadsTests {
+  private let fixture: EngineFixture
+  private let body = Body.generated(byteCount: 400_000, seed: 5)
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  /// Routes a file whose transfer waits for the gate.
+  private func gated(_ path: String) -> Gate {
+    let gate = Gate()
+    var resource = Resource(body)
+    (resource.bytesPerSecond, resource.rateGate) = (1_000, gate)
+    fixture.server.route(path, resource)
+    return gate
+  }
+
+  private func downloads(
+    _ paths: String...,
+    change: (inout EngineOptions) -> Void = { _ in }
+  ) -> SharedDownloads {
+    var options = EngineOptions()
+    options.retry = RetryPolicy(maximumAttempts: 2, base: .milliseconds(1), cap: .seconds(1))
+    change(&options)
+    return fixture.store.downloads(
+      .matching(paths.map { fixture.server.url($0) }),
+      transport: TransportUnderTest.make(),
+      options: options,
+      every: .milliseconds(10)
+    )
+  }
+
+  private func states(_ progress: SharedProgress?) -> [DownloadState] {
+    progress?.records.map(\.state) ?? []
+  }
+
+  @Test func `without another engine the downloads run here, to their ends`() async throws {
+    fixture.server.route("/a", Resource(body))
+    for path in ["/a", "/none"] { try fixture.add(path) }
+    try fixture.add("/other")
+    var last: SharedProgress?
+    for try await progress in downloads("/a", "/none") { last = progress }
+    #expect(states(last) == [.completed, .failedPermanent])
+    #expect(last?.isLeading == true && last?.received == body.byteCount)
+    // Nothing waits for it.
+    #expect(try fixture.record("/other").state == .waiting)
+    #expect(EngineLock.holder(storePath: fixture.store.path) == nil)
+    #expect(WaiterFolder.names(in: fixture.store.path).isEmpty)
+  }
+
+  @Test func `the leader runs the downloads of the others, and each ends with its own`()
+    async throws
+  {
+    let gate = gated("/a")
+    for path in ["/b", "/c"] { fixture.server.route(path, Resource(body)) }
+    for path in ["/a", "/b", "/c"] { try fixture.add(path) }
+    var leader = downloads("/a").makeAsyncIterator()
+    while let progress = try await leader.next(), !progress.isLeading {}
+    // They begin to wait while the leader runs.
+    for path in ["/b", "/c"] {
+      var last: SharedProgress?
+      for try await progress in downloads(path) {
+        #expect(!progress.isLeading)
+        last = progress
+      }
+      #expect(states(last) == [.completed])
+    }
+    #expect(try fixture.record("/a").state == .running)
+    gate.open()
+    var last: SharedProgress?
+    while let progress = try await leader.next() { last = progress }
+    #expect(states(last) == [.completed])
+    for name in ["a", "b", "c"] { #expect(body.matches(file: fixture.file(name))) }
+  }
+
+  @Test func `a follower takes over when the leader stops waiting`() async throws {
+    let gate = gated("/b")
+    _ = gated("/a")
+    for path in ["/a", "/b"] { try fixture.add(path) }
+    let (first, second) = (downloads("/a"), downloads("/b"))
+    let (leads, leading) = AsyncStream<Void>.makeStream()
+    let leader = Task {
+      for try await progress in first where progress.isLeading { leading.yield() }
+    }
+    for await _ in leads { break }
+    let follower = Task { () -> [Bool] in
+      var roles: [Bool] = []
+      for try await progress in second {
+        if roles.last != progress.isLeading { roles.append(progress.isLeading) }
+        // The leader runs the download of the follower.
+        if roles == [false], progress.records[0].state == .running { leader.cancel() }
+        if roles == [false, true], !progress.transfers.isEmpty { gate.open() }
+      }
+      return roles
+    }
+    try await leader.value
+    #expect(try await follower.value == [false, true])
+    #expect(try fixture.record("/a").state == .waiting)
+    #expect(try fixture.record("/b").state == .completed)
+  }
+
+  @Test func `a download with hooks is run by its own process only`() async throws {
+    let gate = gated("/a")
+    fixture.server.route("/b", Resource(body))
+    for path in ["/a", "/b"] { try fixture.add(path) }
+    var leader = downloads("/a").makeAsyncIterator()
+    while let progress = try await leader.next(), !progress.isLeading {}
+    var follower = downloads("/b") { $0.hooks = [.completion] }.makeAsyncIterator()
+    #expect(states(try await follower.next()) == [.waiting])
+    gate.open()
+    while try await leader.next() != nil {}
+    var last: SharedProgress?
+    while let progress = try await follower.next() { last = progress }
+    #expect(last?.isLeading == true && states(last) == [.completed])
+    #expect(try fixture.record("/b").pendingHooks == [.completion])
+  }
+
+  @Test func `a pause ends the waiting, and an unknown download is an error`() async throws {
+    _ = gated("/a")
+    try fixture.add("/a")
+    var last: SharedProgress?
+    for try await progress in downloads("/a") {
+      last = progress
+      if progress.transfers.first.map({ $0.received > 0 }) ?? false {
+        try await fixture.store.pause(.matching(fixture.server.url("/a")))
+      }
+    }
+    #expect(states(last) == [.paused])
+    await #expect(throws: RecordStoreError.self) {
+      for try await _ in downloads("/none") {}
+    }
+  }
+
+  @Test func `a run ends when some downloads have ended, and stops the others`() async throws {
+    _ = gated("/slow")
+    fixture.server.route("/a", Resource(body))
+    for path in ["/slow", "/a"] { try fixture.add(path) }
+    let engine = try fixture.engine()
+    let goal = RunGoal.finished(.matching([fixture.server.url("/a"), "https://h/unknown"]))
+    #expect(try await engine.run(until: goal) == RunSummary(completed: 1))
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(try fixture.record("/slow").state == .waiting)
+    // Nothing is left to do.
+    let again = try fixture.engine()
+    #expect(try await again.run(until: goal) == RunSummary())
+  }
+}
