@@ -34,6 +34,7 @@ var folder: String { some() }
 var identifier: String { some() }
 var token: String { some() }
 func token() async throws -> String { some() }
+func fetchToken(_ challenge: String) async throws -> String { some() }
 func signedURL(for name: String) async throws -> String { some() }
 func publish(_ record: DownloadRecord) async throws {}
 func show<Value>(_ value: Value) {}

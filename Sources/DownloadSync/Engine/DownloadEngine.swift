@@ -120,7 +120,7 @@ public actor DownloadEngine {
     environment: EngineEnvironment
   ) throws {
     self.store = store
-    self.transport = transport
+    self.transport = transport.authorized(as: options)
     self.options = options
     self.logger = logger
     self.now = now

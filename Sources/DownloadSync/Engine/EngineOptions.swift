@@ -73,6 +73,8 @@ public struct EngineOptions: Sendable {
   public var responseInterceptors: [any ResponseInterceptor] = []
   /// The longest time that an interceptor may take for one request or response.
   public var interceptorDeadline = Duration.seconds(30)
+  /// Supplies the credentials of requests, also when a server refuses old ones; `nil` for none.
+  public var authorizer: (any RequestAuthorizer)?
   /// How long to wait for the engine lock, which a killed process may still hold.
   ///
   /// If the holder is known to be terminating, the engine waits for up to ten seconds. Zero tries

@@ -7,7 +7,7 @@ internal import SystemInterface
 /// ``Transfer`` is the sink of the first connection. A part never changes what is known about the
 /// entity: a response that does not continue the same entity at the requested offset ends the part
 /// before its first byte.
-final class TransferPart: TaskSink {
+final class TransferPart: RefusableSink {
   private struct State {
     var finding: TransferResult?
     var hasProgressed = false
@@ -116,6 +116,11 @@ final class TransferPart: TaskSink {
       total: left.upperBound
     )
     inbox.post(.partEnded(transfer.key, number, result))
+  }
+
+  /// Notes the failure of a request that was not sent.
+  func refuse(_ failure: DownloadFailure) {
+    _ = end(.failed(failure, retryAfter: nil))
   }
 
   private func end(_ finding: TransferResult) -> BodyDisposition {

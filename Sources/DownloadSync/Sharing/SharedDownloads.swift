@@ -20,9 +20,10 @@ internal import ObjectStore
 /// the store for a later run. If an engine runs on the store for all downloads, such as a service,
 /// every process follows it.
 ///
-/// A process with ``EngineOptions/requestInterceptors`` or ``EngineOptions/hooks`` leads its own
-/// downloads and those of others, but others do not lead its downloads, because they have neither its
-/// credentials nor its hooks: while another process leads, they wait.
+/// A process with an ``EngineOptions/authorizer``, ``EngineOptions/requestInterceptors`` or
+/// ``EngineOptions/hooks`` leads its own downloads and those of others, but others do not lead its
+/// downloads, because they have neither its credentials nor its hooks: while another process leads,
+/// they wait.
 ///
 /// The sequence is for one consumer. Cancelling the reading task, or leaving the loop, ends the
 /// waiting: a leader stops its engine, which keeps the bytes on disk, and the downloads of a follower

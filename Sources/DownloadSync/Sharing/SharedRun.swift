@@ -87,5 +87,7 @@ struct SharedRun {
 
 extension EngineOptions {
   /// Whether an engine with other options may run the downloads.
-  var mayBeLedByOthers: Bool { requestInterceptors.isEmpty && hooks.isEmpty }
+  var mayBeLedByOthers: Bool {
+    requestInterceptors.isEmpty && authorizer == nil && hooks.isEmpty
+  }
 }

@@ -46,6 +46,14 @@ struct Reply {
       substitute = .bytes(raw.bytes, then: raw.ending)
       return
     }
+    if let status = resource.refusal?(request) {
+      self = .text(
+        status,
+        "refused\n",
+        fields: [Field("WWW-Authenticate", "Bearer realm=\"test\"")]
+      )
+      return
+    }
     framing = resource.framing
     bytesPerSecond = resource.bytesPerSecond
     rateGate = resource.rateGate

@@ -65,6 +65,10 @@ public struct Resource: Sendable {
   ///
   /// The whole body is sent.
   public var status: Int?
+  /// Returns the status with which a request is refused, with a challenge; `nil` to answer it.
+  ///
+  /// Called while the server determines the reply: it must not call the server.
+  public var refusal: (@Sendable (Request) -> Int?)?
   /// The value of `Retry-After`.
   public var retryAfter: String?
   /// A redirect to send instead of content.
