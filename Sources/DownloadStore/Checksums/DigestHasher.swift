@@ -3,12 +3,12 @@ internal import Crypto
 /// An incremental digest.
 ///
 /// Its state cannot be saved, so a later process has to read the bytes again.
-package struct DigestHasher: Sendable {
+package struct DigestHasher {
   /// The algorithm.
   package let algorithm: Digest.Algorithm
   /// The number of bytes added so far.
   package private(set) var byteCount: Int64 = 0
-  private var function: any (HashFunction & Sendable)
+  private var function: any HashFunction
 
   /// Creates a digest of no bytes.
   package init(_ algorithm: Digest.Algorithm) {

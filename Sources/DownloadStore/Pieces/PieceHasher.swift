@@ -4,7 +4,7 @@ internal import ObjectStore
 ///
 /// The digest that the engine records is the XXH64 of the XXH64s of the blocks, with the seed 0 and
 /// little-endian, so that a piece of any length is read block by block.
-package struct PieceHasher: Sendable {
+package struct PieceHasher {
   /// The length of a block in bytes; the last block of a piece may be shorter.
   ///
   /// A block fits into the processor's cache between its read and its hash.
