@@ -1,5 +1,6 @@
 internal import DownloadStore
 internal import Foundation
+internal import Logging
 internal import ObjectStore
 
 // What a run begins with: the records that a previous process left.
@@ -86,6 +87,33 @@ extension DownloadEngine {
       try tx.fetch(DownloadRecord.where { $0.unresolvedStarts > 0 })
     }
     for record in suspects { enqueue(record) }
+  }
+
+  /// Deletes the partial files of cancelled downloads.
+  ///
+  /// A download that is cancelled while its volume is away leaves its file there, because a folder
+  /// without the file looks the same as a volume without it. The first engine that finds the file
+  /// deletes it.
+  ///
+  /// Costs one attempt to open a file for each cancelled download. A file that another process uses,
+  /// or that cannot be deleted, is left to the next engine.
+  ///
+  /// - Throws: `StoreError`.
+  func deleteLeftFiles() async throws {
+    let query = DownloadRecord.where { $0.state == .cancelled }
+    var token: PageToken?
+    repeat {
+      let page = try await store.objects.read { [token, size = options.queueBounds.page] tx in
+        try tx.page(query, size: size, after: token)
+      }
+      token = page.next
+      for record in page.objects where options.scope?.contains(record.url) != false {
+        guard let layout = try? locations.layout(of: record),
+          removePartial(layout) == .removed
+        else { continue }
+        log("partial file of a cancelled download deleted", record)
+      }
+    } while token != nil
   }
 
   /// Reconciles all active records of the scope that have no task, and enqueues those that may run.

@@ -199,6 +199,7 @@ public actor DownloadEngine {
     self.crash = crash
     try await reconcileInterrupted()
     self.crash = .none
+    try await deleteLeftFiles()
     try await join()
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
@@ -338,6 +339,7 @@ public actor DownloadEngine {
     crash = try await crashScope()
     let found = try await reconcileAtLaunch(leavingOut: left, checksPieces: true)
     crash = .none
+    try await deleteLeftFiles()
     await awaitNotifications()
     if let fatal { throw fatal }
     return found

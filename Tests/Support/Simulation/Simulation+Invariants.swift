@@ -254,9 +254,7 @@ extension Simulation {
         .map { try roots.layout(of: $0).partialPath }
     )
     let orphans = Set(try store.orphanPlan(graceSeconds: -1 << 40).files.map(\.path))
-    let ended = Set(
-      records.filter { $0.state == .completed || $0.state == .cancelled }.map(\.id)
-    )
+    let completed = Set(records.filter { $0.state == .completed }.map(\.id))
     let owned = Set(try records.map { try roots.layout(of: $0).finalPath })
     for (path, inode) in unwantedFiles.sorted(by: { $0.key < $1.key }) {
       if !owned.contains(path), FileCalls.identity(of: path)?.inode == inode {
@@ -270,9 +268,9 @@ extension Simulation {
       let path = "\(disk.folder)/\(name)"
       guard foreignFiles[path] == nil, !partials.contains(path) else { continue }
       if let id = PartialName(name)?.recordID {
-        // The engine could not delete a file that was on an unmounted volume when its download was
-        // cancelled. It is deleted with the record.
-        let isLeft = unmounted.contains(id) && ended.contains(id)
+        // The file was on an unmounted volume when its download completed without it. It is deleted
+        // with the record.
+        let isLeft = unmounted.contains(id) && completed.contains(id)
         // Files that no process could know about remain detectable.
         guard isLeft || purged.contains(id) && orphans.contains(path) else {
           throw failure(.noOrphans, "'\(name)' has no record")
