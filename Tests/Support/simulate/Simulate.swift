@@ -2,33 +2,20 @@ import Foundation
 import Simulation
 import SystemInterface
 
-/// Runs simulations.
-///
-/// `--seeds N --from S` runs N seeds on all processors. `--seed S` runs one seed and prints every
-/// step. `--defect NAME` injects a defect.
+/// Runs simulations, as ``SimulationOptions`` says.
 @main
 enum Simulate {
   static func main() {
-    let arguments = CommandLine.arguments
-    func value(_ name: String) -> String? {
-      guard let index = arguments.firstIndex(of: name) else { return nil }
-      return arguments.dropFirst(index + 1).first
-    }
-    func number(_ name: String) -> UInt64? { value(name).flatMap { UInt64($0) } }
-
-    var defects: Set<Defect> = []
-    if let name = value("--defect") {
-      guard let defect = Defect(rawValue: name) else {
-        print("no defect '\(name)': \(Defect.allCases.map(\.rawValue).joined(separator: ", "))")
-        exit(64)
+    do throws(SimulationOptions.UsageError) {
+      let options = try SimulationOptions(CommandLine.arguments.dropFirst())
+      guard let seed = options.seed else {
+        let first = options.first ?? .random(in: 0..<1 << 48)
+        return explore(options.count, from: first, options.defects)
       }
-      defects = [defect]
-    }
-    if let seed = number("--seed") {
-      replay(seed, defects)
-    } else {
-      let first = number("--from") ?? .random(in: 0..<1 << 48)
-      explore(Int(number("--seeds") ?? 1_000), from: first, defects)
+      replay(seed, options.defects)
+    } catch {
+      try? FileHandle.standardError.write(contentsOf: Data((error.message + "\n").utf8))
+      exit(64)
     }
   }
 
