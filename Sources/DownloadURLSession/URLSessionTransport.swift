@@ -86,7 +86,12 @@ public final class URLSessionTransport: Transport {
     precondition(connectionsPerHost > 0, "a transport needs at least one connection per host")
     limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
     sessionTasks = SessionTaskQueue(table: table)
-    let configuration = URLSessionConfiguration.ephemeral
+    #if os(Linux)
+      // The ephemeral configuration would create a folder for a cache that is not used.
+      let configuration = URLSessionConfiguration.default
+    #else
+      let configuration = URLSessionConfiguration.ephemeral
+    #endif
     // With a cache, a cancel that races with a start crashes the process on Linux. Cookies and
     // credentials would make one download depend on another.
     configuration.urlCache = nil

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
-internal import DownloadURLSession
 internal import Foundation
 internal import ObjectStore
 
@@ -46,8 +45,7 @@ struct ReconcileCommand: AsyncParsableCommand {
     var orphans: PurgePlan
     var purged = PurgeReport()
     if apply {
-      // The transport is only asked for its remaining tasks.
-      let engine = try DownloadEngine(store: store, transport: URLSessionTransport())
+      let engine = try DownloadEngine(store: store, transport: OfflineTransport())
       found = try await engine.reconcileRecords()
       orphans = try Reconciliation.orphans(in: store)
       purged = try store.purge(orphans)

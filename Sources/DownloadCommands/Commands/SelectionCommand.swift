@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
-internal import DownloadURLSession
 internal import Foundation
 internal import ObjectStore
 
@@ -133,10 +132,9 @@ extension SelectionCommand {
     options.lockPatience = .zero
     while try store.hasToDelete(urls), ContinuousClock.now < deadline {
       do {
-        // The transport is only asked for its remaining tasks.
         let engine = try DownloadEngine(
           store: store,
-          transport: URLSessionTransport(),
+          transport: OfflineTransport(),
           options: options
         )
         for found in try await engine.reconcileRecords() {

@@ -1,7 +1,6 @@
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
-internal import DownloadURLSession
 internal import ObjectStore
 
 /// The repairs of `dlstore verify --repair`, and what they did.
@@ -63,8 +62,7 @@ struct StoreRepair {
   /// that only the damaged file has may own them.
   private mutating func reconcile() async throws {
     let records = try RecordStore(at: path, access: .readWrite)
-    // The transport is only asked for its remaining tasks.
-    let engine = try DownloadEngine(store: records, transport: URLSessionTransport())
+    let engine = try DownloadEngine(store: records, transport: OfflineTransport())
     reconciled = try await engine.reconcileRecords().count
     let orphans = try records.orphanPlan()
     guard FileIdentity(ofFileAt: path + "/data.mdb.damaged") == nil else {

@@ -4,6 +4,10 @@ internal import DownloadStore
 internal import DownloadSync
 internal import DownloadURLSession
 
+#if os(Linux)
+  internal import FoundationNetworking
+#endif
+
 #if AsyncHTTPClient
   internal import DownloadAsyncHTTPClient
 #endif
@@ -53,6 +57,11 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
   ) throws -> any RateLimitedTransport {
     switch self {
     case .urlSession:
+      #if os(Linux)
+        // A configuration of a session creates the folder of the shared cache, which no session of
+        // this program uses. A folder cannot be created below this path.
+        URLCache.shared = URLCache(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
+      #endif
       return URLSessionTransport(
         idleTimeout: connection.timeout.duration,
         connectionsPerHost: connectionsPerHost,
