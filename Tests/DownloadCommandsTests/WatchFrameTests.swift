@@ -82,7 +82,18 @@ struct WatchFrameTests: StoreSuite {
     #expect(lines.count { $0.hasPrefix(">") } == 1 && lines[2].hasPrefix(">"))
     var without = try frame()
     without.engine = nil
-    #expect(texts(without, 120, 24)[0].hasPrefix("no engine runs"))
+    #expect(texts(without, 120, 24)[0] == "no engine runs  1 completed  3 remaining  1 failed")
+    // A narrow terminal has room for it, because there is no speed.
+    #expect(texts(without, 60, 24)[0] == texts(without, 120, 24)[0])
+  }
+
+  @Test func `the heading has the rate limit of the store`() throws {
+    var limited = try frame(WatchView(order: .name, filter: .active))
+    limited.limit = 2 << 20
+    #expect(texts(limited, 120, 24)[0].hasSuffix("filter: active  limit 2.0 MiB/s  sort: name"))
+    var idle = try frame()
+    (idle.limit, idle.engine) = (2 << 20, nil)
+    #expect(texts(idle, 80, 24)[0].hasSuffix("1 failed  limit 2.0 MiB/s"))
   }
 
   @Test func `every size of a terminal is respected, and the selected download is shown`() throws {

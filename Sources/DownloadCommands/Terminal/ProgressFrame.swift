@@ -57,11 +57,18 @@ struct ProgressSummary: Sendable, Equatable {
   var bytesPerSecond: Double?
 
   /// Returns the line, at most `width` columns wide; parts that do not fit are dropped from the end.
-  func text(width: Int) -> String {
+  ///
+  /// - Parameters:
+  ///   - width: The width in columns.
+  ///   - isRunning: Whether an engine runs: without one there is no speed and no remaining time.
+  /// - Returns: The line without a line end.
+  func text(width: Int, isRunning: Bool = true) -> String {
     var parts = ["\(completed) completed", "\(remaining) remaining"]
     if failed > 0 { parts.append("\(failed) failed") }
-    parts.append(bytesPerSecond.map(Speed.text) ?? "-- B/s")
-    parts.append("ETA " + (remainingTime.map(TimeSpan.text) ?? "--"))
+    if isRunning {
+      parts.append(bytesPerSecond.map(Speed.text) ?? "-- B/s")
+      parts.append("ETA " + (remainingTime.map(TimeSpan.text) ?? "--"))
+    }
     while parts.count > 1, parts.joined(separator: "  ").count > width { parts.removeLast() }
     return TerminalText.truncated(parts.joined(separator: "  "), to: width)
   }

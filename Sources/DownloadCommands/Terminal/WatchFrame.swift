@@ -15,6 +15,8 @@ struct WatchFrame {
   var summary: ProgressSummary
   /// The process of the engine, as `process 1`; `nil` if none runs.
   var engine: String?
+  /// The rate limit of the store in bytes per second; `nil` if there is none.
+  var limit: Int64?
   var view = WatchView()
   /// Whether keys are read.
   var hasKeys = true
@@ -63,16 +65,18 @@ struct WatchFrame {
     )
   }
 
-  /// The totals, and the engine, the filter and the order if there is room.
+  /// The totals, and the engine, the limit, the filter and the order if there is room.
   private func heading(width: Int) -> String {
-    var text = summary.text(width: width)
+    var text = summary.text(width: width, isRunning: engine != nil)
     func add(_ part: String, first: Bool = false) {
       guard text.count + 2 + part.count <= width else { return }
       text = first ? "\(part)  \(text)" : "\(text)  \(part)"
     }
+    // What is added first is dropped last.
     if view.filter != .all { add("filter: \(view.filter.rawValue)") }
-    if view.order != .state { add("sort: \(view.order.rawValue)") }
+    if let limit { add("limit \(ByteAmount.text(limit))/s") }
     add(engine.map { "engine: \($0)" } ?? "no engine runs", first: true)
+    if view.order != .state { add("sort: \(view.order.rawValue)") }
     return text
   }
 

@@ -15,6 +15,8 @@ final class WatchScreen: Sendable {
     /// The process of the engine when the content was read; `nil` if none ran.
     var engine: String?
     var content: WatchContent
+    /// The rate limit of the store when the content was read.
+    var limit: Int64?
     var view = WatchView()
     var message = ""
     var pace = WatchPace()
@@ -77,6 +79,7 @@ final class WatchScreen: Sendable {
         isSame ? state.content : self.content(for: state.view, engineRuns: engine != nil)
       try state.pace.measure { try content.update(from: store) }
       state.content = content
+      state.limit = try store.rateLimit()
       state.commit = number
       state.engine = engine
     }
@@ -91,6 +94,7 @@ final class WatchScreen: Sendable {
       speeds: state.speeds.values,
       summary: state.content.summary(state.speeds),
       engine: state.engine,
+      limit: state.limit,
       view: state.view,
       hasKeys: state.mode != nil,
       message: state.message,
