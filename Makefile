@@ -23,11 +23,12 @@ help: ## Lists the targets
 deps: ## Installs liblmdb-dev if it is missing
 	@.ci/install-lmdb
 
-test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc, tmux, tinyproxy, aria2c, sqlite3
+test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc, tmux, jq, tinyproxy, aria2c, sqlite3
 	@.ci/install-python-lmdb
 	@.ci/install-nginx
 	@.ci/install-shells
 	@.ci/install-tmux
+	@.ci/install-jq
 	@.ci/install-tinyproxy
 	@.ci/install-aria2
 	@.ci/install-sqlite
