@@ -9,7 +9,7 @@ enum ForeignWords {
   /// Returns the hint for an option that `dlstore` does not have; `nil` if it is not known.
   ///
   /// - Parameters:
-  ///   - name: The option with its dashes.
+  ///   - name: The option with its dashes, as it was typed: also `-x16` and `-fsSL`.
   ///   - value: The word after it; `nil` if there is none.
   ///   - isList: Whether the command prints downloads, and not events.
   /// - Returns: A sentence without a full stop.
@@ -18,11 +18,35 @@ enum ForeignWords {
     value: String? = nil,
     isList: Bool = true
   ) -> String? {
+    switch (name, value) {
     // curl's -x is a proxy, and aria2c's a number of connections.
-    if name == "-x", let value, Int(value) == nil { return "use --proxy URL" }
-    if name == "--json", !isList { return "use --json-events" }
-    if name == "-k", let value, value.first?.isNumber == true { return "use --min-split BYTES" }
-    return options[name]
+    case ("-x", let value?): return Int(value) == nil ? "use --proxy URL" : "use --connections N"
+    case ("-s", let value?) where Int(value) != nil: return "use --connections N"
+    case ("-k", let value?) where value.first?.isNumber == true: return "use --min-split BYTES"
+    case ("-k", _): return "name the certificate to trust with --ca-certificate FILE"
+    case ("--json", _) where !isList: return "use --json-events"
+    default: return options[name] ?? hint(forJoined: name)
+    }
+  }
+
+  /// Returns the hint for short options that are written as one word, as `-fsSL`, or for one with its
+  /// value, as `-x16`.
+  private static func hint(forJoined word: String) -> String? {
+    guard word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 else { return nil }
+    let names = word.dropFirst().map { "-\($0)" }
+    let known = names.map { (name: $0, hint: options[$0]) }
+    guard known.allSatisfy({ $0.hint != nil }) else {
+      return hint(forOption: names[0], value: String(word.dropFirst(2)))
+    }
+    var hints: [(names: [String], hint: String)] = []
+    for case (let name, let hint?) in known {
+      if let index = hints.firstIndex(where: { $0.hint == hint }) {
+        hints[index].names.append(name)
+      } else {
+        hints.append(([name], hint))
+      }
+    }
+    return hints.map { "\($0.names.joined(separator: " ")): \($0.hint)" }.joined(separator: ". ")
   }
 
   /// Returns the hint for a word in the place of a command; `nil` if it is not known.
@@ -33,8 +57,9 @@ enum ForeignWords {
     return commands[word]
   }
 
-  private static let options: [String: String] = {
-    var options: [String: String] = [:]
+  /// The hints by the names of options.
+  static let options: [String: String] = {
+    var options = ShortOption.hints
     for (names, hint) in table {
       for name in names.split(separator: " ") { options[String(name)] = hint }
     }
@@ -42,57 +67,47 @@ enum ForeignWords {
   }()
 
   private static let table: [(names: String, hint: String)] = [
+    ("--output-document --remote-name", ShortOption.fileName),
+    ("-C --continue --continue-at", ShortOption.always),
+    ("--directory-prefix --output-dir --output-directory", ShortOption.folder),
+    ("--split --max-connection-per-server", "use --connections N"),
     (
-      "-O --output-document --remote-name",
-      "use -o NAME; the server's name is the default"
-    ),
-    ("-c -C --continue --continue-at", "a download always resumes; no option is needed"),
-    (
-      "-d -P --directory-prefix --output-dir --output-directory",
-      "use --output-folder FOLDER, or --folder FOLDER below it"
-    ),
-    ("-x -s --split --max-connection-per-server", "use --connections N"),
-    (
-      "-Z --transfers --max-concurrent-downloads --parallel --parallel-max",
+      "--transfers --max-concurrent-downloads --parallel --parallel-max",
       "use --max-concurrent N"
     ),
     (
-      "-k --insecure --no-check-certificate --check-certificate",
+      "--insecure --no-check-certificate --check-certificate",
       "name the certificate to trust with --ca-certificate FILE"
     ),
     ("--cacert --ca-file", "use --ca-certificate FILE"),
-    ("-E --cert --certificate", "use --client-certificate FILE"),
+    ("--cert --certificate", "use --client-certificate FILE"),
     ("--key --private-key", "use --client-key FILE"),
     ("--min-split-size", "use --min-split BYTES"),
-    ("-U", "use -A TEXT, or --proxy URL for a proxy"),
-    ("-b --cookie --load-cookies", "use --cookie-file FILE"),
-    (
-      "-u --user --http-user --http-passwd --http-password --password",
-      "use --netrc, or --header 'Authorization: …'"
-    ),
+    ("--cookie --load-cookies", "use --cookie-file FILE"),
+    ("--user --http-user --http-passwd --http-password --password", ShortOption.login),
     (
       "--max-download-limit --max-overall-download-limit --bwlimit --rate --limit",
       "use --limit-rate BYTES"
     ),
-    ("-t --tries --retry --retries --max-tries --low-level-retries", "use --max-attempts N"),
+    ("--tries --retry --retries --max-tries --low-level-retries", "use --max-attempts N"),
     ("--retry-delay --waitretry", "use --retry-wait DURATION"),
-    ("-T --connect-timeout --read-timeout", "use --timeout DURATION"),
+    ("--connect-timeout --read-timeout", "use --timeout DURATION"),
     (
-      "-m --max-time", "there is no limit of the total time; --timeout limits the time without data"
+      "--max-time", "there is no limit of the total time; --timeout limits the time without data"
     ),
     (
-      "-N --timestamping -z --time-cond --conditional-get --update -R --remote-time",
-      "dlstore does not compare or set the times of files"
+      "--timestamping -z --time-cond --conditional-get --update --remote-time", ShortOption.times
     ),
     (
       "-nc --no-clobber --allow-overwrite --overwrite --force --clobber",
       "use --if-exists number, fail, keep or replace"
     ),
-    ("-I --head --spider --dry-run", "dlstore cannot ask a server without downloading"),
-    ("-L --location -f --fail", "this is the default; no option is needed"),
-    ("-s -S -sS --silent", "use --quiet"),
+    ("--head --spider --dry-run", ShortOption.withoutDownload),
+    ("--location -f --fail", ShortOption.isDefault),
+    ("-sS --silent", "use --quiet"),
     ("-4 -6 --ipv4 --ipv6 --interface --resolve", "dlstore has no such option"),
     ("--json", "use --format json"), ("--all-proxy --https-proxy --http-proxy", "use --proxy URL"),
+    ("-w --watch --follow", "use 'dlstore list --watch'"),
   ]
 
   private static let commands = [
@@ -105,5 +120,6 @@ enum ForeignWords {
     "download": "did you mean 'get'?", "fetch": "did you mean 'get'?",
     "log": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
     "update": "did you mean 'set'?", "edit": "did you mean 'set'?",
+    "version": "did you mean '--version'?",
   ]
 }

@@ -71,7 +71,8 @@ struct FoundDownloads: Sendable {
       do {
         urls.insert(try store.record(matching: name).url)
       } catch let error as RecordStoreError {
-        problems.append(Advice.message(of: error))
+        let option = error.code == .unknownRecord ? Advice.option(for: name) : nil
+        problems.append(option.map { "\(error.message); \($0)" } ?? Advice.message(of: error))
       }
     }
     let columns = DownloadRecord.columns

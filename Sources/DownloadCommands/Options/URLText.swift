@@ -20,10 +20,27 @@ enum URLText {
     return "https://\(text)"
   }
 
-  /// Returns the URL to download, and says if it was completed.
+  /// Returns the part of a URL that curl would expand to several URLs, such as `[1-3]` or `{a,b}`;
+  /// `nil` if there is none.
+  static func glob(in text: String) -> String? {
+    let path = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+    // The brackets of an IPv6 address contain colons.
+    let match = path.firstMatch(
+      of: /\[[0-9A-Za-z]+-[0-9A-Za-z]+(:[0-9]+)?\]|\{[^{},]*(,[^{},]*)+\}/
+    )
+    return match.map { String($0.output.0) }
+  }
+
+  /// Returns the URL to download, and says if it was completed or has a part that curl would expand.
   ///
   /// - Throws: ``CommandFailure`` with `usage` for the path of a file.
   static func typed(_ text: String) throws -> String {
+    if let part = glob(in: text), Worker.current?.isRestarted != true {
+      Output.current.say(
+        "\(TerminalText.safe(part)) is not expanded, but requested as it is written: outside quotes "
+          + "the shell expands {1..3} and {a,b}"
+      )
+    }
     guard let url = completed(text) else { return text }
     guard !FileManager.default.fileExists(atPath: text) else {
       throw CommandFailure(

@@ -27,6 +27,12 @@ enum Advice {
     }
   }
 
+  /// Returns the advice for a word in the place of a download's name that no download has; `nil` if
+  /// it is not the word of a state.
+  static func option(for name: String) -> String? {
+    DownloadState.words.contains(name) ? "--state \(name) selects downloads by their state" : nil
+  }
+
   private static func text(for code: StoreError.Code) -> String? {
     switch code {
     case .notFound: withoutStore

@@ -25,7 +25,10 @@ struct CommandReport {
   /// The errors of downloads that were not found.
   var problems: [String] {
     outcomes.compactMap { outcome in
-      if case .unknown(let error) = outcome.effect { error.message } else { nil }
+      guard case .unknown(let error) = outcome.effect else { return nil }
+      let hint =
+        outcome.name == "all" ? "--all selects all downloads" : Advice.option(for: outcome.name)
+      return hint.map { "\(error.message); \($0)" } ?? error.message
     }
   }
 
