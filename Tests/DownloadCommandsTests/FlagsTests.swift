@@ -72,7 +72,11 @@ struct FlagsTests {
     // Others.
     ("-4", "no such option"), ("-6", "no such option"), ("--interface x", "no such option"),
     ("--resolve x", "no such option"), ("--json", "--json-events"), ("-V", "--version"),
-    ("-w", "list --watch"), ("--watch", "list --watch"),
+    ("-w", "list --watch"), ("--watch", "list --watch"), ("--no-verbose", "--quiet"),
+    ("--wait=1", "does not wait"), ("--progress=bar", "--no-progress"), ("-OJ", "-o NAME"),
+    ("-nd", "does not follow links"), ("--exec x", "--on-complete"), ("-#", "--no-progress"),
+    ("--file-allocation none", "--preallocate"), ("--lowest-speed-limit 1K", "--lowest-speed"),
+    ("--no-overwrites", "--if-exists"), ("-X POST", "GET"), ("-r", "does not follow links"),
   ]
 
   @Test func `each option of another program that get does not have gets a hint`() {
@@ -82,7 +86,7 @@ struct FlagsTests {
       let words = typed.split(separator: " ").map(String.init)
       #expect(!own.contains(words[0]), "get has \(words[0])")
       let hint = ForeignWords.hint(
-        forOption: words[0],
+        forOption: String(words[0].prefix { $0 != "=" }),
         value: words.dropFirst().first,
         isList: false
       )
@@ -97,6 +101,30 @@ struct FlagsTests {
         #expect(own.contains(String(word)), "\(name): \(hint)")
       }
       #expect(!hint.hasSuffix("."), "\(name): the full stop is added")
+    }
+  }
+
+  // MARK: Values that are attached to short options
+
+  @Test func `a value may be attached to a short option`() {
+    func separated(_ words: String...) -> [String] {
+      DLStoreCommand.scan(words).separatingValues(in: words)
+    }
+    #expect(separated("get", "u", "-j2") == ["get", "u", "-j", "2"])
+    #expect(separated("get", "-oname.bin", "-HA: b") == ["get", "-o", "name.bin", "-H", "A: b"])
+    // Not a value of another option, a flag, an assignment, or a word after the end of the options.
+    for words in [
+      ["get", "-H", "-j2"], ["get", "--tag", "-j2", "u"], ["get", "-qv"], ["get", "-o=x"],
+      ["get", "--", "-j2"], ["--store", "-j2", "get"], ["-j2"], ["list", "-j2"],
+      ["get", "-j", "-o1"],
+    ] {
+      #expect(DLStoreCommand.scan(words).separatingValues(in: words) == words)
+    }
+  }
+
+  @Test func `values of wget's recursion are not taken for others`() {
+    for words in ["-A *.bin", "-H http://h/y"] {
+      #expect(throws: (any Error).self) { try get(words) }
     }
   }
 

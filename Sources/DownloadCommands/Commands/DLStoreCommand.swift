@@ -81,6 +81,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
     var arguments: [String] = []
     do {
       arguments = try CommandLineText.arguments()
+      if !CommandLineScan.isRequest(arguments) {
+        arguments = scan(arguments).separatingValues(in: arguments)
+      }
       if arguments == ["help", "--all"] {
         try Output.current.line(CommandOverview.text(of: CommandInfo(of: Self.self)))
         quit(ExitStatus.done.rawValue)

@@ -108,6 +108,28 @@ enum ForeignWords {
     ("-4 -6 --ipv4 --ipv6 --interface --resolve", "dlstore has no such option"),
     ("--json", "use --format json"), ("--all-proxy --https-proxy --http-proxy", "use --proxy URL"),
     ("-w --watch --follow", "use 'dlstore list --watch'"),
+    ("--no-verbose -nv", "use --quiet"),
+    (
+      "--progress --progress-bar -#",
+      "progress bars are shown on a terminal; --no-progress has none"
+    ),
+    ("--wait", "dlstore does not wait between downloads; use --per-host N or --limit-rate BYTES"),
+    ("-J --remote-header-name --content-disposition", ShortOption.fileName),
+    ("--create-dirs --remote-name-all", ShortOption.isDefault),
+    ("--no-overwrites --auto-file-renaming", "use --if-exists number, fail, keep or replace"),
+    ("--file-allocation", "use --preallocate none, sparse or full"),
+    ("--cookies", "use --cookie-file FILE"),
+    ("--exec --on-download-complete", "use --on-complete CMD"),
+    ("--on-download-error", "use --on-error CMD"),
+    ("--lowest-speed-limit --speed-limit", "use --lowest-speed BYTES"),
+    ("--speed-time", "use --lowest-speed-time DURATION"),
+    ("-X --request --data", "dlstore only sends GET requests"),
+    ("-r --recursive -np --no-parent -nd", "dlstore does not follow links; use --input-file FILE"),
+    ("--range", "dlstore downloads whole files"),
+    (
+      "-K --http1.1 --http2 --compressed --no-proxy --save-cookies --cookie-jar",
+      "dlstore has no such option"
+    ),
   ]
 
   private static let commands = [
@@ -120,6 +142,8 @@ enum ForeignWords {
     "download": "did you mean 'get'?", "fetch": "did you mean 'get'?",
     "log": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
     "update": "did you mean 'set'?", "edit": "did you mean 'set'?",
-    "version": "did you mean '--version'?",
+    "version": "did you mean '--version'?", "pull": "did you mean 'get'?",
+    "logs": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
+    "daemon": "did you mean 'run'?",
   ]
 }

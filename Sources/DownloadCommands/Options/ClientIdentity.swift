@@ -46,6 +46,11 @@ struct ClientIdentity: ParsableArguments {
     guard userAgent?.isEmpty != true else {
       throw ValidationError("--user-agent requires a text.")
     }
+    guard userAgent?.hasPrefix("*") != true else {
+      throw ValidationError(
+        "-A is the user agent, which cannot begin with '*'; dlstore does not select files by patterns."
+      )
+    }
     for (option, file) in files { try LocalFile.validate(file, option) }
   }
 }

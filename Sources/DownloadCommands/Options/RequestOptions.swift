@@ -216,6 +216,9 @@ extension HeaderField {
       throw CommandFailure(.usage, "a header field must have the form 'Name: value'")
     }
     let value = String(line[line.index(after: colon)...].trimmingBlanks)
+    guard !line[colon...].hasPrefix("://") else {
+      throw CommandFailure(.usage, "-H needs a header field 'Name: value', and was given a URL")
+    }
     self.init(name: String(line[..<colon]), value: value)
     do {
       try validate()
