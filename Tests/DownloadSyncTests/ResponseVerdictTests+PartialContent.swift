@@ -341,12 +341,39 @@ extension ResponseVerdictTests {
   ) {
     let fields = fields.map { HeaderField(name: $0.key, value: $0.value) }
     let head = ResponseHead(status: 200, fields: fields)
-    let proof = RangeProof.unchanged(Validator(entityTag: "\"x\"", lastModified: nil))
-    #expect(proof.isStrangePage(head, insteadOf: filename) == isStrange)
-    #expect(RangeProof.digest.isStrangePage(head, insteadOf: filename) == isStrange)
-    // Without a validator, each answer may be a new version.
-    #expect(!RangeProof.unchanged(nil).isStrangePage(head, insteadOf: filename))
+    #expect(head.isStrangePage(insteadOf: filename) == isStrange)
+    #expect(head.isStrangePage(insteadOf: filename, ofSize: 10) == isStrange)
     let partial = ResponseHead(status: 206, fields: fields)
-    #expect(!proof.isStrangePage(partial, insteadOf: filename))
+    #expect(!partial.isStrangePage(insteadOf: filename))
+    // A page of the file's size is the file, from a server that states no type of its own.
+    let length = HeaderField(name: "Content-Length", value: "10")
+    let whole = ResponseHead(status: 200, fields: fields + [length])
+    #expect(!whole.isStrangePage(insteadOf: filename, ofSize: 10))
+    #expect(whole.isStrangePage(insteadOf: filename, ofSize: 11) == isStrange)
+  }
+
+  // MARK: Empty parts
+
+  @Test(
+    arguments: [
+      ([:], "fail: badResponse"),
+      (["Content-Range": "bytes 4-9/10"], "fail: badResponse"),
+      (["Content-Range": "bytes 4-3/10"], "fail: badResponse"),
+      (["ETag": "\"x\""], "fail: badResponse"),
+      // Another version, and a body whose end is not declared.
+      (["ETag": "\"y\""], "again: badResponse"),
+      (["Content-Range": "bytes 4-8/9", "ETag": "\"x\""], "again: badResponse"),
+      (
+        ["Content-Range": "bytes 4-9/10", "ETag": "\"x\"", "Transfer-Encoding": "chunked"],
+        "write 4 of 10"
+      ),
+    ] as [([String: String], String)]
+  )
+  func `an empty part says nothing about the bytes on disk`(
+    fields: [String: String],
+    expectation: String
+  ) {
+    let fields = fields.merging(["Content-Length": "0"]) { $1 }
+    #expect(kind(verdict(206, fields, offset: 4, expected: 10, tag: "\"x\"")) == expectation)
   }
 }

@@ -131,6 +131,28 @@ struct ResumeTests {
     #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
+  @Test(arguments: [true, false], ["\"1\"", nil] as [String?])
+  func `an empty partial response keeps the bytes on disk`(
+    hasLength: Bool,
+    tag: String?
+  ) async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(
+      Self.body,
+      faults: .emptyRange(hasLength: hasLength),
+      .emptyRange(hasLength: hasLength)
+    )
+    resource.etag = tag
+    resource.lastModified = Self.date
+    fixture.server.route("/a", resource)
+    try fixture.interrupted("/a", Self.body, entityTag: tag, lastModified: Self.date)
+    let (summary, events) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == Array(repeating: "bytes=1000000-", count: 3))
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
   private static func digest(_ body: Body) -> Digest {
     var hasher = DigestHasher(.sha256)
     hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
@@ -266,12 +288,6 @@ struct ResumeTests {
 
   @Test func `a login page in the place of the rest keeps the received bytes`() async throws {
     let fixture = try EngineFixture()
-    let page = reply(
-      "HTTP/1.1 200 OK",
-      "Content-Type: text/html",
-      "Content-Length: 6",
-      body: Array("<html>".utf8)
-    )
     var resource = Resource(Self.body)
     resource.faults = [page, page]
     fixture.server.route("/a.bin", resource)
@@ -282,6 +298,87 @@ struct ResumeTests {
     #expect(record.attempts.map(\.failure.code) == [.badResponse, .badResponse])
     #expect(Self.body.matches(file: fixture.file("a.bin")))
     #expect(fixture.ranges("/a.bin") == Array(repeating: "bytes=1000000-", count: 3))
+  }
+
+  private var page: Fault {
+    reply(
+      "HTTP/1.1 200 OK",
+      "Content-Type: text/html",
+      "Content-Length: 6",
+      body: Array("<html>".utf8)
+    )
+  }
+
+  @Test func `a login page after the bytes were dropped is not the file`() async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body, lastModified: Self.date)
+    // The server has no such range, so the next attempt asks for all bytes.
+    resource.faults = [.rangeNotSatisfiable, page, page]
+    fixture.server.route("/a.bin", resource)
+    try fixture.interrupted("/a.bin", Self.body)
+    try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1)) }
+    let record = try fixture.record("/a.bin")
+    #expect(record.state == .completed)
+    let codes = record.attempts.map(\.failure.code)
+    #expect(codes == [.entityChanged, .badResponse, .badResponse])
+    #expect(Self.body.matches(file: fixture.file("a.bin")))
+    #expect(fixture.ranges("/a.bin") == ["bytes=1000000-", nil, nil, nil])
+  }
+
+  @Test func `a mirror's login page is not the file, also without a proof at the mirror`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    let mirror = try FaultServer()
+    var resource = Resource(Self.body, etag: nil, lastModified: Self.date)
+    // The mirror cannot continue the file of a date: its bytes are dropped before the request.
+    resource.faults = [.status(503)]
+    fixture.server.route("/a.bin", resource)
+    mirror.route("/b.bin", Resource(Self.body, faults: page, then: .repeatLast))
+    try fixture.interrupted("/a.bin", Self.body, entityTag: nil, lastModified: Self.date)
+    let url = mirror.url("/b.bin")
+    try fixture.add("/a.bin") { $0.mirrors = [url] }
+    try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1)) }
+    #expect(mirror.requests.map { $0["Range"] } == [nil])
+    #expect(try fixture.record("/a.bin").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a.bin")))
+  }
+
+  @Test func `a redirect to a login page keeps the received bytes`() async throws {
+    let fixture = try EngineFixture()
+    let portal = try FaultServer()
+    portal.route("/login", Resource(Self.body, faults: page, then: .repeatLast))
+    let redirect = reply(
+      "HTTP/1.1 302 Found",
+      "Location: \(portal.url("/login"))",
+      "Content-Length: 0",
+      body: []
+    )
+    var resource = Resource(Self.body, etag: nil, lastModified: Self.date)
+    resource.faults = [redirect, redirect]
+    fixture.server.route("/a.bin", resource)
+    try fixture.interrupted("/a.bin", Self.body, entityTag: nil, lastModified: Self.date)
+    let (_, events) = try await fixture.run {
+      $0.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1))
+    }
+    #expect(try fixture.record("/a.bin").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a.bin")))
+    #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
+  }
+
+  @Test func `a script's file without a validator is downloaded, although it is called a page`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body, etag: nil)
+    resource.honoursRange = false
+    resource.fields = [Field("Content-Type", "text/html")]
+    resource.faults = [.closeAfter(bytes: 700_000)]
+    fixture.server.route("/a.bin", resource)
+    try fixture.add("/a.bin") { $0.digest = Self.digest(Self.body) }
+    try await fixture.run()
+    #expect(try fixture.record("/a.bin").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a.bin")))
   }
 
   @Test(arguments: [401, 403])

@@ -173,7 +173,7 @@ struct SplitTests {
       .status(429, retryAfter: "1"),
       .status(403), .resetAfter(bytes: 50_000), .closeAfter(bytes: 10),
       .longBody(declared: 65_536), .longBody(declared: 65_536, hasLength: false), .emptyBody,
-      .entityTag("\"2\""),
+      .emptyRange(), .emptyRange(hasLength: false), .entityTag("\"2\""),
     ] as [Fault]
   )
   func `a fault of the second connection mixes no bytes`(fault: Fault) async throws {
@@ -228,7 +228,7 @@ struct SplitTests {
   @Test(
     arguments: [
       .status(400), .status(401), .status(403), .status(404), .status(410), .status(416),
-      .status(429), .status(503), .ignoreRange, .wrongOffset(7), .emptyBody,
+      .status(429), .status(503), .ignoreRange, .wrongOffset(7), .emptyBody, .emptyRange(),
       .entityTag("\"2\""), .emptyReply, .longBody(declared: 65_536),
       .longBody(declared: 65_536, hasLength: false),
     ] as [Fault]

@@ -159,7 +159,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// those of ``url``.
   ///
   /// Only this server may be asked with them whether it still has the file: another one could
-  /// repeat what it is told.
+  /// repeat what it is told. Without both, the server that stated those of bytes that were dropped.
   public package(set) var validatorOrigin: String?
 }
 

@@ -13,8 +13,8 @@ extension Transfer {
     }
     if let failure = contradiction(of: head) { return end(.startOver(failure)) }
     let proof = requested.proof(for: head, validatorOrigin: validatorOrigin)
-    if !file.written.isEmpty, proof.isStrangePage(head, insteadOf: record.filename) {
-      return end(.failed(RangeProof.strangePage, retryAfter: nil))
+    if knowsFile, head.isStrangePage(insteadOf: record.filename, ofSize: entity.total) {
+      return end(.failed(ResponseHead.strangePage, retryAfter: nil))
     }
     let head = withoutStoredCoding(head)
     let verdict = ResponseVerdict(
@@ -82,6 +82,13 @@ extension Transfer {
     case .fail(let failure, let retryAfter):
       return end(.failed(failure, retryAfter: retryAfter))
     }
+  }
+
+  /// Whether a server has stated a validator of the file, also one whose bytes were dropped, or the
+  /// bytes on disk belong to a file with a required digest, which no other page has.
+  private var knowsFile: Bool {
+    entity.validator != nil || record.validatorOrigin != nil
+      || (hasRequiredDigest && !file.written.isEmpty)
   }
 
   /// Why a body that a background session has delivered cannot be the file; `nil` if it can, or for a

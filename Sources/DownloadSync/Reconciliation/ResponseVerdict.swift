@@ -133,6 +133,11 @@ package enum ResponseVerdict: Sendable, Hashable {
     DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
   }
 
+  /// The failure of a partial response without bytes.
+  fileprivate static var emptyPart: DownloadFailure {
+    DownloadFailure(.badResponse, "the server answered a request for a range with no bytes")
+  }
+
   /// Judges a response with the whole file to a request for a range.
   ///
   /// - Parameters:
@@ -176,6 +181,12 @@ package enum ResponseVerdict: Sendable, Hashable {
     expected: Int64?,
     _ proof: RangeProof
   ) -> Self {
+    if continues, head.isEmptyPart, !proof.isContradicted(by: head),
+      Set([expected, head.contentRange?.total].compactMap(\.self)).count < 2
+    {
+      // Nothing shows that the bytes on disk are those of another file.
+      return .fail(Self.emptyPart, retryAfter: nil)
+    }
     guard let contentRange = head.contentRange, let range = contentRange.range,
       !head.contradictsItsRange
     else {
@@ -300,6 +311,10 @@ extension TransferResult {
       )
       return
     }
+    if head.isEmptyPart, !proof.isContradicted(by: head) {
+      self = .failed(ResponseVerdict.emptyPart, retryAfter: nil)
+      return
+    }
     let other = head.contentRange?.total ?? (head.status == 200 ? head.contentLength : nil)
     let isOther =
       head.contentRange?.range == nil ? proof.isContradicted(by: head) : proof.rejects(head)
@@ -335,6 +350,11 @@ extension TransferResult {
 }
 
 extension ResponseHead {
+  /// Whether this is a partial response whose body is declared to be empty, which no range is.
+  fileprivate var isEmptyPart: Bool {
+    status == 206 && contentLength == 0 && self["Transfer-Encoding"] == nil
+  }
+
   /// Whether the declared length of the body is not that of the range which it is said to have.
   fileprivate var contradictsItsRange: Bool {
     guard let range = contentRange?.range, let contentLength, self["Transfer-Encoding"] == nil

@@ -235,9 +235,24 @@ import Testing
     (record.entityTag, record.lastModified) = (nil, nil)
     record.take(.moved(to: "https://b.example/z"))
     #expect(record.validatorOrigin == nil, "there is no validator")
-    record.validatorOrigin = "https://a.example:443"
-    record.dropBytes()
-    #expect(record.validatorOrigin == nil)
+  }
+
+  @Test func `the server that stated a validator stays known when the bytes are dropped`() {
+    for (origin, kept) in [(nil, "https://a.example:443"), ("https://c.example:443", nil)] {
+      var record = Self.record(.waiting, .run)
+      record.url = "https://a.example/x"
+      (record.entityTag, record.lastModified) = (nil, nil)
+      record.dropBytes()
+      #expect(record.validatorOrigin == nil, "no server has stated one")
+      record.validatorOrigin = origin
+      record.lastModified = "Sun, 06 Nov 1994 08:49:37 GMT"
+      record.dropBytes()
+      record.dropBytes()
+      #expect(record.validatorOrigin == origin ?? kept)
+      #expect(record.entityTag == nil && record.lastModified == nil)
+      record.restartFromFirstByte()
+      #expect(record.validatorOrigin == nil)
+    }
   }
 
   @Test func `the time of the last write follows checkpoints and starts`() {

@@ -36,6 +36,10 @@ public enum Fault: Sendable, Hashable {
   ///
   /// The body has its own length in `Content-Length`, or is chunked.
   case longBody(declared: Int64, hasLength: Bool = true)
+  /// 206 with the requested `Content-Range` and an empty body.
+  ///
+  /// The body has `Content-Length: 0`, or is chunked.
+  case emptyRange(hasLength: Bool = true)
   /// 200 with an empty body, and the validators of the resource.
   case emptyBody
   /// Another value of `ETag`, with its quotes, also for `If-Range`.

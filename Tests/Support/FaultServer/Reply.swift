@@ -125,6 +125,10 @@ struct Reply {
       status = 200
       fields.removeAll { $0.name == "Content-Range" }
       range = 0..<0
+    case .emptyRange(let hasLength):
+      if !hasLength { framing = .chunked }
+      if status != 206 { serve(range) }
+      range = range.lowerBound..<range.lowerBound
     case .longBody(let declared, let hasLength):
       if !hasLength { framing = .chunked }
       let whole = range

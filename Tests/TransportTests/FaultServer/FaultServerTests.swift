@@ -52,7 +52,7 @@ struct FaultServerTests {
   @Test func `ranges are answered in ways that no server should`() {
     var resource = Resource(body, lastModified: "yesterday")
     resource.faults = [
-      .longBody(declared: 50), .longBody(declared: 50, hasLength: false), .emptyBody,
+      .longBody(declared: 50), .longBody(declared: 50, hasLength: false), .emptyBody, .emptyRange(),
       .entityTag("\"2\""),
     ]
     server.route("/file", resource)
@@ -65,6 +65,9 @@ struct FaultServerTests {
     let empty = client.get("/file", "Range: bytes=100-199")
     #expect(empty.text.hasPrefix("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"))
     #expect(empty.text.contains("\r\nETag: \"1\"\r\n"))
+    let part = client.get("/file", "Range: bytes=100-199")
+    #expect(part.text.hasPrefix("HTTP/1.1 206 Partial Content\r\nContent-Length: 0\r\n"))
+    #expect(part.text.contains("\r\nContent-Range: bytes 100-199/200000\r\n") && part.body.isEmpty)
     let other = client.get("/file", "Range: bytes=100-199", "If-Range: \"1\"")
     #expect(other.text.hasPrefix("HTTP/1.1 200 OK") && other.text.contains("\r\nETag: \"2\"\r\n"))
     resource.faults = []

@@ -50,12 +50,16 @@ extension DownloadRecord {
   }
 
   /// Uncounts all bytes on disk, and forgets the entity that they belong to.
+  ///
+  /// Only the server that stated a validator stays known: a web page without one is not the file.
   package mutating func dropBytes() {
     count(ByteRanges())
+    if entityTag != nil || lastModified != nil {
+      validatorOrigin = validatorOrigin ?? RecordIdentity.origin(of: url)
+    }
     expected = nil
     entityTag = nil
     lastModified = nil
-    validatorOrigin = nil
   }
 
   /// Counts exactly these bytes, in as many ranges as a record stores.
