@@ -42,6 +42,7 @@
       while true {
         listens()
         let (client, route) = clients.client(for: prepared)
+        noteRequest(to: prepared.url, through: route.proxy)
         let response: HTTPClientResponse
         do {
           response = try await Self.response(to: prepared.clientRequest(by: route), from: client)

@@ -11,6 +11,8 @@
       var work: Task<Void, Never>?
       /// When the transport began to wait for the server; `nil` while it is not waiting.
       var silentSince: ContinuousClock.Instant?
+      /// The last request, for messages; `nil` before the first one.
+      var request: (url: RequestURL, proxy: ProxyServer?)?
     }
 
     /// The queue on which sinks receive an end that does not come from the network.
@@ -42,6 +44,16 @@
 
     private func cancelWork() {
       state.withLock { $0.work }?.cancel()
+    }
+
+    /// Notes which server is asked, and through which proxy.
+    func noteRequest(to url: RequestURL, through proxy: ProxyServer?) {
+      state.withLock { $0.request = (url, proxy) }
+    }
+
+    /// The peers of the last request.
+    var peers: TransferPeers {
+      state.withLock { $0.request }.map { TransferPeers($0.url, through: $0.proxy) } ?? .unnamed
     }
 
     // MARK: Idle time

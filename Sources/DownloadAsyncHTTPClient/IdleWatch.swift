@@ -61,7 +61,7 @@
       for fetch in live {
         guard let since = fetch.silentSince, !fetch.gate.hasEnded else { continue }
         guard since + limit > now else {
-          fetch.end(.failed(TransferPeers.unnamed.failure(.timedOut, .silence(limit))))
+          fetch.end(.failed(fetch.peers.failure(.timedOut, .silence(limit))))
           continue
         }
         next = min(next, since + limit)

@@ -31,7 +31,7 @@
         case .timedOut: .noAnswerInTime
         case .connectionLost: Self.closing(error)
         case .insecure: certificate.map { .certificate($0) } ?? Self.securing(error)
-        case .badResponse: .invalidResponse(reason: Self.reason(error))
+        case .badResponse: .invalidResponse(Self.defect(error))
         case .outOfResources: .shortage(reason: Self.reason(error))
         default: .other(reason: Self.reason(error))
         }
@@ -47,6 +47,20 @@
       if error is NoReply { return .noReply }
       let number = number(of: error)
       return number == ECONNRESET || number == EPIPE ? .reset : .closed
+    }
+
+    private static func defect(_ error: any Error) -> ResponseDefect {
+      guard let error = error as? HTTPParserError else { return .other(reason: reason(error)) }
+      return switch error {
+      case .invalidConstant, .invalidStatus: .notHTTP
+      case .invalidVersion: .version
+      case .headerOverflow: .longHeader
+      case .invalidHeaderToken, .lfExpected, .invalidCharactersUsed: .field
+      case .invalidContentLength, .unexpectedContentLength: .length
+      case .invalidChunkSize: .chunk
+      // Its description is already a phrase.
+      default: .other(reason: String(describing: error))
+      }
     }
 
     private static func securing(_ error: any Error) -> Self {
@@ -85,8 +99,6 @@
         return name.lowercased().replacing("_", with: " ")
       }
       switch error {
-      // Its description is already a phrase.
-      case is HTTPParserError: return text
       case is any NIOHTTP2Error: return "an error of HTTP/2, \(words(text))"
       default: return words(text)
       }

@@ -29,7 +29,10 @@ final class MetalinkReader: NSObject, XMLParserDelegate {
     let isWellFormed = parser.parse() && parser.parserError == nil
     if let failure { throw failure }
     guard isWellFormed else {
-      throw MetalinkError(.notXML, "line \(parser.lineNumber): not well-formed XML")
+      throw MetalinkError(
+        .notXML,
+        "not a Metalink document: line \(parser.lineNumber) is not well-formed XML"
+      )
     }
     guard !result.files.isEmpty || !result.skipped.isEmpty else {
       throw MetalinkError(.notMetalink, "the Metalink document describes no file")

@@ -11,13 +11,21 @@ internal import Foundation
 /// - Parameters:
 ///   - error: The error.
 ///   - peers: The server and the proxy of the request.
+///   - limit: The longest time without data from the server; `nil` if it is unknown.
 /// - Returns: The outcome, with the sentence of its failure.
-func outcome(of error: any Error, _ peers: TransferPeers) -> TaskOutcome {
+func outcome(
+  of error: any Error,
+  _ peers: TransferPeers,
+  silence limit: Duration? = nil
+) -> TaskOutcome {
   guard let error = error as? URLError else {
     let reason = "the session failed with the error \((error as NSError).code)"
     return .failed(peers.failure(.unknown, .other(reason: reason)))
   }
   guard error.code != .cancelled else { return .cancelled }
+  if error.code == .timedOut, let limit {
+    return .failed(peers.failure(.timedOut, .silence(limit)))
+  }
   // On Linux a time-out has no text.
   let text = error.userInfo[NSLocalizedDescriptionKey] as? String
   return .failed(failure(for: error.code, text: text ?? "", peers))
@@ -58,7 +66,10 @@ extension TransferProblem {
         code == .badServerResponse ? .noReply : rule ?? .closed
       case .insecure:
         certificateProblems[code].map { .certificate($0) } ?? rule ?? .insecure(reason: reason)
-      case .badResponse: .invalidResponse(reason: reason)
+      case .badResponse:
+        .invalidResponse(
+          responseDefects.first { $0.applies(to: text) }?.meaning ?? .other(reason: reason)
+        )
       case .unsupportedURL: .unsupportedURL(reason: reason)
       default: .other(reason: reason)
       }
@@ -139,6 +150,7 @@ private let codeRules: [TextRule<DownloadFailure.Code>] = [
   TextRule(words: "Recv failure", meaning: .connectionLost),
   TextRule(words: "Send failure", meaning: .connectionLost),
   TextRule(words: "Failed to connect", meaning: .cannotConnect),
+  TextRule(words: "Could not resolve", meaning: .cannotFindHost),
   TextRule(words: "Failed writing header", meaning: .badResponse),
   TextRule(words: "Error while processing content", meaning: .badResponse),
   TextRule(words: "Unrecognized content encoding", meaning: .badResponse),
@@ -155,6 +167,23 @@ private let codeRules: [TextRule<DownloadFailure.Code>] = [
   TextRule(words: "chunked-encoding", meaning: .badResponse, isPrefix: false),
   TextRule(words: "unsupported URL", meaning: .unsupportedURL),
   TextRule(words: "Protocol \"", meaning: .unsupportedURL),
+]
+
+/// What the texts say about a response that is not valid HTTP.
+private let responseDefects: [TextRule<ResponseDefect>] = [
+  TextRule(words: "Received HTTP/0.9", meaning: .notHTTP),
+  TextRule(words: "Unsupported response code", meaning: .notHTTP),
+  TextRule(words: "Unsupported HTTP version", meaning: .version),
+  TextRule(words: "Header without colon", meaning: .field),
+  TextRule(words: "Nul byte in header", meaning: .field),
+  TextRule(words: "Failed writing header", meaning: .field),
+  TextRule(words: "A libcurl function was given a bad argument", meaning: .field),
+  TextRule(words: "Too large response headers", meaning: .longHeader),
+  TextRule(words: "Out of memory", meaning: .longHeader),
+  TextRule(words: "Invalid Content-Length", meaning: .length),
+  TextRule(words: "chunked-encoding", meaning: .chunk, isPrefix: false),
+  TextRule(words: "Error while processing content", meaning: .coding),
+  TextRule(words: "Unrecognized content encoding", meaning: .coding),
 ]
 
 /// What the texts say about a failure with a code.

@@ -96,7 +96,8 @@ final class Watchdog: Sendable {
       onHang()
     }
     for task in table.all where task.isIdle(after: elapsed, heldUp: heldUp, limit: limit) {
-      let failure = TransferPeers.unnamed.failure(.timedOut, .silence(limit))
+      let peers = task.prepared.map { TransferPeers($0.url) } ?? .unnamed
+      let failure = peers.failure(.timedOut, .silence(limit))
       sessionTasks.end(task, .failed(failure))
     }
     let isActive = state.withLock { state in

@@ -156,6 +156,13 @@ public struct LMDBError: Error, Hashable, Sendable {
     !operation.hasPrefix("mdb_") && !operation.hasPrefix("opening ") && operation.contains(" is ")
   }
 
+  /// LMDB's message for the code, without the name of the code.
+  package var reason: String {
+    let text = errorText(code.rawValue) ?? "unknown error"
+    guard text.hasPrefix("MDB_"), let colon = text.firstRange(of: ": ") else { return text }
+    return String(text[colon.upperBound...])
+  }
+
   /// The operation of an error about a data file without contents.
   package static let openingEmptyFile = "opening data.mdb, which is empty"
 

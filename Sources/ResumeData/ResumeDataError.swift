@@ -11,12 +11,15 @@
 public struct ResumeDataError: Error, Sendable, Hashable {
   /// The kinds of error; later versions may add more.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Value: String {
+    private enum Value: String, CaseIterable {
       case notPropertyList, malformed, tooLarge, notKeyedArchive, notResumeData
       case notRepresentable, notRepairable, invalidArgument
     }
 
     private let value: Value
+
+    /// All codes.
+    package static var all: [Self] { Value.allCases.map { Self(value: $0) } }
 
     /// The bytes start neither as an XML nor as a binary property list.
     public static let notPropertyList = Self(value: .notPropertyList)

@@ -131,7 +131,9 @@ struct ArgumentMessageTests {
       store: folder.path("store")
     )
     #expect(process.status == 64)
-    #expect(process.messages.hasPrefix("dlstore: \(path): max-concurrent: "))
+    #expect(
+      process.messages.hasPrefix("dlstore: \(path): max-concurrent: 'x' is not a whole number ")
+    )
     let unknown = try folder.makeFile("d.json", #"{"max-concurent": 3}"#)
     let other = try await DLStoreProcess.run("--config", unknown, "list", store: folder.path("s"))
     #expect(

@@ -64,7 +64,7 @@ struct FailureSentenceTests {
     Cause(
       name: "401",
       fault: .status(401),
-      sentence: "the server requires a login (401 Unauthorized)",
+      sentence: "the server requires a valid login (401 Unauthorized)",
       advice: "add the URL again with --netrc or --header 'Authorization: …'"
     ),
     Cause(
@@ -82,7 +82,7 @@ struct FailureSentenceTests {
     Cause(
       name: "407",
       fault: .status(407),
-      sentence: "the proxy requires a login (407 Proxy Authentication Required)",
+      sentence: "the proxy requires a valid login (407 Proxy Authentication Required)",
       advice: "give user and password in the URL of --proxy"
     ),
     Cause(
@@ -129,7 +129,7 @@ struct FailureSentenceTests {
     Cause(
       name: "not HTTP",
       fault: .rawResponse("220 ftp.example ready\r\n"),
-      sentence: "the answer of SERVER is not valid HTTP: invalid constant string"
+      sentence: "the answer of SERVER is not HTTP"
     ),
   ]
 
@@ -201,10 +201,9 @@ struct FailureSentenceTests {
     let text = "the proxy 127.0.0.1 port \(closed.port) refused the connection"
     #expect(lines(refused, "failed x: \(text)").first?.contains("check --proxy; ") == true)
     let unknown = try await get(server.url("/x"), "--proxy", "http://no-proxy.invalid:3128")
-    let line = lines(unknown, "failed x: there is no host 'no-proxy.invalid'").first ?? ""
-    #expect(
-      line.contains("of the proxy no-proxy.invalid port 3128") && line.contains("check --proxy")
-    )
+    let line = lines(unknown, "failed x: there is no proxy no-proxy.invalid port 3128").first ?? ""
+    #expect(line.contains("its host 'no-proxy.invalid' does not exist"))
+    #expect(line.contains("check --proxy"))
   }
 
   @Test func `a resumed attempt says at which byte`() async throws {

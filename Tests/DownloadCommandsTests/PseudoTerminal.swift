@@ -52,7 +52,12 @@
 
     /// Types a line.
     func type(_ line: String) {
-      let bytes = Array((line + "\n").utf8)
+      press(line + "\n")
+    }
+
+    /// Types characters; U+0004 at the beginning of a line is the end of the input.
+    func press(_ characters: String) {
+      let bytes = Array(characters.utf8)
       _ = unsafe bytes.withUnsafeBytes { unsafe write(controller, $0.baseAddress, $0.count) }
     }
   }

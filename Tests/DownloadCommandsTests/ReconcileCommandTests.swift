@@ -212,6 +212,6 @@ struct ReconcileCommandTests: StoreSuite {
   @Test func `a store without active downloads has nothing to reconcile`() async {
     _ = await dlstore("--store", store, "add", "--paused", "http://a/1")
     let result = await dlstore("--store", store, "reconcile")
-    #expect(result.lines == ["to reconcile: 0 active records, 0 orphans"])
+    #expect(result.lines == ["nothing to do: no unfinished downloads and no leftover files"])
   }
 }

@@ -1,5 +1,6 @@
 import CommandTestSupport
 import DownloadStore
+import FaultServer
 import Foundation
 import ObjectStore
 import TestSupport
@@ -187,6 +188,24 @@ struct SelectionOptionsTests: StoreSuite {
     #expect(await run("rm", "a.iso").status == .done)
     #expect(await run("list", "-q").lines.count == 3)
   }
+
+  #if os(Linux)
+    @Test func `run --until-idle --tag runs only the downloads of the tag`() async throws {
+      let server = try FaultServer()
+      for name in ["x", "y"] {
+        server.route("/\(name)", Resource(.text(name)))
+        let words = ["add", server.url("/\(name)"), "--tag", name == "x" ? "mine" : "other"]
+        #expect(await dlstore(["--store", store] + words).status == .done)
+      }
+      let words = ["run", "--until-idle", "--tag", "mine"]
+      let run = try DLStoreProcess(words, store: store, in: folder.path)
+      #expect(try await run.status() == 0, "\(run.messages)")
+      #expect(try record(server.url("/x")).state == .completed)
+      #expect(try record(server.url("/y")).state == .waiting)
+      #expect(server.requests.map(\.target) == ["/x"])
+      #expect(!run.messages.contains("/y"))
+    }
+  #endif
 
   @Test func `run --tag requires --until-idle`() async {
     let result = await run("run", "--tag", "odd")

@@ -3,6 +3,7 @@ import DownloadStore
 import DownloadSync
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -71,6 +72,109 @@ struct StoreMessageTests {
     )
   }
 
+  private func permit(_ mode: Int, _ path: String) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+  }
+
+  #if os(Linux)
+    /// Runs the tool as a user that does not own the folder; `nil` if that is not possible here.
+    private func otherUser(_ words: String) async throws -> (status: Int32, messages: String)? {
+      let isRoot = geteuid() == 0
+      let user = isRoot ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : ""
+      func run(_ words: String) async throws -> (status: Int32, output: String, messages: String) {
+        try await DLStoreProcess.run(
+          store: store,
+          in: folder.path,
+          shell: "\(user)dlstore \(words)"
+        )
+      }
+      try permit(0o755, folder.path)
+      guard try await run("--version").status == 0 else { return nil }
+      let result = try await run(words)
+      return (result.status, result.messages)
+    }
+
+    @Test func `a store of another user is named, with what to do`() async throws {
+      _ = await dlstore("--store", store, "add", "http://h/a")
+      try permit(geteuid() == 0 ? 0o700 : 0, store)
+      defer { try? permit(0o700, store) }
+      for words in ["list", "add http://h/b", "pause --all"] {
+        guard let result = try await otherUser(words) else { return }
+        #expect(result.status == 77)
+        #expect(result.messages.hasPrefix("dlstore: "))
+        #expect(
+          result.messages.hasSuffix(
+            "\(store): permission denied; run the command as the owner of the store, or name another "
+              + "--store\n"
+          ),
+          "\(result.messages)"
+        )
+      }
+    }
+
+    @Test func `a folder of another user is named before the request`() async throws {
+      let output = folder.path("output")
+      try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+      try permit(0o555, output)
+      defer { try? permit(0o755, output) }
+      // The store is created before the first request, too.
+      let get = "--store \(output)/s get http://h.invalid/x --output-folder \(output)"
+      guard let result = try await otherUser(get) else { return }
+      #expect(result.status == 77)
+      let text = "dlstore: cannot write to the folder \(output): permission denied\n"
+      #expect(result.messages == text)
+    }
+
+    @Test(.enabled(if: SmallDisk.isAvailable, "this process may not mount a file system"))
+    func `a store on a read-only file system can be listed but not changed`() async throws {
+      let disk = try #require(SmallDisk(kilobytes: 1_024))
+      let path = "\(disk.path)/store"
+      // This process must have no file open when the file system becomes read-only.
+      #expect(try await DLStoreProcess.run("add", "http://h/a", store: path).status == 0)
+      try #require(disk.makeReadOnly())
+      for words in [["list"], ["add", "http://h/b"]] {
+        let result = await dlstore(["--store", path] + words)
+        #expect(result.status == .permissionDenied)
+        #expect(
+          result.messages
+            == "dlstore: opening \(path): the file system is read-only; the store cannot be changed "
+            + "here, and commands that only read accept --immutable if no program writes it\n"
+        )
+      }
+      #expect(await dlstore("--store", path, "list", "--immutable").output.contains("http://h/a"))
+      let new = await dlstore("--store", "\(disk.path)/new", "add", "http://h/a")
+      #expect(new.status == .cannotCreate)
+      #expect(new.messages == "dlstore: \(disk.path)/new: the file system is read-only\n")
+      let get = await dlstore(
+        "--store",
+        store,
+        "get",
+        "http://h/a",
+        "--output-folder",
+        disk.path
+      )
+      #expect(get.status == .permissionDenied)
+      #expect(get.messages.hasSuffix("the folder \(disk.path): read-only file system\n"))
+    }
+  #endif
+
+  @Test func `an ambiguous name is listed with the downloads that it may mean`() async throws {
+    let urls = (1...40).map { "http://h/n\($0)" }
+    _ = await dlstore(["--store", store, "add", "--paused"] + urls)
+    let ids = await dlstore("--store", store, "list", "-q").lines.sorted()
+    let digit = String(
+      try #require(ids.first { id in ids.count { $0.first == id.first } > 3 }).prefix(1)
+    )
+    let text = await message("resume", digit, status: .failed)
+    let start = "several downloads have an id that begins with '\(digit)': "
+    #expect(text.hasPrefix(start) && text.hasSuffix("), …"), "\(text)")
+    #expect(ids.count { $0.hasPrefix(digit) && text.contains("\($0) (n") } == 3, "\(text)")
+    _ = await dlstore("--store", store, "add", "--folder", "f", "http://i/n1")
+    let named = await message("resume", "n1", status: .failed)
+    #expect(named.hasPrefix("several downloads have the file name 'n1': "))
+    #expect(named.components(separatedBy: ", ").count == 2)
+  }
+
   @Test func `a name that is taken is shown with its folder`() async {
     _ = await dlstore("--store", store, "add", "http://h/a")
     #expect(
@@ -104,6 +208,23 @@ struct StoreMessageTests {
     #expect(
       await message("backup", missing, status: .cannotCreate)
         == "\(missing) cannot be created: its parent is missing"
+    )
+  }
+
+  @Test func `a file that exists, resume data and documents that are none`() async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a")
+    let junk = try folder.makeFile("junk", "junk")
+    #expect(
+      await message("export", "-o", junk, status: .cannotCreate)
+        == "\(junk) already exists: choose another name"
+    )
+    #expect(
+      await message("resume-data", junk, status: .damaged)
+        == "\(junk) is not usable resume data: it is not a property list"
+    )
+    #expect(
+      await message("add", "--metalink", junk, status: .damaged)
+        .hasPrefix("\(junk): not a Metalink document: line 1 ")
     )
   }
 

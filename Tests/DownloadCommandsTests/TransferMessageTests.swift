@@ -45,7 +45,7 @@ struct TransferMessageTests {
     let id = try id(server.url("/x"))
     #expect(
       lines(result, "failed") == [
-        "failed x: the server sent nothing for 1 s; --timeout sets the limit; 'dlstore resume \(id)' "
+        "failed x: 127.0.0.1 port \(server.port) sent nothing for 1 s; --timeout sets the limit; 'dlstore resume \(id)' "
           + "tries again"
       ]
     )
@@ -61,6 +61,42 @@ struct TransferMessageTests {
       line.hasPrefix("retrying x: \(name) closed the connection before the end of the response; ")
     )
     #expect(line.contains("attempt 2 of 8 in "))
+  }
+
+  @Test func `bytes that cannot be continued are named, with the reason`() async throws {
+    var resource = Resource(body, faults: .closeAfter(bytes: 60_000))
+    resource.etag = nil
+    server.route("/x", resource)
+    let result = await get(server.url("/x"), "--retry-wait", "1ms")
+    #expect(result.status == .done)
+    let retry = lines(result, "retrying").first ?? ""
+    #expect(!retry.contains("from byte"), "\(result.messages)")
+    let line = lines(result, "starting over").first ?? ""
+    #expect(line.hasPrefix("starting over \(server.url("/x")): its "), "\(result.messages)")
+    #expect(
+      line.contains(/its [1-9][0-9]* bytes on disk cannot be continued, because the file has/)
+    )
+    #expect(line.hasSuffix(" changed or the server states no version of it"))
+  }
+
+  @Test func `inspect says what happened, and what to do`() async throws {
+    server.route("/x", Resource(body, faults: .status(404), then: .repeatLast))
+    _ = await get(server.url("/x"))
+    let id = try id(server.url("/x"))
+    let text = await dlstore("--store", store, "inspect", id).output
+    func value(_ name: String) -> String? {
+      text.split(separator: "\n").first { $0.hasPrefix("\(name)  ") }
+        .map { $0.dropFirst(name.count).trimmingCharacters(in: .whitespaces) }
+    }
+    #expect(value("state") == "failed")
+    #expect(
+      value("next")
+        == "the engine does nothing; check the URL: 'dlstore set \(id) --url URL' corrects it"
+    )
+    #expect(value("failed")?.contains("the server has no such file (404 Not Found)") == true)
+    _ = await dlstore("--store", store, "add", "http://h.invalid/y")
+    let waiting = await dlstore("--store", store, "inspect", "y").output
+    #expect(waiting.contains("state         waiting\n"), "\(waiting)")
   }
 
   @Test func `the wait that a server asks for is named and kept`() async throws {
@@ -98,10 +134,26 @@ struct TransferMessageTests {
     #expect(
       lines(result, "failed") == [
         "failed x: the digest of the file is md5:9dd4e461268c8034f5c8564e155c67a6, but \(required) is "
-          + "required; compare the checksum with the published one; 'dlstore restart \(id)' downloads "
-          + "the file again"
+          + "required; the bytes are deleted; compare the checksum or the size with the published one; "
+          + "'dlstore restart \(id)' downloads the file again"
       ]
     )
+  }
+
+  @Test func `a Metalink document that states a size of 0 is named so`() async throws {
+    server.route("/x", Resource(.text("x")))
+    let document = try folder.makeFile(
+      "x.meta4",
+      """
+      <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="x"><size>0</size>
+      <url>\(server.url("/x"))</url></file></metalink>
+      """
+    )
+    let output = ["--output-folder", folder.path("files"), "--transport", "async-http-client"]
+    let result = await dlstore(["--store", store, "get", "--metalink", document] + output)
+    let line = lines(result, "failed x: ").first ?? ""
+    #expect(line.hasPrefix("failed x: the file is not empty, but a size of 0 bytes is required; "))
+    #expect(!line.contains("sha256"))
   }
 
   @Test func `the login of a URL is sent`() async throws {

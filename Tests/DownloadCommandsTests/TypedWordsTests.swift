@@ -116,6 +116,22 @@ struct TypedWordsTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: store))
   }
 
+  @Test func `get -o - writes neither to standard output nor to a file of this name`() async throws
+  {
+    let result = try await DLStoreProcess.run(
+      "get",
+      "http://h/x",
+      "-o",
+      "-",
+      store: store,
+      in: folder.path
+    )
+    #expect(result.status == 64 && result.output.isEmpty)
+    let text = "dlstore does not write to standard output: give -o a file name"
+    #expect(result.messages.contains(text), "\(result.messages)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
   // MARK: URLs
 
   @Test(arguments: [

@@ -175,6 +175,31 @@ struct VerifyFileCommandTests: StoreSuite {
     #expect(result.output == "\(file): nothing is known about its contents\n")
   }
 
+  @Test func `finished files are selected by a tag, or all are compared`() async throws {
+    let files = ["--output-folder", folder.path("files"), "--quiet"]
+    for (name, tag) in [("x", "odd"), ("y", "even"), ("z", "odd")] {
+      server.route("/\(name)", Resource(.text(name)))
+      var hasher = DigestHasher(.md5)
+      hasher.update(Array(name.utf8).span)
+      let words = ["get", server.url("/\(name)"), "--tag", tag, "--checksum", hasher.digest.text]
+      #expect(await dlstore(["--store", store] + words + files).status == .done)
+    }
+    _ = await dlstore("--store", store, "add", server.url("/waits"), "--tag", "odd")
+    func compared(_ options: String...) async -> [String] {
+      let result = await dlstore(["--store", store, "verify-file"] + options)
+      #expect(result.status == .done, "\(result.messages)")
+      return result.lines.sorted()
+    }
+    let lines = ["x", "y", "z"].map { "\(folder.path("files/\($0)")): correct" }
+    #expect(await compared("--tag", "odd") == [lines[0], lines[2]])
+    #expect(await compared("--all") == lines)
+    let none = await dlstore("--store", store, "verify-file", "--tag", "none")
+    #expect(none.output.isEmpty && none.messages.contains("no completed download is selected"))
+    try Data("Y".utf8).write(to: URL(filePath: folder.path("files/y")))
+    #expect(await dlstore("--store", store, "verify-file", "--all").status == .damaged)
+    #expect(await compared("--tag", "odd") == [lines[0], lines[2]])
+  }
+
   @Test func `a download that is not complete has no finished file`() async throws {
     _ = await dlstore("--store", store, "add", server.url("/a"))
     let result = await verify()

@@ -83,7 +83,14 @@ struct ResumeDataCommand: AsyncParsableCommand {
     }
     let limit = PropertyListLimits.standard.byteCount
     // One byte more than the limit shows that the file is too large.
-    let data = try URLSessionResumeData(ResumeDataFile.read(file, upTo: limit + 1))
+    let bytes = try ResumeDataFile.read(file, upTo: limit + 1)
+    let data: URLSessionResumeData
+    do throws(ResumeDataError) {
+      data = try URLSessionResumeData(bytes)
+    } catch {
+      let name = file == "-" ? "standard input" : TerminalText.safe(file)
+      throw CommandFailure(ExitStatus(error.code), "\(name) is not usable resume data: \(error)")
+    }
     if let repair, let output {
       try write(data, repairedFor: repair, to: output)
     } else {

@@ -104,12 +104,18 @@ struct VerifyFileCommand: EngineCommand {
   /// Says why a download that is not complete is not compared.
   private static func incomplete(_ record: DownloadRecord) -> String {
     let name = TerminalText.safe(record.filename)
-    // A repair keeps the identity of the file that it replaces.
-    guard record.replacedFileIdentity == nil else {
-      return "\(name) is being repaired: 'dlstore run' continues the repair"
-    }
     let state = record.state.word(engineRuns: true)
-    return "\(name) is not complete yet (\(state)): 'dlstore run' downloads it"
+    switch record.state {
+    case .failedPermanent, .paused:
+      return "\(name) is not complete (\(state)): 'dlstore resume \(record.id)' continues it"
+    case .cancelled, .removed:
+      return "\(name) is not complete (\(state)): 'dlstore restart \(record.id)' downloads it"
+    // A repair keeps the identity of the file that it replaces.
+    case _ where record.replacedFileIdentity != nil:
+      return "\(name) is being repaired: 'dlstore run' continues the repair"
+    case .waiting, .running, .failedRetryable, .finalizing, .completed:
+      return "\(name) is not complete yet (\(state)): 'dlstore run' downloads it"
+    }
   }
 
   private func report(_ check: FileCheck) throws {

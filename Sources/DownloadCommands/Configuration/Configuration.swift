@@ -152,7 +152,10 @@ struct Configuration: Sendable {
       _ = try type.parse(words)
       return nil
     } catch {
-      let message = CommandLineText.redacted(type.message(for: error), words)
+      let message = CommandLineText.redacted(
+        ParserMessage.plain(reason: type.message(for: error)),
+        words
+      )
       return message.hasSuffix(".") ? message : message + "."
     }
   }

@@ -12,6 +12,17 @@ enum ParserMessage {
     return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
   }
 
+  /// Returns a reason of the parser, without `Error: ` in front of it, in the words of the tool.
+  ///
+  /// For a setting, whose name stands before it: the name of the option is omitted.
+  static func plain(reason: String) -> String {
+    let start = "Error: "
+    let message = plain(start + reason)
+    guard message != start + reason else { return reason }
+    let text = message.dropFirst(start.count)
+    return text.firstRange(of: ": ").map { String(text[$0.upperBound...]) } ?? String(text)
+  }
+
   /// The first line: `Error: The value 'x' is invalid for '--limit-rate <bytes/s>': the reason`.
   private static func plain(line: Substring) -> String? {
     let start = "Error: The value '"
@@ -21,8 +32,12 @@ enum ParserMessage {
     else { return nil }
     let value = line[line.index(line.startIndex, offsetBy: start.count)..<split.lowerBound]
     let words = line[split.upperBound..<end].split(separator: " ", maxSplits: 1)
-    guard let option = words.first, option.hasPrefix("-") else { return nil }
     let rest = line[line.index(after: end)...]
+    guard let option = words.first, option.hasPrefix("-") else {
+      return expectation(line[split.upperBound..<end]).map {
+        "Error: '\(value)' is not \($0).\(rest)"
+      }
+    }
     if rest.hasPrefix(": ") { return "Error: \(option): \(rest.dropFirst(2))" }
     if rest.hasPrefix(". Please provide one of ") {
       let names = rest.dropFirst(". Please provide one of ".count)
@@ -37,6 +52,7 @@ enum ParserMessage {
     switch name {
     case "<n>": "a whole number in the range of this option"
     case "<duration>": "a duration such as 30s, 5m or 2h"
+    case "<bytes/s|none>": "a number of bytes such as 500K, 1.5M or 2MiB, or none"
     default: nil
     }
   }

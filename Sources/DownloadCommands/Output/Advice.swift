@@ -19,7 +19,8 @@ enum Advice {
   static func text(for error: any Error) -> String? {
     switch error {
     case let error as StoreError where error.requiresImmutable:
-      "if no program writes it, commands that only read accept --immutable"
+      "the store cannot be changed here, and commands that only read accept --immutable if no program "
+        + "writes it"
     case let error as StoreError: text(for: error.code)
     case let error as RecordStoreError: text(for: error.code)
     case let error as EngineError: text(for: error.code)

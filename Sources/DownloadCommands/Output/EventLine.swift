@@ -23,8 +23,8 @@ struct EventLine {
         : "started \(record.filename) (\(Redaction.url(record.url)))"
     case .rolledBack(let url, let bytes):
       bytes > 0
-        ? "starting over \(Redaction.url(url)) at byte 0: nothing shows that the \(bytes) bytes on "
-          + "disk belong to the server's file" : nil
+        ? "starting over \(Redaction.url(url)): its \(bytes) bytes on disk cannot be continued, "
+          + "because the file has changed or the server states no version of it" : nil
     case .completed(let record):
       completed(record, transfer)
     case .retrying(let record, let failure, let wait):
@@ -58,7 +58,8 @@ struct EventLine {
     _ failure: DownloadFailure,
     after wait: Duration
   ) -> String {
-    let place = record.received > 0 ? ", from byte \(record.received)" : ""
+    let place =
+      record.received > 0 && record.hasProofAtSource ? ", from byte \(record.received)" : ""
     let time = "in \(WaitText.text(wait))"
     // The attempts of a shortage are not counted.
     guard !failure.code.traits.contains(.shortage) else { return "next attempt \(time)\(place)" }
@@ -116,6 +117,7 @@ struct TransferAmount: Sendable, Hashable {
     let speed =
       seconds >= 0.1 && byteCount > 0
       ? " (\(ByteAmount.text(Speed.byteCount(Double(byteCount) / seconds)))/s)" : ""
-    return "in \(WaitText.text(duration))\(speed)"
+    let time = seconds < 0.1 ? "less than 0.1 s" : WaitText.text(duration)
+    return "in \(time)\(speed)"
   }
 }

@@ -43,7 +43,8 @@ enum FailureSentence {
     case .notFound: "check the URL: \(newURL) corrects it"
     case .unexpectedCoding: "another server may send the plain file: --mirror URL adds one"
     case .digestMismatch:
-      "compare the checksum with the published one; 'dlstore restart \(id)' downloads the file again"
+      "the bytes are deleted; compare the checksum or the size with the published one; "
+        + "'dlstore restart \(id)' downloads the file again"
     case .diskFull: "free some space; \(resume)"
     case .fileSystem: "correct the folder or its permissions; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"

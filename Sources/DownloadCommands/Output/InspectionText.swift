@@ -16,7 +16,7 @@ enum InspectionText {
     let url = { (url: String) in revealsSecrets ? url : Redaction.url(url) }
     var rows: [(String, String)] = [
       ("url", url(record.url)), ("id", record.id),
-      ("state", "\(entry.stateText), to \(record.intent.rawValue)"),
+      ("state", entry.stateText + intent(of: record)),
       ("progress", progress(of: entry)), ("file status", entry.fileStatus.rawValue),
       ("filename", record.filename), ("folder", record.folder), ("root", record.root),
       ("type", record.type), ("tags", record.tags.sorted().joined(separator: ", ")),
@@ -47,7 +47,7 @@ enum InspectionText {
     if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }
     rows += history(of: entry, revealsSecrets)
     if let next = NextStep(of: entry) {
-      rows.append(("next", "the engine \(next.sentence)"))
+      rows.append(("next", "the engine \(next.sentence)\(advice(for: record))"))
       if isVerbose { rows.append(("rules", "\(next.rule): \(next.action)")) }
     }
     rows.append(("turn", QueuePositionText.text(of: record, revealsSecrets: revealsSecrets) ?? ""))
@@ -55,6 +55,22 @@ enum InspectionText {
     return rows.filter { !$0.1.isEmpty }.map { name, value in
       "\(TerminalText.padded(name, to: width))  \(TerminalText.safe(value))"
     }
+  }
+
+  /// What the user has asked for, if the state does not say it.
+  private static func intent(of record: DownloadRecord) -> String {
+    switch record.intent {
+    case .run: ""
+    case .pause: record.state == .paused ? "" : ", to be paused"
+    case .cancel: record.state == .cancelled ? "" : ", to be cancelled"
+    case .remove: ", to be removed"
+    }
+  }
+
+  /// What the user can do about a download that is not tried again.
+  private static func advice(for record: DownloadRecord) -> String {
+    guard record.state == .failedPermanent, let last = record.attempts.last else { return "" }
+    return "; \(FailureSentence.advice(for: last.failure, id: record.id))"
   }
 
   private static func progress(of entry: DownloadEntry) -> String {

@@ -14,6 +14,9 @@ struct ReconcileReport {
 
   /// One line per record, one line per orphan, and the counts.
   var text: String {
+    guard !found.isEmpty || !orphans.isEmpty else {
+      return "nothing to do: no unfinished downloads and no leftover files\n"
+    }
     let table = isVerbose ? rules : sentences
     let lines = table.rows.isEmpty ? [] : table.lines()
     let records = "\(found.count) active \(found.count == 1 ? "record" : "records")"

@@ -15,22 +15,22 @@ extension ObjectReader where Self: ~Copyable {
     let isPrefix = name.utf8.count <= RecordIdentity.idLength && name.allSatisfy(\.isHexDigit)
     let prefixed =
       isPrefix
-      ? try fetch(DownloadRecord.where { $0.id.hasPrefix(name.lowercased()) }.limit(2)) : []
-    if prefixed.count > 1 { return .failure(.ambiguousPrefix(name)) }
+      ? try fetch(DownloadRecord.where { $0.id.hasPrefix(name.lowercased()) }.limit(4)) : []
+    if prefixed.count > 1 { return .failure(.ambiguousPrefix(name, prefixed)) }
     if let record = prefixed.first, name.utf8.count >= RecordIdentity.distinctPrefixLength {
       return .success(record)
     }
     // A file name has no slash: a mistyped URL costs no scan.
     guard !name.utf8.contains(UInt8(ascii: "/")) else { return .failure(.unknownRecord(name)) }
     let named = try fetch(
-      DownloadRecord.where { $0.filename == name && $0.state != .removed }.limit(3)
+      DownloadRecord.where { $0.filename == name && $0.state != .removed }.limit(4)
     )
     .filter { $0.url != prefixed.first?.url }
     switch (prefixed.first, named.count) {
     case (let record?, 0): return .success(record)
     case (nil, 0): return .failure(.unknownRecord(name))
     case (nil, 1): return .success(named[0])
-    case (nil, _): return .failure(.ambiguousFilename(name))
+    case (nil, _): return .failure(.ambiguousFilename(name, named))
     case (let record?, _): return .failure(.ambiguous(name, record, named[0]))
     }
   }
@@ -53,12 +53,23 @@ extension RecordStoreError {
     )
   }
 
-  fileprivate static func ambiguousPrefix(_ name: String) -> Self {
-    Self(.ambiguousID, "several downloads have an id that begins with '\(name)'")
+  fileprivate static func ambiguousPrefix(_ name: String, _ records: [DownloadRecord]) -> Self {
+    let list = listed(records) { "\($0.id) (\(Redaction.argument($0.filename)))" }
+    return Self(.ambiguousID, "several downloads have an id that begins with '\(name)': \(list)")
   }
 
-  fileprivate static func ambiguousFilename(_ name: String) -> Self {
-    Self(.ambiguousID, "several downloads have the file name '\(Redaction.argument(name))'")
+  fileprivate static func ambiguousFilename(_ name: String, _ records: [DownloadRecord]) -> Self {
+    let list = listed(records) { $0.id }
+    let text = "several downloads have the file name '\(Redaction.argument(name))': \(list)"
+    return Self(.ambiguousID, text)
+  }
+
+  /// Lists three records.
+  private static func listed(
+    _ records: [DownloadRecord],
+    _ text: (DownloadRecord) -> String
+  ) -> String {
+    records.prefix(3).map(text).joined(separator: ", ") + (records.count > 3 ? ", …" : "")
   }
 
   fileprivate static func ambiguous(

@@ -10,12 +10,15 @@
 public struct RecordStoreError: Error, Sendable {
   /// The kinds of error; later versions may add more.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Value: String {
+    private enum Value: String, CaseIterable {
       case invalidURL, invalidName, invalidDigest, unknownRecord, ambiguousID, missingRoot
       case nameTaken, urlTaken, busy, fileSystem, invalidHeader, invalidRecord
     }
 
     private let value: Value
+
+    /// All codes.
+    package static var all: [Self] { Value.allCases.map { Self(value: $0) } }
 
     /// The URL is not an absolute http or https URL.
     public static let invalidURL = Self(value: .invalidURL)

@@ -229,13 +229,19 @@ struct Completion {
       // The server is not at fault, and nothing tells which bytes to keep.
       fail(file, PartialFile.Interference.changed.failure, .restart(from: nil))
     case .success(let digest):
-      failCheck(
-        file,
-        "the digest of the file is \(digest.digest.text), but \(expected) is required"
-      )
+      failCheck(file, Self.mismatch(of: digest.digest, with: expected))
     case .failure(let failure):
       fail(file, failure.asDownloadFailure)
     }
+  }
+
+  /// Says which digest a file has, and which it should have.
+  ///
+  /// The digest of no bytes is seldom given as such: a Metalink document may state a size of 0.
+  private static func mismatch(of digest: Digest, with expected: String) -> String {
+    expected == DigestHasher(digest.algorithm).digest.text
+      ? "the file is not empty, but a size of 0 bytes is required"
+      : "the digest of the file is \(digest.text), but \(expected) is required"
   }
 
   private mutating func note(

@@ -13,11 +13,14 @@ public struct EngineError: Error, Sendable {
   ///
   /// More codes may be added.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Value: String {
+    private enum Value: String, CaseIterable {
       case alreadyRunning, cannotLock, diskFull, stopped, cancelled, fileMissing
     }
 
     private let value: Value
+
+    /// All codes.
+    package static var all: [Self] { Value.allCases.map { Self(value: $0) } }
 
     /// Another engine, in this or another process, runs on the store.
     public static let alreadyRunning = Self(value: .alreadyRunning)

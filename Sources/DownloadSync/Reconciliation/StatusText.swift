@@ -7,11 +7,14 @@ package enum StatusText {
   package static func sentence(for status: Int, retryAfter: Duration? = nil) -> String {
     let meaning =
       switch status {
+      case 202: "the server does not have the file yet"
+      case 200..<300: "the server answered without the file"
+      case 304: "the server did not send the file"
       case 300..<400: "the server redirects without a usable target"
-      case 401: "the server requires a login"
+      case 401: "the server requires a valid login"
       case 403: "the server denies access"
       case 404: "the server has no such file"
-      case 407: "the proxy requires a login"
+      case 407: "the proxy requires a valid login"
       case 408: "the server waited too long for the request"
       case 410: "the file was removed from the server"
       case 425, 503: "the server cannot answer at the moment"
@@ -31,6 +34,8 @@ package enum StatusText {
   }
 
   private static let names = [
+    201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+    205: "Reset Content",
     300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other",
     304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
     401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",

@@ -24,11 +24,27 @@ package enum TransferProblem: Sendable, Hashable {
   /// The server answers without TLS to an `https` request.
   case noTLS
   case insecure(reason: String)
-  case invalidResponse(reason: String)
+  case invalidResponse(ResponseDefect)
   /// The URL cannot be requested.
   case unsupportedURL(reason: String)
   /// This machine lacks descriptors, memory or buffers.
   case shortage(reason: String)
+  case other(reason: String)
+}
+
+/// What is not valid HTTP in a response.
+package enum ResponseDefect: Sendable, Hashable {
+  /// It begins with other bytes than a status line.
+  case notHTTP
+  case version
+  /// A field of its header.
+  case field
+  case longHeader
+  case length
+  /// A chunk of its body, or the frame of one.
+  case chunk
+  /// The body cannot be decoded.
+  case coding
   case other(reason: String)
 }
 
@@ -113,7 +129,8 @@ extension TransferPeers {
   private func sentence(_ problem: TransferProblem) -> String {
     switch problem {
     case .unknownHost:
-      "there is no host '\(nearestHost)'" + (proxy.map { " of the proxy \($0)" } ?? "")
+      proxy.map { "there is no proxy \($0): its host '\(nearestHost)' does not exist" }
+        ?? "there is no host '\(nearestHost)'"
     case .connectionRefused: "\(nearest) refused the connection"
     case .unreachable(let reason):
       "\(nearest) cannot be reached" + (reason.map { ": \($0)" } ?? "")
@@ -128,10 +145,24 @@ extension TransferPeers {
     case .certificate(let problem): sentence(problem)
     case .noTLS: "\(server) does not speak TLS; the URL may begin with http instead"
     case .insecure(let reason): "no secure connection to \(server): \(reason)"
-    case .invalidResponse(let reason): "the answer of \(server) is not valid HTTP: \(reason)"
+    case .invalidResponse(let defect): sentence(defect)
     case .unsupportedURL(let reason): "the URL cannot be requested: \(reason)"
     case .shortage(let reason): "connecting to \(nearest): \(reason)"
     case .other(let reason): "\(server): \(reason)"
+    }
+  }
+
+  private func sentence(_ defect: ResponseDefect) -> String {
+    let answer = "the answer of \(server)"
+    return switch defect {
+    case .notHTTP: "\(answer) is not HTTP"
+    case .version: "\(answer) has an unknown version of HTTP"
+    case .field: "\(answer) has a malformed header field"
+    case .longHeader: "\(answer) has a header that is too long"
+    case .length: "\(answer) has an invalid Content-Length"
+    case .chunk: "\(answer) has a malformed body"
+    case .coding: "\(answer) has a body that cannot be decoded"
+    case .other(let reason): "\(answer) is not valid HTTP: \(reason)"
     }
   }
 

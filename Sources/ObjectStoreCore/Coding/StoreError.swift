@@ -6,7 +6,7 @@ public struct StoreError: Error, Sendable {
   ///
   /// Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Value: String {
+    private enum Value: String, CaseIterable {
       case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, mapFull
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
@@ -15,6 +15,9 @@ public struct StoreError: Error, Sendable {
     }
 
     private let value: Value
+
+    /// All codes.
+    package static var all: [Self] { Value.allCases.map { Self(value: $0) } }
 
     /// There is no store, file or folder at the path.
     public static let notFound = Self(value: .notFound)
@@ -123,10 +126,14 @@ extension StoreError {
   /// The description for people who do not know LMDB: without the names of its functions and codes.
   package var plainDescription: String {
     guard let error = cause as? LMDBError else { return description }
+    // The rest of the message is for programmers; a program has options of its own.
+    if requiresImmutable, let reason = message.firstRange(of: "read-only") {
+      return String(message[..<reason.upperBound])
+    }
     // The function that failed says nothing to a user; the description of a damaged page and what is
     // wrong with a file do.
     guard error.statesReason || error.isCorruption && !error.operation.hasPrefix("mdb_") else {
-      return message
+      return code == .other ? "\(message): \(error.reason)" : message
     }
     return "\(message) (\(error.operation))"
   }

@@ -20,7 +20,7 @@ package final class OutputFile {
     var status = stat()
     // This check only fails early. ``finish()`` links the file without replacing another.
     guard lstat(path, &status) != 0 else {
-      throw StoreError(.alreadyExists, "\(path): a file of this name already exists")
+      throw StoreError(.alreadyExists, "\(path) already exists: choose another name")
     }
     temporary = try UnfinishedOutput.make(for: path, isFolder: false)
     buffer.reserveCapacity(Self.bufferSize)
@@ -95,7 +95,8 @@ extension StoreError {
     case ENOENT: self.init(.notFound, "\(path): no such file or folder")
     case EEXIST, ENOTEMPTY:
       self.init(.alreadyExists, "\(path): a file or folder of this name already exists")
-    case EACCES, EPERM, EROFS: self.init(.permissionDenied, "\(path): permission denied")
+    case EACCES, EPERM: self.init(.permissionDenied, "\(path): permission denied")
+    case EROFS: self.init(.cannotCreate, "\(path): the file system is read-only")
     case ENOSPC, EDQUOT: self.init(.diskFull, "\(path): the disk is full")
     case EIO: self.init(.inputOutput, "\(path): input/output error")
     default: self.init(.other, "\(path): operating system error \(code)")

@@ -63,8 +63,10 @@ package enum StoreFolder {
     access: StoreOptions.Access
   ) -> StoreError {
     switch code {
-    case EACCES, EPERM, EROFS:
+    case EACCES, EPERM:
       StoreError(.permissionDenied, "\(path): permission denied")
+    case EROFS:
+      StoreError(.cannotCreate, "\(path): the file system is read-only")
     case ENOSPC, EDQUOT:
       StoreError(.diskFull, "\(path): the disk is full")
     case ENOENT where access != .create:
@@ -72,7 +74,7 @@ package enum StoreFolder {
     case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG:
       StoreError(.cannotCreate, "\(path): the folder cannot be created")
     default:
-      StoreError(.other, "\(path): system error \(code) (errno)")
+      StoreError(.other, "\(path): \(systemErrorText(code))")
     }
   }
 }

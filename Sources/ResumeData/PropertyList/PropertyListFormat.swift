@@ -38,7 +38,7 @@ extension PropertyList {
     switch PropertyListFormat(of: bytes) {
     case .binary: self = try BinaryPropertyListReader.read(bytes, limits: limits)
     case .xml: self = try XMLPropertyListReader.read(bytes, limits: limits)
-    case nil: throw ResumeDataError(.notPropertyList, "the bytes are no property list")
+    case nil: throw ResumeDataError(.notPropertyList, "it is not a property list")
     }
   }
 

@@ -7,13 +7,16 @@ import Testing
 struct StatusTextTests {
   @Test(
     arguments: [
+      (202, "the server does not have the file yet (202 Accepted)"),
+      (204, "the server answered without the file (204 No Content)"),
       (302, "the server redirects without a usable target (302 Found)"),
+      (304, "the server did not send the file (304 Not Modified)"),
       (400, "the server rejected the request (400 Bad Request)"),
-      (401, "the server requires a login (401 Unauthorized)"),
+      (401, "the server requires a valid login (401 Unauthorized)"),
       (403, "the server denies access (403 Forbidden)"),
       (404, "the server has no such file (404 Not Found)"),
       (405, "the server rejected the request (405 Method Not Allowed)"),
-      (407, "the proxy requires a login (407 Proxy Authentication Required)"),
+      (407, "the proxy requires a valid login (407 Proxy Authentication Required)"),
       (408, "the server waited too long for the request (408 Request Timeout)"),
       (410, "the file was removed from the server (410 Gone)"),
       (418, "the server rejected the request (418)"),

@@ -26,6 +26,11 @@
       }
     }
 
+    /// Makes the file system read-only; returns whether that was possible.
+    public func makeReadOnly() -> Bool {
+      unsafe mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0
+    }
+
     deinit {
       _ = unsafe umount2(path, Int32(MNT_DETACH))
       try? FileManager.default.removeItem(atPath: path)

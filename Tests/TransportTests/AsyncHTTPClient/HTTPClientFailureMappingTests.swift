@@ -91,9 +91,21 @@
           "h.example port 81 closed the connection before the end of the response"
         ),
         (HTTPClientError.connectTimeout, "h.example port 81 did not answer in time"),
+        (HTTPParserError.invalidConstant, "the answer of h.example port 81 is not HTTP"),
         (
-          HTTPParserError.invalidConstant,
-          "the answer of h.example port 81 is not valid HTTP: invalid constant string"
+          HTTPParserError.invalidChunkSize, "the answer of h.example port 81 has a malformed body"
+        ),
+        (
+          HTTPParserError.headerOverflow,
+          "the answer of h.example port 81 has a header that is too long"
+        ),
+        (
+          HTTPParserError.invalidHeaderToken,
+          "the answer of h.example port 81 has a malformed header field"
+        ),
+        (
+          HTTPParserError.invalidVersion,
+          "the answer of h.example port 81 has an unknown version of HTTP"
         ),
       ] as [(any Error, String)]
     )

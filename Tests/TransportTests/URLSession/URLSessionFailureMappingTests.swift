@@ -113,8 +113,31 @@ struct URLSessionFailureMappingTests {
     ),
     (
       .unknown, "Too large response headers: 307241 > 307200",
-      "the answer of h.example port 81 is not valid HTTP: too large response headers: "
-        + "307241 > 307200"
+      "the answer of h.example port 81 has a header that is too long"
+    ),
+    (
+      .unsupportedURL, "Received HTTP/0.9 when not allowed",
+      "the answer of h.example port 81 is not HTTP"
+    ),
+    (
+      .unknown, "Illegal or missing hexadecimal sequence in chunked-encoding",
+      "the answer of h.example port 81 has a malformed body"
+    ),
+    (
+      .unknown, "Header without colon",
+      "the answer of h.example port 81 has a malformed header field"
+    ),
+    (
+      .unknown, "Invalid Content-Length: value",
+      "the answer of h.example port 81 has an invalid Content-Length"
+    ),
+    (
+      .unknown, "Unsupported HTTP version (9.9) in response",
+      "the answer of h.example port 81 has an unknown version of HTTP"
+    ),
+    (
+      .unknown, "Unrecognized content encoding type",
+      "the answer of h.example port 81 has a body that cannot be decoded"
     ),
   ])
   func `a failure reads as with the other transport`(
@@ -131,6 +154,15 @@ struct URLSessionFailureMappingTests {
     let refused = failure(for: .cannotConnectToHost, text: text, peers)
     #expect(refused.message == "the proxy 127.0.0.1 port 9 refused the connection")
     #expect(refused.detail == .proxy)
+    let unknown = failure(for: .unknown, text: "Could not resolve proxy: foo", peers)
+    #expect(unknown.code == .cannotFindHost && unknown.detail == .proxy)
+  }
+
+  @Test func `a time-out says how long the server was silent`() throws {
+    let silent = outcome(of: URLError(.timedOut), try Self.peers(), silence: .seconds(30))
+    #expect(
+      silent == .failed(DownloadFailure(.timedOut, "h.example port 81 sent nothing for 30 s"))
+    )
   }
 
   @Test func `a cancel is not a failure`() {
