@@ -107,10 +107,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     if let head = task.takeHeldHead(), error == nil || head.status >= 400 {
       guard task.receive(head) else { return }
     }
-    let limit = Duration.seconds(session.configuration.timeoutIntervalForRequest)
     var outcome =
-      error.map { DownloadURLSession.outcome(of: $0, peers(of: task), silence: limit) }
-      ?? .completed
+      error.map { error in
+        let limit = Duration.seconds(session.configuration.timeoutIntervalForRequest)
+        return DownloadURLSession.outcome(of: error, peers(of: task), silence: limit)
+      } ?? .completed
     // Linux does not report a redirect without a `Location`, but keeps the response.
     if error == nil, !task.gate.hasHead, let response = sessionTask.response as? HTTPURLResponse {
       if response.statusCode >= 200 {

@@ -52,7 +52,7 @@ struct FailureSentenceTests {
     var name: String
     var fault: Fault
     var sentence: String
-    var advice = "'dlstore resume ID' tries again"
+    var advice = "the same command tries again"
 
     var testDescription: String { name }
   }
@@ -223,6 +223,9 @@ struct FailureSentenceTests {
       #expect(advice.contains("'dlstore ") || advice.contains("--") || advice.contains("owner"))
       #expect(!advice.hasSuffix(".") && !advice.contains(code.rawValue + ","))
       #expect(advice.first?.isUppercase == false)
+      // After `get` no engine runs that would carry out another command.
+      let repeated = FailureSentence.advice(for: failure, id: "0123", isRepeatable: true)
+      #expect(!repeated.contains("resume") && !repeated.contains("restart"))
     }
   }
 

@@ -54,7 +54,7 @@ struct StoreRepair {
       )
     }
     store.failures += files.damagedPaths.map { path in
-      "\(path) has other contents than its download: 'dlstore verify-file --repair' downloads it again"
+      "\(path) has other contents than its download: 'dlstore verify-file --all --repair' downloads it again"
     }
   }
 

@@ -6,6 +6,8 @@ internal import DownloadSync
 struct EventLine {
   /// The policy that says how many attempts a download has.
   var retry = RetryPolicy()
+  /// Whether the command of the user tries again if it is repeated, as `get` does.
+  var isRepeatable = false
   /// Returns the path of a download's file, or its name.
   var place: @Sendable (DownloadRecord) -> String = { $0.filename }
 
@@ -31,7 +33,7 @@ struct EventLine {
       "retrying \(record.filename): \(FailureSentence.reason(failure, record)); "
         + next(record, failure, after: wait)
     case .failed(let record, let failure):
-      "failed \(record.filename): \(FailureSentence.text(failure, record))"
+      "failed \(record.filename): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
     case .waitingForDiskSpace(let record):
       "the disk is full: \(record.filename) waits for free space"
     case .released(let url):

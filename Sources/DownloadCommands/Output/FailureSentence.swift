@@ -14,10 +14,21 @@ enum FailureSentence {
   }
 
   /// Returns what happened to a download that is not tried again, and what the user can do.
-  static func text(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
+  ///
+  /// - Parameters:
+  ///   - failure: The failure.
+  ///   - record: The download.
+  ///   - isRepeatable: Whether the same command tries again, as `get` does.
+  /// - Returns: The text, without a full stop.
+  static func text(
+    _ failure: DownloadFailure,
+    _ record: DownloadRecord,
+    isRepeatable: Bool = false
+  ) -> String {
     let attempts = record.failedAttempts
     let count = attempts > 1 && failure.code.isRetryable ? " (\(attempts) attempts)" : ""
-    return "\(reason(failure, record))\(count); \(advice(for: failure, id: record.id))"
+    let advice = advice(for: failure, id: record.id, isRepeatable: isRepeatable)
+    return "\(reason(failure, record))\(count); \(advice)"
   }
 
   /// Returns what the user can do about a failure.
@@ -25,9 +36,17 @@ enum FailureSentence {
   /// - Parameters:
   ///   - failure: The failure, after which the download is not tried again.
   ///   - id: The id of the download.
+  ///   - isRepeatable: Whether the same command tries again. After `get` no engine runs that would
+  ///     carry out a `resume`.
   /// - Returns: The advice, without a full stop.
-  static func advice(for failure: DownloadFailure, id: String) -> String {
-    let resume = "'dlstore resume \(id)' tries again"
+  static func advice(
+    for failure: DownloadFailure,
+    id: String,
+    isRepeatable: Bool = false
+  ) -> String {
+    let resume =
+      isRepeatable ? "the same command tries again" : "'dlstore resume \(id)' tries again"
+    let restart = isRepeatable ? "the same command" : "'dlstore restart \(id)'"
     let newURL = "'dlstore set \(id) --url URL'"
     if let detail = failure.detail {
       return advice(for: detail, resume: resume, newURL: newURL)
@@ -44,7 +63,7 @@ enum FailureSentence {
     case .unexpectedCoding: "another server may send the plain file: --mirror URL adds one"
     case .digestMismatch:
       "the bytes are deleted; compare the checksum or the size with the published one; "
-        + "'dlstore restart \(id)' downloads the file again"
+        + "\(restart) downloads the file again"
     case .diskFull: "free some space; \(resume)"
     case .fileSystem: "correct the folder or its permissions; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"

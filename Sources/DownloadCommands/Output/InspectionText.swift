@@ -69,6 +69,7 @@ enum InspectionText {
 
   /// What the user can do about a download that is not tried again.
   private static func advice(for record: DownloadRecord) -> String {
+    if record.state == .paused { return "; 'dlstore resume \(record.id)' continues it" }
     guard record.state == .failedPermanent, let last = record.attempts.last else { return "" }
     return "; \(FailureSentence.advice(for: last.failure, id: record.id))"
   }

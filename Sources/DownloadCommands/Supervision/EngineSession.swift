@@ -59,7 +59,7 @@ struct EngineSession {
       options: display,
       scope: scope,
       counts: QueueCounts(store: store, scope: scope),
-      lines: EventLine(retry: options.retry) { record in
+      lines: EventLine(retry: options.retry, isRepeatable: isAwaited) { record in
         let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
         return entry?.localPath ?? record.filename
       }
