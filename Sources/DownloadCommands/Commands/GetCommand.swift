@@ -111,7 +111,7 @@ struct GetCommand: EngineCommand {
   ) async throws -> EngineSession.End {
     // Until this process has an engine, that of another 'get' runs the downloads.
     let waiting =
-      needsOwnEngine
+      noWait || needsOwnEngine
       ? nil
       : try WaiterRegistration(
         of: records(urls.sorted(), in: store).map(\.id),

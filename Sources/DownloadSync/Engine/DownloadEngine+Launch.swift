@@ -92,14 +92,16 @@ extension DownloadEngine {
   /// Deletes the partial files of cancelled downloads.
   ///
   /// A download that is cancelled while its volume is away leaves its file there, because a folder
-  /// without the file looks the same as a volume without it. The first engine that finds the file
-  /// deletes it.
+  /// without the file looks the same as a volume without it. The first engine for all downloads that
+  /// finds the file deletes it.
   ///
-  /// Costs one attempt to open a file for each cancelled download. A file that another process uses,
-  /// or that cannot be deleted, is left to the next engine.
+  /// Costs one attempt to open a file for each cancelled download; an engine for some downloads, as
+  /// `get` runs it, does not look. A file that another process uses, or that cannot be deleted, is left
+  /// to the next engine.
   ///
   /// - Throws: `StoreError`.
   func deleteLeftFiles() async throws {
+    guard options.scope == nil else { return }
     let query = DownloadRecord.where { $0.state == .cancelled }
     var token: PageToken?
     repeat {
@@ -107,7 +109,7 @@ extension DownloadEngine {
         try tx.page(query, size: size, after: token)
       }
       token = page.next
-      for record in page.objects where options.scope?.contains(record.url) != false {
+      for record in page.objects {
         guard let layout = try? locations.layout(of: record),
           removePartial(layout) == .removed
         else { continue }
