@@ -29,6 +29,7 @@ struct RootCommandTests: StoreSuite {
     #expect(roots.map { $0["path"] as? String } == ["\(store)/files", files])
     #expect(roots.map { $0["exists"] as? Bool } == [false, true])
     let lines = await dlstore("--store", store, "root", "list").lines
+    #expect(await dlstore("--store", store, "root").lines == lines, "the command without a word")
     #expect(lines.count == 3 && lines[2].hasSuffix("yes     \(files)"))
   }
 

@@ -111,8 +111,12 @@ struct AuthorizerTests {
   ) async throws {
     let tokens = Tokens(lifetime: lifetime)
     let keeper = Keeper(tokens)
-    route("/a", tokens, status: status)
-    try fixture.add("/a")
+    // Three requests at least, however few connections a slow machine opens for one file.
+    let names = ["a", "b", "c"]
+    for name in names {
+      route("/\(name)", tokens, status: status)
+      try fixture.add("/\(name)")
+    }
     let events = try await fixture.run { options in
       options.authorizer = keeper
       options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
@@ -120,11 +124,13 @@ struct AuthorizerTests {
       options.split.measuringTime = .zero
     }
     .events
-    #expect(body.matches(file: fixture.file("a")))
+    for name in names {
+      #expect(body.matches(file: fixture.file(name)))
+      #expect(try fixture.record("/\(name)").attempts.isEmpty)
+    }
     #expect(tokens.expired > 0 || lifetime == 5)
     #expect(tokens.issued == tokens.expired + 1)
-    let record = try fixture.record("/a")
-    #expect(record.attempts.isEmpty && !hasRetried(events))
+    #expect(!hasRetried(events))
     let heads = await keeper.refusals
     #expect(heads.count == tokens.expired)
     #expect(heads.allSatisfy { $0.status == status && $0["WWW-Authenticate"] != nil })

@@ -18,7 +18,8 @@ struct RootCommand: AsyncParsableCommand {
         dlstore root list
         dlstore root set /mnt/downloads
       """,
-    subcommands: [RootListCommand.self, RootSetCommand.self]
+    subcommands: [RootListCommand.self, RootSetCommand.self],
+    defaultSubcommand: RootListCommand.self
   )
 
   @OptionGroup var location: StoreLocation

@@ -70,14 +70,38 @@ struct RunCommand: EngineCommand {
     guard untilIdle else { return }
     // Only a run without a goal has done what it was asked to when it is stopped.
     if let signal = end.signal { throw CommandFailure(signal.status) }
+    if !display.quiet, let left = try left(in: store) { Output.current.say(left) }
     if failures > 0 { throw CommandFailure(.failed) }
+  }
+
+  /// The condition of the downloads to run.
+  private var condition: Filter<DownloadRecord> {
+    tags.reduce(.all) { DownloadRecord.columns.tags.contains($1) && $0 }
+  }
+
+  /// Returns a sentence about the downloads that wait for a command; `nil` if there are none.
+  private func left(in store: RecordStore) throws -> String? {
+    let columns = DownloadRecord.columns
+    let (held, paused) = try store.objects.read { tx in
+      (
+        try tx.count(
+          Query(condition && columns.state == .waiting && columns.isHeld == true)
+        ),
+        try tx.count(Query(condition && columns.state == .paused))
+      )
+    }
+    let counts = [(held, "held"), (paused, "paused")].filter { $0.0 > 0 }
+    guard let first = counts.first else { return nil }
+    let subject = first.0 == 1 ? "download is" : "downloads are"
+    let more = counts.dropFirst().map { " and \($0.0) \($0.0 == 1 ? "is" : "are") \($0.1)" }
+    return "\(first.0) \(subject) \(first.1)\(more.joined()): 'dlstore resume' continues "
+      + (held + paused == 1 ? "it" : "them")
   }
 
   /// The URLs of the downloads to run; `nil` for all.
   private func scope(in store: RecordStore) throws -> Set<String>? {
     guard !tags.isEmpty else { return nil }
-    var condition = Filter<DownloadRecord>.all
-    for tag in tags { condition = DownloadRecord.columns.tags.contains(tag) && condition }
+    let condition = condition
     let urls = try store.objects.read { tx in
       try tx.fetch(Query(condition)) { view in try view.url }
     }

@@ -16,7 +16,8 @@ struct StoreCommand: AsyncParsableCommand {
         dlstore store query DownloadRecord --where state=waiting --limit 10
         dlstore store get Root default
       """,
-    subcommands: [StoreModelsCommand.self, StoreQueryCommand.self, StoreGetCommand.self]
+    subcommands: [StoreModelsCommand.self, StoreQueryCommand.self, StoreGetCommand.self],
+    defaultSubcommand: StoreModelsCommand.self
   )
 
   @OptionGroup var location: StoreLocation

@@ -8,7 +8,7 @@ actor Authorization {
   struct Authorized: Sendable {
     var request: TaskRequest
     /// How often the origin had been authorized after a refusal.
-    var generation: Int
+    var refreshCount: Int
     /// Whether the authorizer was asked with the refusal of this request.
     var isAnswer: Bool
   }
@@ -16,12 +16,12 @@ actor Authorization {
   /// A refused request.
   struct Refusal: Sendable {
     var head: ResponseHead
-    /// The generation of the request that was refused.
-    var generation: Int
+    /// How often the origin had been authorized when the request was made.
+    var refreshCount: Int
   }
 
   private struct Origin {
-    var generation = 0
+    var refreshCount = 0
     var isBusy = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -49,17 +49,17 @@ actor Authorization {
     let origin = RecordIdentity.origin(of: request.url)
     await begin(origin)
     defer { end(origin) }
-    let generation = origins[origin]?.generation ?? 0
+    let refreshCount = origins[origin]?.refreshCount ?? 0
     // A request that was sent before the last answer has old credentials.
-    let isAnswer = refusal?.generation == generation
+    let isAnswer = refusal?.refreshCount == refreshCount
     do {
       let made = try await Deadline.run(within: deadline) { [authorizer] in
         try await authorizer.authorize(request, after: isAnswer ? refusal?.head : nil)
       }
-      if isAnswer { origins[origin]?.generation += 1 }
+      if isAnswer { origins[origin]?.refreshCount += 1 }
       return Authorized(
         request: InterceptorChain.permitted(made, inPlaceOf: request),
-        generation: origins[origin]?.generation ?? 0,
+        refreshCount: origins[origin]?.refreshCount ?? 0,
         isAnswer: isAnswer
       )
     } catch {

@@ -83,7 +83,7 @@ final class AuthorizedTask: TaskSink {
     var endedRequests = 0
     /// The refusal that the authorizer is to answer.
     var refusal: ResponseHead?
-    var generation = 0
+    var refreshCount = 0
     var answerCount = 0
     var whenFinished: (@Sendable () -> Void)?
   }
@@ -116,15 +116,15 @@ final class AuthorizedTask: TaskSink {
   }
 
   private func authorize(after refusal: ResponseHead?) {
-    let (number, generation) = state.withLock { state in
+    let (number, refreshCount) = state.withLock { state in
       state.callCount += 1
-      return (state.callCount, state.generation)
+      return (state.callCount, state.refreshCount)
     }
     let call = Task.detached { [self] in
       do throws(DownloadFailure) {
         let authorized = try await transport.authorization.authorize(
           request,
-          after: refusal.map { Authorization.Refusal(head: $0, generation: generation) }
+          after: refusal.map { Authorization.Refusal(head: $0, refreshCount: refreshCount) }
         )
         send(authorized)
       } catch {
@@ -142,7 +142,7 @@ final class AuthorizedTask: TaskSink {
     let number = state.withLock { state -> Int? in
       noteEndOfCall(&state)
       guard !state.isCancelled else { return nil }
-      state.generation = authorized.generation
+      state.refreshCount = authorized.refreshCount
       if authorized.isAnswer { state.answerCount += 1 }
       state.requestCount += 1
       return state.requestCount
