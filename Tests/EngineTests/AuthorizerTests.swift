@@ -61,10 +61,11 @@ struct AuthorizerTests {
       _ request: TaskRequest,
       after refusal: ResponseHead?
     ) async throws -> TaskRequest {
-      if let refusal { refusals.append(refusal) }
       if token == nil || refusal != nil {
-        // Another call may run in the meantime.
+        // Another call may run in the meantime, and the connection may not be needed any more.
         await Task.yield()
+        try Task.checkCancellation()
+        if let refusal { refusals.append(refusal) }
         token = tokens.issue()
       }
       var request = request

@@ -63,6 +63,9 @@ actor Authorization {
         isAnswer: isAnswer
       )
     } catch {
+      // It is not known whether the credentials were renewed. The next request shows it.
+      let isUnknown = error is CancellationError || error is Deadline.Passed
+      if isAnswer, isUnknown { origins[origin]?.refreshCount += 1 }
       throw Self.failure(error, of: authorizer, deadline)
     }
   }
