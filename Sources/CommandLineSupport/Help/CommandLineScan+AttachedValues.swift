@@ -1,4 +1,11 @@
 extension CommandLineScan {
+  /// Whether a word may be a short option with its value.
+  ///
+  /// Otherwise the parser need not describe the options, which takes about 15 ms in a debug build.
+  package static func mayHaveAttachedValues(_ words: [String]) -> Bool {
+    words.contains { $0.utf8.count > 2 && $0.hasPrefix("-") && !$0.hasPrefix("--") }
+  }
+
   /// Returns the words of the command line, with each value that is attached to a short option, as in
   /// `-j2`, as a word of its own.
   ///

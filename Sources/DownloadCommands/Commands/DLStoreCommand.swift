@@ -81,7 +81,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
     var arguments: [String] = []
     do {
       arguments = try CommandLineText.arguments()
-      if !CommandLineScan.isRequest(arguments) {
+      if CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments) {
         arguments = scan(arguments).separatingValues(in: arguments)
       }
       if arguments == ["help", "--all"] {
