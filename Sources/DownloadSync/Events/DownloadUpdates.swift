@@ -110,7 +110,7 @@ extension RecordStore {
   /// Follows downloads that an engine runs, in this or in another process.
   ///
   /// For a program that never downloads itself;
-  /// ``RecordStore/downloads(_:transport:options:every:)`` also runs an engine if no other process does.
+  /// `RecordStore.downloads(_:transport:options:every:)` also runs an engine if no other process does.
   ///
   /// ```swift
   /// for try await records in store.updates(of: urls) { show(records) }
