@@ -130,10 +130,12 @@ struct AuthorizerTests {
       #expect(try fixture.record("/\(name)").attempts.isEmpty)
     }
     #expect(tokens.expired > 0 || lifetime == 5)
-    #expect(tokens.issued == tokens.expired + 1)
+    // Each token but the last was refused. The last one may be, too, on a connection that was not
+    // needed any more.
+    #expect((tokens.issued - 1...tokens.issued).contains(tokens.expired))
     #expect(!hasRetried(events))
     let heads = await keeper.refusals
-    #expect(heads.count == tokens.expired)
+    #expect(heads.count == tokens.issued - 1, "each other token was fetched after one refusal")
     #expect(heads.allSatisfy { $0.status == status && $0["WWW-Authenticate"] != nil })
   }
 
