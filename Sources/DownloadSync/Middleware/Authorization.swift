@@ -66,7 +66,7 @@ actor Authorization {
       // It is not known whether the credentials were renewed. The next request shows it.
       let isUnknown = error is CancellationError || error is Deadline.Passed
       if isAnswer, isUnknown { origins[origin]?.refreshCount += 1 }
-      throw Self.failure(error, of: authorizer, deadline)
+      throw Deadline.failure(error, of: "authorizer \(type(of: authorizer))", deadline)
     }
   }
 
@@ -86,20 +86,5 @@ actor Authorization {
       return
     }
     origins[origin]?.waiting.removeFirst().resume()
-  }
-
-  private static func failure(
-    _ error: any Error,
-    of authorizer: any RequestAuthorizer,
-    _ deadline: Duration
-  ) -> DownloadFailure {
-    let name = "\(type(of: authorizer))"
-    return switch error {
-    case let failure as DownloadFailure: failure
-    case is Deadline.Passed:
-      DownloadFailure(.timedOut, "the authorizer \(name) did not answer in \(deadline)")
-    default:
-      DownloadFailure(.interceptorFailed, "the authorizer \(name) failed: \(error)")
-    }
   }
 }

@@ -33,7 +33,7 @@ struct InterceptorChain: Sendable {
         }
         changed = Self.permitted(made, inPlaceOf: before)
       } catch {
-        throw Self.failure(error, of: interceptor, deadline)
+        throw Deadline.failure(error, of: "request interceptor \(type(of: interceptor))", deadline)
       }
     }
     return changed
@@ -82,28 +82,27 @@ struct InterceptorChain: Sendable {
     permitted.headers = made.headers.filter { !given.contains($0) || kept.contains($0) }
     return permitted
   }
-
-  /// Converts an error of a request interceptor to the failure of the attempt.
-  static func failure(
-    _ error: any Error,
-    of interceptor: any RequestInterceptor,
-    _ deadline: Duration
-  ) -> DownloadFailure {
-    let name = "\(type(of: interceptor))"
-    return switch error {
-    case let failure as DownloadFailure: failure
-    case is Deadline.Passed:
-      DownloadFailure(.timedOut, "the request interceptor \(name) did not answer in \(deadline)")
-    default:
-      DownloadFailure(.interceptorFailed, "the request interceptor \(name) failed: \(error)")
-    }
-  }
 }
 
 /// Limits how long an interceptor may run.
 enum Deadline {
   /// The operation did not return within the limit.
   struct Passed: Error {}
+
+  /// Converts an error of what prepares a request to the failure of the attempt.
+  ///
+  /// - Parameters:
+  ///   - error: The error, also of ``run(within:_:)``.
+  ///   - name: What has failed, for the message.
+  ///   - limit: The time limit.
+  /// - Returns: The failure.
+  static func failure(_ error: any Error, of name: String, _ limit: Duration) -> DownloadFailure {
+    switch error {
+    case let failure as DownloadFailure: failure
+    case is Passed: DownloadFailure(.timedOut, "the \(name) did not answer in \(limit)")
+    default: DownloadFailure(.interceptorFailed, "the \(name) failed: \(error)")
+    }
+  }
 
   /// Runs an operation with a time limit.
   ///

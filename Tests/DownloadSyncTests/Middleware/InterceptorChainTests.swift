@@ -131,7 +131,7 @@ struct InterceptorChainTests {
     struct Refused: Error, CustomStringConvertible {
       var description: String { "https://sign.example/?token=hush answers 500" }
     }
-    let failure = InterceptorChain.failure(Refused(), of: Stuck(), .seconds(1))
+    let failure = Deadline.failure(Refused(), of: "request interceptor Stuck", .seconds(1))
     #expect(failure.message.contains("sign.example") && !failure.message.contains("hush"))
     let told = InterceptorFailure(interceptor: "x", message: "\(Refused())")
     #expect(!told.message.contains("hush"))
