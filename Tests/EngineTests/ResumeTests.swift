@@ -131,6 +131,24 @@ struct ResumeTests {
     #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
+  @Test(arguments: [
+    Fault.emptyBody,
+    .rawResponse("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nConnection: close\r\n\r\nshort"),
+  ])
+  func `a whole body without a length that ends within the bytes on disk is not the file`(
+    _ fault: Fault
+  ) async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body, faults: .closeAfter(bytes: 700_000), fault, fault)
+    resource.framing = .chunked
+    let gate = fixture.routeGated("/a", resource)
+    try fixture.add("/a")
+    let summary = try await fixture.run(opening: gate, at: 700_000)
+    #expect(summary == RunSummary(completed: 1, failed: 0))
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(try fixture.record("/a").attempts.map(\.failure.code).last == .wrongLength)
+  }
+
   @Test(arguments: [true, false], ["\"1\"", nil] as [String?])
   func `an empty partial response keeps the bytes on disk`(
     hasLength: Bool,

@@ -125,11 +125,14 @@ struct ConnectionClaims: Sendable, Hashable {
 
   /// The bytes from the first one that a connection has left to write, up to the last one.
   ///
-  /// Empty if it has none, or if the size of the file is not known and there is no end.
+  /// Empty if it has none. If the size of the file is not known and there is no end, these are the
+  /// bytes between the end of the response and the first one to write: the response should have had
+  /// those, which are on disk.
   func left(_ number: Int, ofSize total: Int64?) -> Range<Int64> {
     guard let rest = claims[number]?.rest else { return requested[number] ?? 0..<0 }
     let position = claims[number]?.position ?? 0
     guard let start = rest.ranges.first?.lowerBound else { return position..<position }
+    if rest.end == .max, total == nil { return min(position, start)..<start }
     let end = rest.end == .max ? total ?? start : rest.end
     return start..<max(start, end)
   }

@@ -86,6 +86,16 @@ import Testing
     #expect(claims.left(1, ofSize: 100).isEmpty)
   }
 
+  @Test func `a response of unknown length that ends within the bytes on disk leaves the others`() {
+    var claims = ConnectionClaims()
+    claims.open(0, PartClaim(ByteRanges([20..<Int64.max]), from: 0))
+    #expect(claims.left(0, ofSize: nil) == 0..<20)
+    #expect(write(15, of: 0, in: &claims) == .skip(15))
+    #expect(claims.left(0, ofSize: nil) == 15..<20)
+    #expect(write(15, of: 0, in: &claims) == .skip(5))
+    #expect(claims.left(0, ofSize: nil).isEmpty)
+  }
+
   @Test func `the bytes that a connection leaves go to the response that reaches them next`() {
     var claims = first()
     claims.request(50..<100, for: 1)

@@ -89,7 +89,10 @@ extension Simulation {
       resource.heedsIfRange = false
     case 2: resource.excess = Int64(rangeChance.number(in: 1...100))
     case 3: resource.rangeStatus = rangeChance.pick([400, 401, 403, 404, 410, 416, 429, 503])
-    case 4: resource.emptiesRanges = true
+    case 4:
+      resource.emptiesRanges = true
+      // The digest shows that a file is too short; otherwise only the bytes on disk do.
+      resource.saysLength = hasDigest
     case 5: if hasDigest { resource.changesTags = true }
     default: resource.acceptsRanges = false
     }
