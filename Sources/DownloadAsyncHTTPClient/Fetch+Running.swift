@@ -57,7 +57,7 @@
             "the server sent no final response (\(response.status.code))"
           )
         }
-        guard let location = response.redirectLocation else {
+        guard prepared.followsRedirects, let location = response.redirectLocation else {
           guard gate.receive(ResponseHead(response, from: prepared.url)) else { return false }
           return try await deliver(response.body, limiter)
         }
@@ -163,6 +163,7 @@
     fileprivate func clientRequest(by route: Route) -> HTTPClientRequest {
       let connection = connection(by: route)
       var request = HTTPClientRequest(url: connection.url)
+      request.method = HTTPMethod(rawValue: method.rawValue)
       let own = fields.filter { $0.name.lowercased() != RequestTargetHandler.field.lowercased() }
       for field in connection.fields + own {
         request.headers.add(name: field.name, value: field.value)

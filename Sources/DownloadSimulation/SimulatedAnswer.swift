@@ -30,10 +30,11 @@ public struct SimulatedAnswer: Sendable, Hashable {
   ///
   /// Pure; follows RFC 9110, sections 13 to 15.
   public init(to request: TaskRequest, from resource: SimulatedResource?) {
+    let page = request.method == .head ? [] : Self.page
     if let status = resource?.rangeStatus, request.end != nil {
       let length = HeaderField(name: "Content-Length", value: "\(Self.page.count)")
       head = ResponseHead(status: status, fields: [length], url: request.url)
-      content = .page(Self.page)
+      content = .page(page)
       return
     }
     guard var resource, resource.status == 200 else {
@@ -43,7 +44,7 @@ public struct SimulatedAnswer: Sendable, Hashable {
       }
       let status = resource?.status ?? 404
       head = ResponseHead(status: status, fields: fields, url: request.url)
-      content = .page(Self.page)
+      content = .page(page)
       return
     }
     let isForRange = request.offset > 0 || request.end != nil
@@ -81,7 +82,7 @@ public struct SimulatedAnswer: Sendable, Hashable {
       fields.append(HeaderField(name: "Content-Length", value: "\(length)"))
     }
     head = ResponseHead(status: status, fields: fields, url: request.url)
-    content = .entity(resource.body, part)
+    content = request.method == .head ? .page([]) : .entity(resource.body, part)
   }
 
   /// The number of bytes.

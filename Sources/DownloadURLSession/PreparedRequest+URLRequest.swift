@@ -20,6 +20,7 @@ extension PreparedRequest {
         throw DownloadFailure(.unsupportedURL, "not a URL for URLSession: \(url.text)")
       }
       var request = URLRequest(url: sessionURL)
+      request.httpMethod = method.rawValue
       request.httpShouldHandleCookies = false
       // No effect on Linux, where a session does not distinguish networks.
       request.allowsCellularAccess = allowsCellular

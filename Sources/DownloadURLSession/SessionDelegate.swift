@@ -96,7 +96,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     flush()
     guard let task = table.unbind(sessionTask) else { return }
     // Linux takes a response whose `Location` Foundation cannot parse for a final one.
-    if error == nil, !task.gate.hasHead, let prepared = task.prepared,
+    if error == nil, !task.gate.hasHead, let prepared = task.prepared, prepared.followsRedirects,
       let response = sessionTask.response as? HTTPURLResponse,
       RedirectDecision.statuses.contains(response.statusCode),
       response.value(forHTTPHeaderField: "Location")?.isEmpty == false
@@ -152,7 +152,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     guard let task = table.unbind(sessionTask) else { return }
     task.sawEvent()
     guard let prepared = task.prepared else { return }
-    guard RedirectDecision.statuses.contains(response.statusCode) else {
+    guard RedirectDecision.statuses.contains(response.statusCode), prepared.followsRedirects else {
       // Linux also treats 305 and 306 as redirects.
       sessionTasks.cancel(sessionTask)
       guard task.receive(ResponseHead(response, to: task.prepared)) else { return }

@@ -12,7 +12,7 @@ extension DownloadEngine {
   func adoptTasks() async throws {
     let left = await transport.liveTasks()
     guard let transport = transport as? any BackgroundTransport else {
-      for task in left { transport.cancel(task.id) }
+      for task in left where task.recordID != TaskRequest.noRecord { transport.cancel(task.id) }
       return
     }
     try await discardUnusedBytes(transport)

@@ -23,6 +23,10 @@ package struct PreparedRequest: Sendable, Hashable {
   package private(set) var showsCertificate: Bool
   /// Whether the request may use a cellular network.
   package var allowsCellular = true
+  /// The method of this request and of those that follow its redirects.
+  package let method: TaskRequest.Method
+  /// Whether redirects are followed.
+  package let followsRedirects: Bool
   /// The number of redirects followed so far.
   package var redirectCount = 0
 
@@ -48,6 +52,8 @@ package struct PreparedRequest: Sendable, Hashable {
     }
     self.url = url
     allowsCellular = request.allowsCellular
+    method = request.method
+    followsRedirects = request.followsRedirects
     certificateOrigin = RecordIdentity.origin(of: request.credentialURL ?? request.url)
     showsCertificate = url.origin == certificateOrigin
     conditionOrigin = request.validatorOrigin ?? url.origin

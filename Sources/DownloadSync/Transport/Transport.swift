@@ -133,11 +133,30 @@ public enum BodyDisposition: Sendable, Hashable {
 /// let task = transport.start(request, sink: sink)
 /// ```
 public struct TaskRequest: Sendable, Hashable {
+  /// What a request asks for (RFC 9110, 9.3).
+  public enum Method: String, Sendable, Hashable {
+    /// The entity, or a range of its bytes.
+    case get = "GET"
+    /// The head of the response to `GET`, without a body.
+    case head = "HEAD"
+  }
+
   /// The absolute `http` or `https` URL, exactly as stored in the record.
   public var url: String
   /// The id of the record, which connects a live task with its record
   /// (`URLSessionTask.taskDescription`).
+  ///
+  /// Empty for a request that belongs to no download, such as that of a ``Document``: an engine that
+  /// starts does not cancel it.
   public var recordID: String
+  /// The method; the engine sends `GET` only.
+  ///
+  /// A ``BackgroundTransport`` ignores it, as it does ``followsRedirects``.
+  public var method = Method.get
+  /// Whether redirects are followed.
+  ///
+  /// Otherwise the sink receives the head of the redirect. Its body may be missing.
+  public var followsRedirects = true
   /// The first requested byte.
   ///
   /// Above zero, the transport sends `Range: bytes=offset-` (RFC 9110, 14.2).
@@ -213,6 +232,9 @@ public struct TaskRequest: Sendable, Hashable {
 }
 
 extension TaskRequest {
+  /// The ``recordID`` of a request that belongs to no download.
+  static let noRecord = ""
+
   /// The validator as far as the server of the URL receives it.
   package var sentValidator: String? {
     guard let validatorOrigin else { return validator }
