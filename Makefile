@@ -144,8 +144,11 @@ fuzz: deps ## Fuzzes the readers of files and responses for a minute; N=SECONDS 
 docs: deps ## Builds the documentation catalogues; warnings are errors
 	.ci/check-docs
 
-example: deps ## Builds and tests Examples/Inventory
+example: deps ## Builds and tests Examples/Inventory, and Examples/Pull with a registry
+	@.ci/install-docker-registry
 	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
+	$(SWIFT) build --traits AsyncHTTPClient --product pull
+	Examples/Pull/check.py .build/debug/pull
 
 demo: deps ## Downloads three files, with a kill -9 in the middle
 	@Examples/demo.sh

@@ -191,6 +191,12 @@ let package = Package(
       dependencies: ["Downloads"],
       path: "Examples/Quickstart"
     ),
+    .executableTarget(
+      name: "pull",
+      dependencies: ["Downloads", .product(name: "Crypto", package: "swift-crypto")],
+      path: "Examples/Pull",
+      exclude: ["check.py"]
+    ),
     .target(
       name: "TestSupport",
       dependencies: ["SystemInterface"],
