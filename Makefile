@@ -144,11 +144,13 @@ fuzz: deps ## Fuzzes the readers of files and responses for a minute; N=SECONDS 
 docs: deps ## Builds the documentation catalogues; warnings are errors
 	.ci/check-docs
 
-example: deps ## Builds and tests Examples/Inventory, and Examples/Pull with a registry
+example: deps ## Builds and tests the programs in Examples, the puller with a registry
 	@.ci/install-docker-registry
 	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
 	$(SWIFT) build --traits AsyncHTTPClient --product pull
 	Examples/Pull/check.py .build/debug/pull
+	$(SWIFT) build --traits AsyncHTTPClient --product snapshot
+	Examples/Snapshot/check.py .build/debug/snapshot
 
 demo: deps ## Downloads three files, with a kill -9 in the middle
 	@Examples/demo.sh

@@ -197,6 +197,12 @@ let package = Package(
       path: "Examples/Pull",
       exclude: ["check.py"]
     ),
+    .executableTarget(
+      name: "snapshot",
+      dependencies: ["Downloads"],
+      path: "Examples/Snapshot",
+      exclude: ["check.py"]
+    ),
     .target(
       name: "TestSupport",
       dependencies: ["SystemInterface"],
