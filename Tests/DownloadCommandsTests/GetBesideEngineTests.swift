@@ -157,70 +157,28 @@ struct GetBesideEngineTests: ToolSuite {
       let get = try start("get", "--no-wait", server.url("/a"))
       #expect(try await get.status() == 75)
       try await service.message("completed \(folder.path("a"))")
-    }
-  }
-}
-
-/// The events that follow from the records of another engine.
-struct FollowedRecordsTests {
-  private let folder: TemporaryFolder
-  private let store: RecordStore
-
-  init() throws {
-    folder = try TemporaryFolder()
-    store = try RecordStore(at: folder.path("store"))
-  }
-
-  private func record(_ name: String) throws -> DownloadRecord {
-    try store.addNow([DownloadRequest(url: "http://h/\(name)")])[0].record
-  }
-
-  private func words(_ events: [DownloadEvent]) -> [String] {
-    events.map { event in
-      switch event {
-      case .started(_, let offset): "started \(offset)"
-      case .completed: "completed"
-      case .failed(_, let failure): "failed \(failure.code.rawValue)"
-      case .retrying(_, _, let wait): "retrying \(wait / .seconds(1))"
-      case .released: "released"
-      default: "\(event)"
-      }
+      // It has ended, so there is nothing to wait for.
+      let again = try start("get", "--no-wait", server.url("/a"))
+      #expect(try await again.status() == 0)
     }
   }
 
-  @Test func `each change of state is one event`() throws {
-    let now = Date(timeIntervalSince1970: 1_000)
-    var followed = FollowedRecords(complete: [])
-    var record = try record("a")
-    func note() -> [String] { words(followed.note([record], now: now, at: .now)) }
-    #expect(note() == [])
-    (record.state, record.received) = (.running, 7)
-    #expect(note() == ["started 7"])
-    record.received = 9
-    #expect(note() == [] && !followed.haveEnded)
-    #expect(followed.progress(at: .now).map(\.received) == [9])
-    record.attempts = [
-      Attempt(at: now, url: record.url, failure: .init(.serverBusy, ""), received: 9)
-    ]
-    (record.state, record.failedAttempts) = (.failedRetryable, 1)
-    record.nextRetryAt = now.addingTimeInterval(3)
-    #expect(note() == ["retrying 3.0"] && note() == [])
-    record.failedAttempts = 2
-    #expect(note() == ["retrying 3.0"])
-    record.state = .paused
-    #expect(note() == ["released"] && followed.haveEnded)
-    record.state = .failedPermanent
-    #expect(note() == ["failed serverBusy"] && followed.haveEnded)
-    record.state = .completed
-    #expect(note() == ["completed"] && note() == [])
-    #expect(followed.progress(at: .now).isEmpty)
-  }
-
-  @Test func `a download that was complete before is not reported, and a fast one is`() throws {
-    var (old, fast) = (try record("old"), try record("fast"))
-    (old.state, fast.state) = (.completed, .completed)
-    var followed = FollowedRecords(complete: [old.url])
-    let events = followed.note([old, fast], now: .now, at: .now)
-    #expect(events.map(\.url) == [fast.url] && words(events) == ["completed"])
+  @Test func `the hook of a get that was killed runs with the next one`() async throws {
+    server.route("/a", Resource(body))
+    let list = folder.path("ran")
+    let hook = ["--on-complete", "echo x >> \(list); test -e \(folder.path("go")) || sleep 600"]
+    let first = try DLStoreProcess(["get", server.url("/a")] + hook, store: store, in: folder.path)
+    try await waitUntil { FileManager.default.fileExists(atPath: list) }
+    first.send(SIGKILL)
+    _ = try await first.status()
+    try "".write(toFile: folder.path("go"), atomically: true, encoding: .utf8)
+    let second = try DLStoreProcess(
+      ["get", server.url("/a")] + hook,
+      store: store,
+      in: folder.path
+    )
+    #expect(try await second.status() == 0, "\(second.messages)")
+    #expect(try String(contentsOfFile: list, encoding: .utf8) == "x\nx\n")
+    #expect(try record("/a").pendingHooks.isEmpty)
   }
 }

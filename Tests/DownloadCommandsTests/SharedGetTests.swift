@@ -97,4 +97,73 @@ struct SharedGetTests: ToolSuite {
     #expect(try await again.status() == 0)
     for name in ["a", "b", "c"] { #expect(body.matches(file: folder.path(name))) }
   }
+
+  /// The process that holds the engine lock.
+  private func lockHolder() throws -> pid_t? {
+    let text = try String(contentsOfFile: "\(store)/engine.lock", encoding: .utf8)
+    return text.split(separator: "\n").first?.split(separator: " ").last.flatMap { pid_t($0) }
+  }
+
+  /// Whether a process is another one or its worker.
+  private func isProcess(_ id: pid_t, of process: DLStoreProcess) -> Bool {
+    let stat = (try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)) ?? ""
+    let parent = stat.split(separator: ")").last?.split(separator: " ").dropFirst().first
+    return id == process.id || parent == "\(process.id)"
+  }
+
+  #if os(Linux)
+    @Test func `a follower that waits for the second leader takes over when that is killed, too`()
+      async throws
+    {
+      slow("/a", "/b", "/c")
+      let (leader, followers) = try await get("/a", followedBy: "/b", "/c")
+      leader.send(SIGKILL)
+      _ = try await leader.status()
+      var second: DLStoreProcess?
+      try await waitUntil {
+        guard let holder = try lockHolder() else { return false }
+        second = followers.first { isProcess(holder, of: $0) }
+        return second != nil
+      }
+      let last = try #require(followers.first { $0.id != second?.id })
+      second?.send(SIGKILL)
+      _ = try await second?.status()
+      fast("/b", "/c")
+      #expect(try await last.status() == 0, "\(last.messages)")
+    }
+
+    @Test func `a leader that is suspended keeps the lock, and goes on when it is continued`()
+      async throws
+    {
+      let gate = slow("/a", "/b")
+      let (leader, followers) = try await get("/a", followedBy: "/b")
+      let holder = try #require(try lockHolder())
+      leader.send(SIGSTOP)
+      kill(holder, SIGSTOP)
+      // Commands do not need the leader, and the follower waits for it.
+      for _ in 0..<3 { #expect(try await dlstore("inspect", server.url("/b")).status == 0) }
+      #expect(isRunning(followers[0].id))
+      #expect(try lockHolder() == holder)
+      #expect(try record("/b").state == .running)
+      kill(holder, SIGCONT)
+      leader.send(SIGCONT)
+      gate.open()
+      #expect(try await leader.status() == 0, "\(leader.messages)")
+      #expect(try await followers[0].status() == 0, "\(followers[0].messages)")
+      for name in ["a", "b"] { #expect(body.matches(file: folder.path(name))) }
+    }
+  #endif
+
+  @Test func `the options of the leader apply to the downloads of the others`() async throws {
+    let gate = slow("/a")
+    server.route("/b", Resource(body, faults: .status(500), then: .repeatLast))
+    let leader = try start("get", "--max-attempts", "1", server.url("/a"))
+    try await leader.message("started a")
+    let follower = try start("get", "--max-attempts", "9", "--retry-wait", "1h", server.url("/b"))
+    #expect(try await follower.status() == 1)
+    #expect(follower.messages.contains("failed b: "))
+    #expect(server.requests.count(where: { $0.path == "/b" }) == 1)
+    gate.open()
+    #expect(try await leader.status() == 0)
+  }
 }

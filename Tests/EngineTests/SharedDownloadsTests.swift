@@ -127,6 +127,99 @@ struct SharedDownloadsTests {
     #expect(try fixture.record("/b").pendingHooks == [.completion])
   }
 
+  @Test func `a leader and a follower get each end as one event, also of earlier ends`()
+    async throws
+  {
+    fixture.server.route("/old", Resource(body))
+    try fixture.add("/old")
+    for try await _ in downloads("/old") {}
+    let gate = gated("/a")
+    for path in ["/a", "/none"] { try fixture.add(path) }
+    func ends(
+      _ downloads: SharedDownloads,
+      _ step: @escaping @Sendable (SharedProgress) -> Void
+    )
+      async throws -> [String]
+    {
+      var ends: [String] = []
+      for try await progress in downloads {
+        for event in progress.events where event.isEnd {
+          let name = event.url.map { String($0.split(separator: "/").last ?? "") } ?? ""
+          if case .completed = event { ends.append("\(name) completed") }
+          if case .failed = event { ends.append("\(name) failed") }
+        }
+        step(progress)
+      }
+      return ends.sorted()
+    }
+    let (leads, leading) = AsyncStream<Void>.makeStream()
+    let (first, second) = (downloads("/a", "/none", "/old"), downloads("/old", "/none", "/a"))
+    let leader = Task { try await ends(first) { if $0.isLeading { leading.yield() } } }
+    for await _ in leads { break }
+    let follower = Task {
+      try await ends(second) { progress in
+        #expect(!progress.isLeading)
+        // Its transfers are those of the records.
+        if let transfer = progress.transfers.first, !transfer.isLive { gate.open() }
+      }
+    }
+    let expected = ["a completed", "none failed", "old completed"]
+    #expect(try await follower.value == expected)
+    #expect(try await leader.value == expected)
+  }
+
+  @Test func `without waiting another engine is an error, unless the downloads have ended`()
+    async throws
+  {
+    let gate = gated("/a")
+    try fixture.add("/a")
+    var leader = downloads("/a").makeAsyncIterator()
+    while let progress = try await leader.next(), !progress.isLeading {}
+    var other = downloads("/a") { $0.lockPatience = .zero }
+    other.waits = false
+    let refused = other
+    let error = await #expect(throws: EngineError.self) { for try await _ in refused {} }
+    #expect(error?.code == .alreadyRunning)
+    gate.open()
+    while try await leader.next() != nil {}
+    let engine = try fixture.engine()
+    var last: SharedProgress?
+    for try await progress in refused { last = progress }
+    #expect(states(last) == [.completed])
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test func `after stop the engine has ended, and the last state follows`() async throws {
+    _ = gated("/a")
+    try fixture.add("/a")
+    var shared = downloads("/a").makeAsyncIterator()
+    while let progress = try await shared.next() {
+      if progress.transfers.contains(where: { $0.received > 0 }) { break }
+    }
+    await shared.stop()
+    #expect(EngineLock.holder(storePath: fixture.store.path) == nil)
+    var last: SharedProgress?
+    while let progress = try await shared.next() { last = progress }
+    #expect(last?.isLeading == true && states(last) == [.waiting])
+    #expect((last?.received ?? 0) > 0)
+  }
+
+  @Test func `a process with a proxy of its own runs its downloads itself`() async throws {
+    let gate = gated("/a")
+    fixture.server.route("/b", Resource(body))
+    for path in ["/a", "/b"] { try fixture.add(path) }
+    var leader = downloads("/a").makeAsyncIterator()
+    while let progress = try await leader.next(), !progress.isLeading {}
+    var follower = downloads("/b") { $0.sharesDownloads = false }.makeAsyncIterator()
+    #expect(states(try await follower.next()) == [.waiting])
+    #expect(WaiterFolder.names(in: fixture.store.path).count == 1)
+    gate.open()
+    while try await leader.next() != nil {}
+    var last: SharedProgress?
+    while let progress = try await follower.next() { last = progress }
+    #expect(last?.isLeading == true && states(last) == [.completed])
+  }
+
   @Test func `a pause ends the waiting, and an unknown download is an error`() async throws {
     _ = gated("/a")
     try fixture.add("/a")

@@ -81,7 +81,11 @@ struct GetCommand: EngineCommand {
       }
       complete.formUnion(try add(requests, folder, to: store))
     }
-    let end = try await download(urls, complete: complete, in: store)
+    if Worker.current?.isRestarted == true {
+      // The previous worker has reported these ends.
+      complete.formUnion(try records(Array(urls), in: store).filter(\.needsCommand).map(\.url))
+    }
+    let end = try await download(urls, ended: complete, in: store)
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try records(urls.sorted(), in: store)
     for record in records where record.state == .paused {
@@ -96,79 +100,61 @@ struct GetCommand: EngineCommand {
     }
   }
 
-  /// Runs an engine for the downloads, or waits for the engine of another process.
+  /// Runs the downloads, or waits for the engine of another process that does.
   ///
   /// - Parameters:
   ///   - urls: The URLs of the downloads.
-  ///   - complete: Those that were already complete.
+  ///   - ended: Those that had already ended.
   ///   - store: The store.
   /// - Returns: How the run ended.
   /// - Throws: ``CommandFailure`` with `engineRuns`; ``EngineError``; `StoreError`; ``ClosedPipe``.
   private func download(
     _ urls: Set<String>,
-    complete: Set<String>,
+    ended: Set<String>,
     in store: RecordStore
-  ) async throws -> EngineSession.End {
-    // Until this process has an engine, that of another 'get' runs the downloads.
-    let waiting =
-      noWait || needsOwnEngine
-      ? nil
-      : try WaiterRegistration(
-        of: records(urls.sorted(), in: store).map(\.id),
-        storePath: store.path
-      )
-    defer { withExtendedLifetime(waiting) {} }
-    var isAnnounced = false
-    while true {
-      do {
-        let session = try EngineSession(
-          store: store,
-          limits: limits,
-          display: display,
-          hooks: hooks,
-          scope: urls,
-          isAwaited: true
-        )
-        return try await session.run(until: .finished(.matching(urls.sorted())))
-      } catch let error as EngineError where error.code == .alreadyRunning {
-        guard !noWait else {
-          throw CommandFailure(
-            .engineRuns,
-            "\(error.message); the download is stored: 'dlstore get' without --no-wait waits for it"
-          )
-        }
-        if !isAnnounced, !display.quiet {
-          Output.current.say(
-            "\(error.message); waiting for it (Ctrl-C ends only the waiting, --no-wait does not wait)"
-          )
-        }
-        isAnnounced = true
-      }
-      let session = FollowSession(
-        store: store,
-        urls: urls.sorted(),
-        display: display,
-        complete: complete
-      )
-      switch try await session.run() {
-      case .ended: return EngineSession.End(summary: RunSummary(), signal: nil)
-      case .stopped(let signal):
-        if !display.quiet { Output.current.say("stopped waiting; the other engine goes on") }
-        return EngineSession.End(summary: RunSummary(), signal: signal)
-      case .engineEnded: break
+  ) async throws -> EngineSetup.End {
+    let setup = try EngineSetup(
+      store: store,
+      limits: limits,
+      display: display,
+      hooks: hooks,
+      scope: urls,
+      isAwaited: true
+    )
+    // Another process may have removed some of them.
+    let selection = RecordSelection.matching(try records(urls.sorted(), in: store).map(\.url))
+    var downloads = store.downloads(
+      selection,
+      transport: setup.transport,
+      options: setup.options,
+      every: .milliseconds(100)
+    )
+    downloads.waits = !noWait
+    downloads.logger = setup.display.logger
+    downloads.leading = setup.leading
+    let waiting = ended.isSuperset(of: urls) ? nil : "another engine runs on \(store.path): "
+    let following = Task { [downloads] in
+      try await setup.display.follow(downloads, ended: ended) { progress in
+        guard let waiting, let leader = progress.leader else { return nil }
+        return waiting + leader
+          + "; waiting for it (Ctrl-C ends only the waiting, --no-wait does not wait)"
       }
     }
-  }
-
-  /// Whether the engine of another process cannot do what the options of this one require: run its
-  /// commands, or use its proxy or certificates.
-  private var needsOwnEngine: Bool {
-    let connection = limits.client.connection
-    let isOwnConnection = [
-      connection.proxy, connection.caCertificate, connection.clientCertificate,
-    ]
-    .contains { $0 != nil }
-    return isOwnConnection || hooks.urlCommand != nil || !hooks.commands.isEmpty
+    do {
+      let (end, last) = try await setup.run(stop: following.cancel) { try await following.value }
+      if end.signal != nil, !display.quiet {
+        Output.current.say(
+          last?.leader == nil
+            ? EngineSession.stopped : "stopped waiting; the other engine goes on"
+        )
+      }
+      return end
+    } catch let error as EngineError where error.code == .alreadyRunning {
+      throw CommandFailure(
+        .engineRuns,
+        "\(error.message); the download is stored: 'dlstore get' without --no-wait waits for it"
+      )
+    }
   }
 
   /// Adds the downloads, and returns the URLs of those that are already complete.

@@ -57,16 +57,17 @@ struct RunCommand: EngineCommand {
     let store = try RecordStore(at: path, checksPages: Worker.followsCrash)
     if let folder { try setFolder(folder, of: store) }
     let scope = try scope(in: store)
-    let session = try EngineSession(
+    let setup = try EngineSetup(
       store: store,
       limits: limits,
       display: display,
       hooks: hooks,
       scope: scope
     )
+    let session = try EngineSession(store: store, setup: setup)
     let goal = scope.map { RunGoal.finished(.matching($0.sorted())) }
-    let end = try await session.run(until: goal ?? (untilIdle ? .idle : .stopped))
-    let failures = end.summary.failed + end.failedHooks
+    let (end, summary) = try await session.run(until: goal ?? (untilIdle ? .idle : .stopped))
+    let failures = summary.failed + end.failedHooks
     guard untilIdle else { return }
     // Only a run without a goal has done what it was asked to when it is stopped.
     if let signal = end.signal { throw CommandFailure(signal.status) }
@@ -115,9 +116,9 @@ struct RunCommand: EngineCommand {
   /// An engine reads the roots at its creation, and they must not change while another engine runs.
   /// So the lock is taken here and again for the run.
   private func setFolder(_ folder: String, of store: RecordStore) throws {
-    let probe = try EngineSession(store: store, limits: limits, display: display)
-    let kept = try store.setStandardFolder(folder)
-    withExtendedLifetime(probe) {}
+    let kept = try withExtendedLifetime(EngineLock(storePath: store.path, patience: .seconds(1))) {
+      try store.setStandardFolder(folder)
+    }
     guard kept.count > 0, !display.quiet else { return }
     Output.current.say(
       "\(kept.count) \(kept.count == 1 ? "download stays" : "downloads stay") in \(kept.path); new "

@@ -148,16 +148,17 @@ struct VerifyFileCommand: EngineCommand {
 
   /// Runs an engine for some downloads, and returns whether all are complete.
   private func download(_ urls: Set<String>, in store: RecordStore) async throws -> Bool {
-    let end: EngineSession.End
+    let end: EngineSetup.End
+    let setup = try EngineSetup(
+      store: store,
+      limits: limits,
+      display: display,
+      hooks: hooks,
+      scope: urls
+    )
     do {
-      let session = try EngineSession(
-        store: store,
-        limits: limits,
-        display: display,
-        hooks: hooks,
-        scope: urls
-      )
-      end = try await session.run(until: .finished(.matching(urls.sorted())))
+      let session = try EngineSession(store: store, setup: setup)
+      end = try await session.run(until: .finished(.matching(urls.sorted()))).end
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,

@@ -5,6 +5,9 @@ internal import Foundation
 
 /// How an engine's transport reaches servers.
 struct ConnectionOptions: ParsableArguments {
+  /// Whether the options have a proxy or certificates, which an engine of another process lacks.
+  var isOwn: Bool { proxy != nil || caCertificate != nil || clientCertificate != nil }
+
   @Option(
     help: ArgumentHelp(
       "Fail an attempt when the server has sent nothing for this time, such as 30s.",

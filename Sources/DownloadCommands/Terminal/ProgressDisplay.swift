@@ -18,8 +18,8 @@ actor ProgressDisplay {
   private let scope: Set<String>?
   private var report = RunReport()
   private var retries = PendingRetries()
-  /// The downloads of another engine.
-  private var followed = FollowedRecords(complete: [])
+  /// The running transfers of shared downloads.
+  private var transfers: [DownloadProgress] = []
   /// The error of the first write to standard output that failed.
   private(set) var failure: (any Error)?
 
@@ -68,49 +68,69 @@ actor ProgressDisplay {
     withExtendedLifetime(jobs) {}
   }
 
-  /// Follows downloads that the engine of another process runs; returns whether they have ended.
+  /// Shows downloads that this or another process runs, until they have ended.
   ///
-  /// False if the engine has ended before them, or if the task was cancelled.
-  ///
-  /// - Throws: `StoreError`.
+  /// - Parameters:
+  ///   - downloads: The downloads.
+  ///   - ended: The URLs of those whose ends were reported before.
+  ///   - notice: Returns a line to print once; `nil` for none yet.
+  /// - Returns: The last state.
+  /// - Throws: The errors of the downloads.
   nonisolated func follow(
-    _ updates: DownloadUpdates,
-    complete: Set<String>
-  ) async throws -> Bool {
+    _ downloads: SharedDownloads,
+    ended: Set<String>,
+    notice: @Sendable (SharedProgress) -> String?
+  ) async throws -> SharedProgress? {
     let jobs = screen.map { screen in
       JobControl(onSuspend: screen.suspend, onResume: screen.resume)
     }
-    await begin(complete: complete)
-    let drawing = Task { await drawFollowed() }
+    let drawing = Task { await drawTransfers() }
+    var last: SharedProgress?
+    var isNoticed = options.quiet
     let result: Result<Void, any Error>
     do {
-      for try await records in updates where await !note(records) { break }
+      var progresses = downloads.makeAsyncIterator()
+      while var progress = try await progresses.next() {
+        if last == nil {
+          progress.events.removeAll { $0.isEnd && $0.url.map(ended.contains) ?? false }
+        }
+        if !isNoticed, let line = notice(progress) {
+          isNoticed = true
+          await say(line)
+        }
+        last = progress
+        if await !show(progress) { await progresses.stop() }
+      }
       result = .success(())
     } catch {
       result = .failure(error)
     }
     drawing.cancel()
     await drawing.value
-    let haveEnded = await followed.haveEnded
-    if haveEnded { await finish() } else { screen?.close() }
+    let isSummed = last.map { $0.isLeading || $0.records.allSatisfy(\.needsCommand) } ?? false
+    // Only the waiting for another engine has ended otherwise.
+    if isSummed { await finish() } else { screen?.close() }
     withExtendedLifetime(jobs) {}
     try result.get()
-    return haveEnded
+    return last
   }
 
-  private func begin(complete: Set<String>) { followed = FollowedRecords(complete: complete) }
+  private func say(_ line: String) {
+    if let screen { screen.print(TerminalText.safe(line)) } else { output.say(line) }
+  }
 
   /// Shows what has happened to the downloads; returns whether the output could be written.
-  private func note(_ records: [DownloadRecord]) -> Bool {
-    for event in followed.note(records, now: Date(), at: .now) { _ = tell(event) }
+  private func show(_ progress: SharedProgress) -> Bool {
+    transfers = progress.transfers
+    for event in progress.events { _ = tell(event) }
     return failure == nil
   }
 
-  private nonisolated func drawFollowed() async {
+  private nonisolated func drawTransfers() async {
     guard screen != nil || options.jsonEvents else { return }
     let interval = Duration.milliseconds(screen == nil ? 1000 : 100)
     while !Task.isCancelled {
-      _ = await draw(followed.progress(at: .now))
+      _ = await draw(transfers)
       try? await Task.sleep(for: interval)
     }
   }

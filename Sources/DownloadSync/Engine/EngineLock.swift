@@ -113,7 +113,7 @@ package final class EngineLock: Sendable {
   /// Whether the process that the lock file names was killed but still has threads.
   ///
   /// Its main thread is then a zombie. Only Linux can tell, by `/proc/<pid>/stat`.
-  private static func isEnding(_ holder: String) -> Bool {
+  static func isEnding(_ holder: String) -> Bool {
     guard let process = holder.split(separator: " ").last.flatMap({ pid_t($0) }) else {
       return false
     }

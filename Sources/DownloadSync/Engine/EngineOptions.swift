@@ -91,6 +91,12 @@ public struct EngineOptions: Sendable {
   /// `RecordStore.finishHook(_:of:)`. Without hooks no marks accumulate.
   public var hooks: Set<DownloadHook> = []
 
+  /// Whether the engine of another process may run the downloads for which this process waits.
+  ///
+  /// Set it to `false` if only this process can reach the servers, for example because its transport has
+  /// a proxy or a client certificate. See ``SharedDownloads``.
+  public var sharesDownloads = true
+
   /// The URLs of the downloads to run; `nil` for all downloads of the store.
   ///
   /// A run also includes the downloads for which other processes wait; see ``JoinedDownloads``. Only

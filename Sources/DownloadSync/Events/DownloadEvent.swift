@@ -15,7 +15,7 @@ public import DownloadStore
 ///   }
 /// }
 /// ```
-public enum DownloadEvent: Sendable {
+public enum DownloadEvent: Sendable, Hashable {
   /// A transfer started at the given byte offset.
   case started(DownloadRecord, offset: Int64)
   /// The download restarts at the first byte, because the `from` bytes on disk were dropped.

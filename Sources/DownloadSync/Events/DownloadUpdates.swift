@@ -18,8 +18,9 @@ internal import ObjectStore
 /// }
 /// ```
 ///
-/// Reading one element costs a lookup for each download. The store is read only after a commit, and at
-/// most a tenth of the time.
+/// Notifications of the store wake the reader: after a commit, and when the engine ends. Reading one
+/// element costs a lookup for each download. The store is read only after a commit, and at most a tenth
+/// of the time.
 public struct DownloadUpdates: AsyncSequence, Sendable {
   let store: RecordStore
   let urls: [String]
@@ -32,22 +33,17 @@ public struct DownloadUpdates: AsyncSequence, Sendable {
 
   /// Reads the records after commits.
   public struct Iterator: AsyncIteratorProtocol {
-    /// How often the engine lock is examined, which takes a few system calls.
-    private static let lockInterval = Duration.milliseconds(500)
-
     private let store: RecordStore
-    private let urls: [String]
     private let interval: Duration
-    /// The number of the commit that ``last`` contains.
-    private var commit: UInt64?
-    private var last: [DownloadRecord]?
+    private var records: PacedRecords
+    private var wakes: FollowWakes?
     /// When the store may be read again.
     private var earliest = ContinuousClock.now
-    private var lockTime = ContinuousClock.now
     private var hasEnded = false
 
     fileprivate init(store: RecordStore, urls: [String], interval: Duration) {
-      (self.store, self.urls, self.interval) = (store, urls, interval)
+      (self.store, self.interval) = (store, interval)
+      records = PacedRecords(store, urls)
     }
 
     /// Returns the current records at the first call, and then waits for a change; `nil` at the end.
@@ -55,42 +51,24 @@ public struct DownloadUpdates: AsyncSequence, Sendable {
     /// - Throws: `StoreError` if the store cannot be read.
     public mutating func next() async throws -> [DownloadRecord]? {
       while !hasEnded {
-        if last != nil {
+        if let wakes {
           // A cancelled sleep ends the sequence.
-          do { try await Task.sleep(for: interval) } catch { return nil }
+          let start = Swift.max(earliest, records.earliest)
+          do { try await Task.sleep(until: start, clock: .continuous) } catch { return nil }
+          await wakes.next()
+          if Task.isCancelled { return nil }
+        } else {
+          // The first look at the lock follows, so its holder cannot end unnoticed.
+          wakes = FollowWakes(store)
         }
+        earliest = .now + interval
         // In this order, the last commits of an engine that has ended are read.
-        let isRunning = examineLock()
-        let isChanged = try await read(now: !isRunning)
-        hasEnded = !isRunning || last?.allSatisfy(\.needsCommand) == true
-        if isChanged { return last }
+        let isRunning = EngineLock.holder(storePath: store.path) != nil
+        let isChanged = try await records.read()
+        hasEnded = !isRunning || records.last.allSatisfy(\.needsCommand)
+        if isChanged { return records.last }
       }
       return nil
-    }
-
-    /// Whether an engine runs on the store, as of the last examination.
-    private mutating func examineLock() -> Bool {
-      guard last == nil || ContinuousClock.now >= lockTime else { return true }
-      lockTime = .now + Self.lockInterval
-      return EngineLock.holder(storePath: store.path) != nil
-    }
-
-    /// Reads the records after a commit, and returns whether they have changed.
-    ///
-    /// Unless they are needed now, many records are read at most a tenth of the time.
-    private mutating func read(now isNeeded: Bool) async throws -> Bool {
-      let number = try store.objects.commitNumber()
-      let start = ContinuousClock.now
-      guard number != commit, isNeeded || start >= earliest else { return false }
-      let urls = urls
-      let records = try await store.objects.read { tx in
-        try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 }
-      }
-      earliest = .now + start.duration(to: .now) * 9
-      commit = number
-      guard records != last else { return false }
-      last = records
-      return true
     }
   }
 }
@@ -118,7 +96,7 @@ extension RecordStore {
   ///
   /// - Parameters:
   ///   - urls: The URLs of the downloads.
-  ///   - interval: The time between two looks at the store.
+  ///   - interval: The minimum time between two looks at the store.
   /// - Returns: A sequence that ends when the downloads or the engine have ended; see
   ///   ``DownloadUpdates``.
   public func updates(

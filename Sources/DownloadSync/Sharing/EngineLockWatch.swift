@@ -15,6 +15,8 @@ final class EngineLockWatch: Sendable {
     }
 
     private let source: Source?
+    /// Whether the system reports the end of an engine.
+    var isActive: Bool { source != nil }
 
     /// Watches the lock file in the folder of a store.
     init(storePath: String, onChange: @escaping @Sendable () -> Void) {
@@ -45,40 +47,9 @@ final class EngineLockWatch: Sendable {
       source?.value.cancel()
     }
   #else
+    let isActive = false
+
     /// Watches nothing.
     init(storePath: String, onChange: @escaping @Sendable () -> Void) {}
   #endif
-}
-
-/// Wakes a process that follows the engine of another one: after commits, when that engine may have
-/// ended, and at least twice a second.
-final class FollowWakes: Sendable {
-  private let tasks: [Task<Void, Never>]
-  private let watch: EngineLockWatch
-  private let signals: AsyncStream<Void>
-
-  init(_ store: RecordStore) {
-    let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    self.signals = signals
-    watch = EngineLockWatch(storePath: store.path) { signal.yield() }
-    let objects = store.objects
-    tasks = [
-      Task {
-        await EngineEnvironment.watch({ objects.commits }) { _ in signal.yield() }
-      },
-      Task {
-        // A lock file that is created later, or replaced, is not watched.
-        while (try? await Task.sleep(for: .milliseconds(500))) != nil { signal.yield() }
-      },
-    ]
-  }
-
-  deinit {
-    for task in tasks { task.cancel() }
-  }
-
-  /// Waits for the next reason to look at the store; returns early if the task is cancelled.
-  func next() async {
-    for await _ in signals { return }
-  }
 }

@@ -1,4 +1,5 @@
 public import DownloadStore
+public import Logging
 internal import ObjectStore
 
 /// Downloads that this process runs, or that the engine of another process runs for it.
@@ -21,13 +22,13 @@ internal import ObjectStore
 /// every process follows it.
 ///
 /// A process with an ``EngineOptions/authorizer``, ``EngineOptions/requestInterceptors`` or
-/// ``EngineOptions/hooks`` leads its own downloads and those of others, but others do not lead its
-/// downloads, because they have neither its credentials nor its hooks: while another process leads,
-/// they wait.
+/// ``EngineOptions/hooks``, or without ``EngineOptions/sharesDownloads``, leads its own downloads and
+/// those of others, but others do not lead its downloads, because they have neither its credentials
+/// nor its hooks: while another process leads, they wait.
 ///
 /// The sequence is for one consumer. Cancelling the reading task, or leaving the loop, ends the
 /// waiting: a leader stops its engine, which keeps the bytes on disk, and the downloads of a follower
-/// continue in the leader.
+/// continue in the leader. ``Iterator/stop(isolation:)`` also waits until the engine has stopped.
 public struct SharedDownloads: AsyncSequence, Sendable {
   /// The state of the downloads.
   public typealias Element = SharedProgress
@@ -37,76 +38,92 @@ public struct SharedDownloads: AsyncSequence, Sendable {
   let transport: any Transport
   let options: EngineOptions
   let interval: Duration
+  /// Whether to wait for downloads that the engine of another process runs.
+  ///
+  /// If `false`, the sequence throws ``EngineError`` with `alreadyRunning` while another engine runs on
+  /// the store, after ``EngineOptions/lockPatience``, unless the downloads have already ended.
+  ///
+  /// ```swift
+  /// var downloads = store.downloads(.tagged("models"), transport: transport)
+  /// downloads.waits = false
+  /// ```
+  public var waits = true
+  /// Receives a message for each step of the engine of this process, at the debug level.
+  public var logger: Logger?
+  /// The work of the caller beside the engine of this process.
+  package var leading = LeaderWork()
 
   /// Starts the downloads, or begins to wait for them.
   public func makeAsyncIterator() -> Iterator {
-    let (elements, continuation) = AsyncThrowingStream<SharedProgress, any Error>.makeStream(
-      bufferingPolicy: .bufferingNewest(1)
-    )
+    let output = SharedOutput()
     let task = Task {
       do {
-        try await SharedRun(self) { continuation.yield($0) }.run()
-        continuation.finish()
+        try await SharedRun(self, output).run()
+        output.end(.success(()))
       } catch {
-        continuation.finish(throwing: error)
+        output.end(.failure(error))
       }
     }
-    return Iterator(elements: elements.makeAsyncIterator(), task: CancelledAtEnd(task))
+    return Iterator(output: output, task: CancelledAtEnd(task))
   }
 
   /// Waits for the downloads.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var elements: AsyncThrowingStream<SharedProgress, any Error>.AsyncIterator
+    fileprivate let output: SharedOutput
     fileprivate let task: CancelledAtEnd
+
+    /// Ends the waiting, and returns when the engine of this process has stopped.
+    ///
+    /// The bytes that have arrived are then on disk. ``next(isolation:)`` returns the last state once
+    /// more, and then `nil`.
+    ///
+    /// ```swift
+    /// var downloads = store.downloads(.all, transport: transport).makeAsyncIterator()
+    /// while let progress = try await downloads.next() {
+    ///   if progress.received > 1_000_000 { await downloads.stop() }
+    /// }
+    /// ```
+    public func stop(isolation actor: isolated (any Actor)? = #isolation) async {
+      task.value.cancel()
+      await task.value.value
+    }
 
     /// Returns the current state at the first call, and then waits for a change; `nil` at the end.
     ///
-    /// A slow consumer gets the latest state. After a cancellation, waits until the engine of this
-    /// process has stopped.
+    /// A slow consumer gets the latest state, with all events since the previous one. After a
+    /// cancellation, waits until the engine of this process has stopped.
     ///
-    /// - Throws: ``EngineError`` with `diskFull` if only downloads to a full disk are left, or with
-    ///   `cannotLock`; `RecordStoreError` with `unknownRecord` or `ambiguousID` if the selection names
+    /// - Throws: ``EngineError`` with `diskFull` if only downloads to a full disk are left, with
+    ///   `alreadyRunning` without ``SharedDownloads/waits``, or with `cannotLock`; `RecordStoreError` with `unknownRecord` or `ambiguousID` if the selection names
     ///   a download that does not exist or is not unique, or with `missingRoot`; `StoreError`.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> SharedProgress? {
-      let element = try await elements.next(isolation: actor)
-      guard element == nil else { return element }
-      // The stream of a cancelled task ends at once.
-      task.value.cancel()
-      await task.value.value
-      return nil
+      while true {
+        if Task.isCancelled { await stop() }
+        switch output.next() {
+        case .element(let progress): return progress
+        case .end(let result):
+          try result.get()
+          return nil
+        case .nothing: await output.wait()
+        }
+      }
     }
   }
 }
 
-/// The state of downloads that several processes may wait for.
-public struct SharedProgress: Sendable, Hashable {
-  /// The records of the downloads, in the order of the selection, without those that were removed.
+/// The work of a caller beside the engine of shared downloads.
+package struct LeaderWork: Sendable {
+  /// Called when this process has the engine lock, before the engine runs.
+  package var prepare: @Sendable (DownloadEngine) throws -> Void = { _ in }
+  /// The work to finish before the engine ends; `nil` for none.
   ///
-  /// Their bytes are those of the last checkpoint.
-  public var records: [DownloadRecord]
-  /// The transfers that are running in this process, with the bytes that have arrived so far.
-  ///
-  /// Empty while another process leads.
-  public var transfers: [DownloadProgress]
-  /// Whether the engine of this process runs the downloads.
-  public var isLeading: Bool
+  /// Pending hooks of downloads that have already ended are then a reason to run an engine.
+  package var finish: DownloadEngine.WorkBeside?
 
-  /// The number of bytes received of all downloads.
-  public var received: Int64 {
-    let live = Dictionary(transfers.map { ($0.recordID, $0.received) }) { $1 }
-    return records.reduce(0) { $0 + (live[$1.id] ?? $1.received) }
-  }
-
-  /// The number of bytes of all downloads; `nil` while the size of one is unknown.
-  public var expected: Int64? {
-    let live = Dictionary(transfers.map { ($0.recordID, $0.expected) }) { $1 }
-    return records.reduce(Int64?(0)) { sum, record in
-      guard let sum, let size = live[record.id] ?? record.expected else { return nil }
-      return sum + size
-    }
-  }
+  /// Creates no work.
+  package init() {}
 }
 
 extension RecordStore {

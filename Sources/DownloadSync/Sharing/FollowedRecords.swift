@@ -1,20 +1,14 @@
 internal import DownloadStore
-internal import DownloadSync
 internal import Foundation
 
 /// The downloads of another engine as events and progress, from the records that it commits.
+///
+/// The first records produce an event for each download that is running or has ended.
 ///
 /// Pure.
 struct FollowedRecords: Sendable {
   private var last: [String: DownloadRecord] = [:]
   private var meters: [String: SpeedMeter] = [:]
-  private let complete: Set<String>
-
-  /// Creates a list of no records.
-  ///
-  /// - Parameter complete: The URLs of the downloads that were complete before, of which no event
-  ///   tells.
-  init(complete: Set<String>) { self.complete = complete }
 
   /// Notes the current records.
   ///
@@ -35,9 +29,6 @@ struct FollowedRecords: Sendable {
     meters = running
     return events
   }
-
-  /// Whether each download has ended, or needs a command of the user.
-  var haveEnded: Bool { last.values.allSatisfy(\.needsCommand) }
 
   /// The progress of the running downloads, in the order of their URLs.
   func progress(at instant: SuspendingClock.Instant) -> [DownloadProgress] {
@@ -62,8 +53,7 @@ struct FollowedRecords: Sendable {
     let failure = record.attempts.last?.failure
     switch record.state {
     case .running: return isNew ? .started(record, offset: record.received) : nil
-    case .completed:
-      return isNew && !(previous == nil && complete.contains(record.url)) ? .completed(record) : nil
+    case .completed: return isNew ? .completed(record) : nil
     case .failedPermanent:
       guard isNew, let failure else { return nil }
       return .failed(record, failure)

@@ -1,0 +1,157 @@
+internal import CommandLineSupport
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// The parts of a command that runs an engine: its options and transport, what it shows, its hooks, and
+/// the signals that stop it.
+struct EngineSetup {
+  /// How a run ended.
+  struct End {
+    /// The signal that stopped the run; `nil` if none did.
+    var signal: StopSignal?
+    /// The number of hooks that failed too often.
+    var failedHooks = 0
+  }
+
+  let options: EngineOptions
+  let transport: any RateLimitedTransport
+  let display: ProgressDisplay
+  /// The work beside the engine.
+  let leading: LeaderWork
+  private let hooks: HookRunner?
+  private let supplier: URLSupplier?
+  private let rateFollower: RateFollower?
+  /// Yields once when this process has the engine lock, and ends with the run.
+  private let leads: AsyncStream<Void>
+  private let lead: AsyncStream<Void>.Continuation
+
+  /// Creates the parts from the options of a command.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - limits: The options of the engine.
+  ///   - display: What is printed.
+  ///   - hooks: The commands that run after ends.
+  ///   - scope: The URLs of the downloads to run; `nil` for all. The engine also runs those for which
+  ///     other processes wait, which are not shown.
+  ///   - isAwaited: Whether a user waits for the downloads, so that a server that cannot be reached is
+  ///     soon given up.
+  /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
+  init(
+    store: RecordStore,
+    limits: EngineLimits,
+    display: DisplayOptions,
+    hooks: HookOptions? = nil,
+    scope: Set<String>? = nil,
+    isAwaited: Bool = false
+  ) throws {
+    let commands = hooks?.commands ?? [:]
+    var options = limits.engineOptions
+    if isAwaited { options.retry.firstContactAttempts = limits.firstContactAttempts }
+    options.scope = scope
+    options.hooks = Set(commands.keys)
+    options.sharesDownloads = !limits.client.connection.isOwn
+    supplier = hooks?.urlSource.map { URLSupplier(command: $0, store: store) }
+    if let supplier {
+      options.requestInterceptors = [supplier]
+      options.interceptorDeadline = URLSupplier.timeLimit + .seconds(10)
+      options.retry.maximumRefusals = URLSupplier.maximumRefusals
+    }
+    self.options = options
+    if !display.quiet, let notice = limits.connectionNotice { Output.current.say(notice) }
+    transport = try limits.makeTransport()
+    rateFollower = limits.rateFollower
+    self.display = ProgressDisplay(
+      options: display,
+      scope: scope,
+      counts: QueueCounts(store: store, scope: scope),
+      lines: EventLine(retry: options.retry, isRepeatable: isAwaited) { record in
+        let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
+        return entry?.localPath ?? record.filename
+      }
+    )
+    let runner =
+      commands.isEmpty ? nil : HookRunner(store: store, commands: commands, scope: scope)
+    self.hooks = runner
+    let (leads, lead) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    (self.leads, self.lead) = (leads, lead)
+    var leading = LeaderWork()
+    // A hook may add or restart downloads.
+    if let runner { leading.finish = { runner.ask($0) } }
+    leading.prepare = { engine in
+      if let runner {
+        let ends = engine.events(keeping: 1)
+        Task { await Self.wake(runner, after: ends) }
+      }
+      lead.yield()
+      if let worker = Worker.current {
+        worker.tellReady(commit: try store.objects.commitNumber())
+      }
+    }
+    self.leading = leading
+  }
+
+  /// Runs downloads until they have ended or a signal arrives, and then until no hook is left to run.
+  ///
+  /// - Parameters:
+  ///   - stop: Stops the downloads.
+  ///   - work: Runs the downloads.
+  /// - Returns: How the run ended, and the result of the work.
+  /// - Throws: The errors of the work; ``ClosedPipe``.
+  func run<Value: Sendable>(
+    stop: @escaping @Sendable () -> Void,
+    _ work: () async throws -> Value
+  ) async throws -> (end: End, value: Value) {
+    let hooks = hooks
+    let onLast: @Sendable () -> Void = {
+      // A command that outlives this process would run beside its own repetition.
+      UserCommand.killAll()
+      ProgressDisplay.restoreTerminal()
+    }
+    let signals = StopSignals(onLast: onLast) { _ in
+      #if os(Linux)
+        ServiceManager.current?.notify(.stopping)
+      #endif
+      stop()
+      hooks?.stop()
+    }
+    #if os(Linux)
+      ServiceManager.current?.notify(.ready)
+    #endif
+    async let failedHooks = runHooks()
+    let following = rateFollower.map { [transport] follower in
+      Task { await follower.follow(transport) }
+    }
+    defer { following?.cancel() }
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await work())
+    } catch {
+      result = .failure(error)
+    }
+    lead.finish()
+    hooks?.finish()
+    let failed = await failedHooks
+    await supplier?.end()
+    let value = try result.get()
+    if let failure = await display.failure { throw failure }
+    return (End(signal: signals.first, failedHooks: failed), value)
+  }
+
+  /// Runs hooks while this process has the engine lock, and returns how many failed too often.
+  private func runHooks() async -> Int {
+    for await _ in leads { return await hooks?.run() ?? 0 }
+    return 0
+  }
+
+  /// Wakes the hooks after each end, and after ends that were missed.
+  private static func wake(_ hooks: HookRunner, after events: DownloadEvents) async {
+    for await event in events {
+      switch event {
+      case .completed, .failed, .missed: hooks.wake()
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import DownloadStore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DownloadSync
+
+/// The events that follow from the records of another engine.
+struct FollowedRecordsTests {
+  private let folder: TemporaryFolder
+  private let store: RecordStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try RecordStore(at: folder.path("store"))
+  }
+
+  private func record(_ name: String) throws -> DownloadRecord {
+    try store.addNow([DownloadRequest(url: "http://h/\(name)")])[0].record
+  }
+
+  private func words(_ events: [DownloadEvent]) -> [String] {
+    events.map { event in
+      switch event {
+      case .started(_, let offset): "started \(offset)"
+      case .completed: "completed"
+      case .failed(_, let failure): "failed \(failure.code.rawValue)"
+      case .retrying(_, _, let wait): "retrying \(wait / .seconds(1))"
+      case .released: "released"
+      default: "\(event)"
+      }
+    }
+  }
+
+  @Test func `each change of state is one event`() throws {
+    let now = Date(timeIntervalSince1970: 1_000)
+    var followed = FollowedRecords()
+    var record = try record("a")
+    func note() -> [String] { words(followed.note([record], now: now, at: .now)) }
+    #expect(note() == [])
+    (record.state, record.received) = (.running, 7)
+    #expect(note() == ["started 7"])
+    record.received = 9
+    #expect(note() == [])
+    #expect(followed.progress(at: .now).map(\.received) == [9])
+    record.attempts = [
+      Attempt(at: now, url: record.url, failure: .init(.serverBusy, ""), received: 9)
+    ]
+    (record.state, record.failedAttempts) = (.failedRetryable, 1)
+    record.nextRetryAt = now.addingTimeInterval(3)
+    #expect(note() == ["retrying 3.0"] && note() == [])
+    record.failedAttempts = 2
+    #expect(note() == ["retrying 3.0"])
+    record.state = .paused
+    #expect(note() == ["released"])
+    record.state = .failedPermanent
+    #expect(note() == ["failed serverBusy"])
+    record.state = .completed
+    #expect(note() == ["completed"] && note() == [])
+    #expect(followed.progress(at: .now).isEmpty)
+  }
+
+  @Test func `the first records tell which downloads have ended`() throws {
+    var (old, failed, paused) = (try record("old"), try record("failed"), try record("paused"))
+    (old.state, failed.state, paused.state) = (.completed, .failedPermanent, .paused)
+    failed.attempts = [
+      Attempt(at: .now, url: failed.url, failure: .init(.notFound, ""), received: 0)
+    ]
+    var followed = FollowedRecords()
+    #expect(
+      words(followed.note([old, failed, paused], now: .now, at: .now))
+        == ["completed", "failed notFound"]
+    )
+  }
+}
+
+/// The buffer between a run of shared downloads and its consumer.
+struct SharedOutputTests {
+  private func progress(_ count: Int, leading: Bool = true) -> SharedProgress {
+    let transfers = (0..<count).map { number in
+      DownloadProgress(
+        recordID: "\(number)",
+        url: "http://h/\(number)",
+        filename: "\(number)",
+        state: .running,
+        received: 1
+      )
+    }
+    return SharedProgress(records: [], transfers: transfers, isLeading: leading)
+  }
+
+  private func element(_ output: SharedOutput) -> SharedProgress? {
+    guard case .element(let progress) = output.next() else { return nil }
+    return progress
+  }
+
+  @Test func `a slow consumer gets the latest state with all events`() {
+    let output = SharedOutput()
+    #expect(element(output) == nil)
+    output.report(progress(3), [.released(url: "http://h/9")])
+    output.note(.released(url: "http://h/0"))
+    output.report(progress(2), [])
+    output.note(.rolledBack(url: "http://h/1", from: 7))
+    #expect(
+      element(output)?.events
+        == [
+          .released(url: "http://h/9"), .released(url: "http://h/0"),
+          .rolledBack(url: "http://h/1", from: 7),
+        ]
+    )
+    #expect(element(output) == nil)
+  }
+
+  @Test func `an event delivers the last state again, without the transfer that has ended`() {
+    let output = SharedOutput()
+    output.report(progress(2))
+    #expect(element(output)?.transfers.count == 2)
+    output.note(.rolledBack(url: "http://h/1", from: 7))
+    #expect(element(output)?.transfers.count == 2)
+    output.note(.released(url: "http://h/0"))
+    #expect(element(output)?.transfers.map(\.url) == ["http://h/1"])
+  }
+
+  @Test func `events beyond the capacity are counted`() {
+    let output = SharedOutput()
+    output.report(progress(0))
+    for _ in 0..<1_030 { output.note(.rolledBack(url: "u", from: 1)) }
+    let events = element(output)?.events ?? []
+    #expect(events.first == .missed(6) && events.count == 1_025)
+  }
+
+  @Test func `the error is thrown once, after the last state`() {
+    let output = SharedOutput()
+    output.report(progress(1))
+    output.end(.failure(EngineError(.stopped, "x")))
+    #expect(element(output) != nil)
+    guard case .end(.failure) = output.next(), case .end(.success) = output.next() else {
+      Issue.record("no end")
+      return
+    }
+  }
+}
