@@ -56,6 +56,47 @@ import Testing
     #expect(record.expectedDigest == digest.text)
   }
 
+  @Test func `a size of the request is that of the record and its group from the start`() throws {
+    for (name, size) in [("a", 100), ("b", 23)] {
+      let record = try fixture.add("https://example.com/\(name)") { request in
+        request.byteCount = Int64(size)
+        request.tags = ["images"]
+      }
+      .record
+      #expect(record.expected == Int64(size) && record.received == 0 && record.hasPieceDigests)
+    }
+    let group = try fixture.store.group("images").progress()
+    #expect(group.expected == 123 && group.unknownTotals == 0 && group.fraction == 0)
+  }
+
+  @Test func `a size that no file has, or that its pieces contradict, is refused`() throws {
+    for size in [0, -1, Int64.max] {
+      let error = #expect(throws: RecordStoreError.self) {
+        try fixture.add(url) { $0.byteCount = size }
+      }
+      #expect(error?.code == .invalidRecord)
+    }
+    let error = #expect(throws: RecordStoreError.self) {
+      try fixture.add(url) { request in
+        request.byteCount = 5
+        request.pieces = RequiredPieces(byteCount: 6, pieceLength: 6, digests: [])
+      }
+    }
+    #expect(error?.code == .invalidRecord)
+    #expect(throws: RecordStoreError.self) { try fixture.store.record(matching: url) }
+  }
+
+  @Test func `a size changes nothing for a known download with bytes on disk`() throws {
+    try fixture.add(url)
+    try fixture.change(url) { record in
+      record.state = .paused
+      record.intent = .pause
+      (record.received, record.expected) = (10, 20)
+    }
+    let record = try fixture.add(url) { $0.byteCount = 30 }.record
+    #expect(record.expected == 20 && !record.hasPieceDigests)
+  }
+
   @Test func `a paused request is stored as a paused record`() throws {
     let record = try fixture.add(url) { $0.isPaused = true }.record
     #expect(record.state == .paused)

@@ -311,6 +311,29 @@ struct PieceTests {
     #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
   }
 
+  @Test(arguments: [Resource.Framing.contentLength, .chunked], [-1, 0, 1])
+  func `a file of another size than the request states fails, and says so`(
+    framing: Resource.Framing,
+    excess: Int64
+  ) async throws {
+    var resource = Resource(.generated(byteCount: Self.size + excess, seed: 77))
+    resource.framing = framing
+    fixture.server.route("/a", resource)
+    try fixture.add("/a") { $0.byteCount = Self.size }
+    #expect(try fixture.record("/a").expected == Self.size)
+    try await run()
+    guard excess != 0 else { return try expectComplete() }
+    let record = try fixture.record("/a")
+    #expect(record.state == .failedPermanent && record.received == 0)
+    let failure = record.attempts.last?.failure
+    #expect(failure?.code == .digestMismatch)
+    #expect(
+      failure?.message
+        == "the server's file has \(Self.size + excess) bytes, but \(Self.size) are required"
+    )
+    #expect(!FileManager.default.fileExists(atPath: fixture.file("a")))
+  }
+
   @Test func `removing a download removes its digests`() async throws {
     fixture.server.route("/a", Resource(Self.body))
     let record = try fixture.add("/a")

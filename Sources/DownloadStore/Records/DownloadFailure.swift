@@ -56,7 +56,7 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case fileInUse
     /// The process crashed at each attempt.
     case quarantined
-    /// A request interceptor failed.
+    /// A request interceptor or an authorizer failed, or a check refused the response.
     case interceptorFailed
     /// This machine lacks file descriptors, memory or buffers; not counted as a failed attempt.
     case outOfResources

@@ -271,7 +271,9 @@ struct AdditionBatch {
     of request: DownloadRequest,
     to record: inout DownloadRecord
   ) throws(RecordStoreError) {
-    guard let required = request.pieces, record.received == 0 else { return }
+    let size = request.byteCount.map { RequiredPieces(byteCount: $0, pieceLength: $0, digests: []) }
+    guard let required = request.pieces ?? size, record.received == 0, record.state != .completed
+    else { return }
     guard let digests = PieceDigests(requiring: required, recordID: record.id) else {
       throw RecordStoreError(
         .invalidDigest,
@@ -279,6 +281,7 @@ struct AdditionBatch {
       )
     }
     record.hasPieceDigests = true
+    record.requireSize(required.byteCount)
     pieces.append(digests)
   }
 
@@ -336,6 +339,7 @@ struct AdditionBatch {
     request.mirrors = []
     request.digest = nil
     request.pieces = nil
+    request.byteCount = nil
     let mirrors = Set(known.mirrors.map(StoredText.init))
     let isSame = digest == nil && given.mirrors.allSatisfy { mirrors.contains(StoredText($0)) }
     return (request, isSame ? nil : .documentIgnored)

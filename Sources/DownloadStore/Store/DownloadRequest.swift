@@ -43,6 +43,18 @@ public struct DownloadRequest: Sendable, Hashable {
   public var mirrors: [String] = []
   /// The expected digest of the file.
   public var digest: Digest?
+  /// The size of the file in bytes, above zero, if it is known before; `nil` otherwise.
+  ///
+  /// A file of another size fails permanently with `digestMismatch`, before the first byte of its body
+  /// if the server declares the size. The progress of a group contains the size from the addition on,
+  /// and a full disk holds the download back until that many bytes are free. No effect on a known
+  /// download that has bytes on disk or is complete.
+  ///
+  /// ```swift
+  /// var request = DownloadRequest(url: "https://example.com/model.bin")
+  /// request.byteCount = 4_982_400_000
+  /// ```
+  public var byteCount: Int64?
   /// The expected digests of its pieces, which are checked while the pieces arrive.
   ///
   /// Only a piece with another digest is downloaded again. No effect on a known download that has
@@ -100,6 +112,15 @@ extension DownloadRequest {
       throw RecordStoreError(
         .invalidRecord,
         "a rate limit or a number of connections is not above zero"
+      )
+    }
+    guard byteCount.map({ $0 > 0 && RecordLimits.isSize($0) }) ?? true else {
+      throw RecordStoreError(.invalidRecord, "the size of a file is not above zero")
+    }
+    guard pieces == nil || byteCount == nil || pieces?.byteCount == byteCount else {
+      throw RecordStoreError(
+        .invalidRecord,
+        "\(byteCount ?? 0) bytes are required, and pieces of \(pieces?.byteCount ?? 0) bytes"
       )
     }
     guard notBefore.map(RecordLimits.isDate) ?? true else {

@@ -210,6 +210,7 @@ extension DownloadEngine {
       checkpointBytes: options.checkpointBytes,
       preallocation: options.preallocation,
       pieceLength: options.pieceLength,
+      checks: ResponseChecks(options.responseChecks),
       now: now,
       inbox: inbox,
       rollBack: rollBack(TransferKey(record)),

@@ -75,6 +75,27 @@ public struct EngineOptions: Sendable {
   public var interceptorDeadline = Duration.seconds(30)
   /// Supplies the credentials of requests, also when a server refuses old ones; `nil` for none.
   public var authorizer: (any RequestAuthorizer)?
+  /// The checks that each response must pass before a byte of its body is kept.
+  ///
+  /// Called in their order for the response to each connection of a file and to each attempt, if the
+  /// engine would keep its body: not for an error status. A check that throws refuses the response: the
+  /// bytes that are already on disk stay, and the attempt fails. The code of a `DownloadFailure` decides
+  /// whether it is retried, also from a mirror. Any other error fails the download permanently with
+  /// `interceptorFailed`.
+  ///
+  /// ```swift
+  /// struct LoginRequired: Error {}
+  ///
+  /// options.responseChecks = [
+  ///   { head, record in
+  ///     let isPage = head["Content-Type"]?.hasPrefix("text/html") ?? false
+  ///     if isPage, !record.filename.hasSuffix(".html") { throw LoginRequired() }
+  ///   }
+  /// ]
+  /// ```
+  ///
+  /// A check is called on a thread of the transport, and must not block.
+  public var responseChecks: [ResponseCheck] = []
   /// How long to wait for the engine lock, which a killed process may still hold.
   ///
   /// If the holder is known to be terminating, the engine waits for up to ten seconds. Zero tries

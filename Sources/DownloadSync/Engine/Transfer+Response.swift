@@ -16,6 +16,7 @@ extension Transfer {
     if knowsFile, head.isStrangePage(insteadOf: record.filename, ofSize: entity.total) {
       return end(.failed(ResponseHead.strangePage, retryAfter: nil))
     }
+    let received = head
     let head = withoutStoredCoding(head)
     let verdict = ResponseVerdict(
       head,
@@ -25,6 +26,10 @@ extension Transfer {
       proof: proof,
       now: now()
     )
+    // Before anything on disk or in the store changes.
+    if verdict.keepsBody, let failure = checks.failure(of: received, for: record) {
+      return end(.failed(failure, retryAfter: nil))
+    }
     switch verdict {
     case .write(let start, let end, let total):
       let continues = offset > 0 || isSplit

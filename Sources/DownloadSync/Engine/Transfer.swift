@@ -97,6 +97,7 @@ final class Transfer: TaskSink {
   private let checkpointBytes: Int64
   let preallocation: Preallocation
   let pieceLength: Int64
+  let checks: ResponseChecks
   let now: @Sendable () -> Date
   let rollBack: RollBack
   let naming: FileNaming
@@ -118,6 +119,7 @@ final class Transfer: TaskSink {
     checkpointBytes: Int64,
     preallocation: Preallocation = .none,
     pieceLength: Int64 = PieceDigests.recordedLength,
+    checks: ResponseChecks = ResponseChecks(),
     now: @escaping @Sendable () -> Date,
     inbox: EngineInbox,
     rollBack: @escaping RollBack,
@@ -138,6 +140,7 @@ final class Transfer: TaskSink {
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
     self.pieceLength = pieceLength
+    self.checks = checks
     self.now = now
     self.inbox = inbox
     self.rollBack = rollBack

@@ -77,6 +77,9 @@ final class TransferPart: RefusableSink {
         now: now()
       )
     else {
+      if let failure = transfer.checks.failure(of: head, for: transfer.record) {
+        return self.end(.failed(failure, retryAfter: nil))
+      }
       let end = head.contentRange?.range.map { $0.upperBound + 1 } ?? range.upperBound
       // The other connections may have fetched the range in the meantime.
       return transfer.accept(number, head, range.lowerBound..<end) ? .proceed : self.end(.complete)

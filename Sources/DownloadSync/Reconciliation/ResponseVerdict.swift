@@ -26,6 +26,14 @@ package enum ResponseVerdict: Sendable, Hashable {
   /// The attempt has failed; the server asks to wait for `retryAfter` before the next one.
   case fail(DownloadFailure, retryAfter: Duration?)
 
+  /// Whether bytes of the body are kept.
+  var keepsBody: Bool {
+    switch self {
+    case .write, .startOver: true
+    case .alreadyComplete, .askWithoutCondition, .askAgainFromZero, .fail: false
+    }
+  }
+
   /// Judges a response.
   ///
   /// - Parameters:

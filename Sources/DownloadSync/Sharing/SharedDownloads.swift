@@ -21,8 +21,8 @@ internal import ObjectStore
 /// the store for a later run. If an engine runs on the store for all downloads, such as a service,
 /// every process follows it.
 ///
-/// A process with an ``EngineOptions/authorizer``, ``EngineOptions/requestInterceptors`` or
-/// ``EngineOptions/hooks``, or without ``EngineOptions/sharesDownloads``, leads its own downloads and
+/// A process with an ``EngineOptions/authorizer``, ``EngineOptions/requestInterceptors``,
+/// ``EngineOptions/responseChecks`` or ``EngineOptions/hooks``, or without ``EngineOptions/sharesDownloads``, leads its own downloads and
 /// those of others, but others do not lead its downloads, because they have neither its credentials
 /// nor its hooks: while another process leads, they wait.
 ///

@@ -151,6 +151,7 @@ struct SharedRun {
 extension EngineOptions {
   /// Whether an engine with other options may run the downloads.
   var mayBeLedByOthers: Bool {
-    sharesDownloads && requestInterceptors.isEmpty && authorizer == nil && hooks.isEmpty
+    sharesDownloads && requestInterceptors.isEmpty && responseChecks.isEmpty
+      && authorizer == nil && hooks.isEmpty
   }
 }

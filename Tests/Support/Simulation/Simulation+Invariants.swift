@@ -186,6 +186,7 @@ extension Simulation {
       try mount()
       try begin()
     }
+    refusedResponses.probability = 0
     faults.isFull = false
     faults.errorProbability = 0
     faults.failedSyncProbability = 0

@@ -44,6 +44,7 @@ extension Simulation {
     options.lowestSpeedTime = .milliseconds(500)
     options.lowestSpeed = 2_000
     options.probation = .milliseconds(300)
+    options.responseChecks = [{ [refusedResponses] _, _ in try refusedResponses.check() }]
     if profile.hooks > 0 { options.hooks = Set(DownloadHook.allCases) }
     let engine = try DownloadEngine(
       store: store,

@@ -45,6 +45,8 @@ public final class Simulation {
   let rootChance: Chance
   /// Decides about foreign files between two processes only.
   let strangerChance: Chance
+  /// The responses that a check refuses.
+  let refusedResponses: RefusedResponses
   /// The number of overwritten files.
   var overwriteCount = 0
   var profile: Profile
@@ -120,6 +122,8 @@ public final class Simulation {
     hookChance = Chance(seed: seed ^ 10)
     rootChance = Chance(seed: seed ^ 11)
     strangerChance = Chance(seed: seed ^ 12)
+    refusedResponses = RefusedResponses(seed: seed ^ 13)
+    refusedResponses.choose()
     var profile = Profile(
       chance,
       later: Chance(seed: seed ^ 0x5EED),

@@ -76,6 +76,11 @@ extension DownloadRecord {
     partialWrittenAt = file?.modificationDate
   }
 
+  /// Notes the size that the publisher of the file requires, unless bytes are on disk.
+  mutating func requireSize(_ byteCount: Int64) {
+    if received == 0 { expected = byteCount }
+  }
+
   /// Uncounts all bytes on disk, because the server sends another entity from its first byte.
   package mutating func startEntity(
     total: Int64?,
