@@ -139,6 +139,37 @@ import Testing
     #expect(try fixture.add(url) { $0.isPaused = true }.record == known)
   }
 
+  @Test func `a known URL takes the type and the priority of a request that has them`() throws {
+    try fixture.add(url) { request in
+      request.type = "video"
+      request.priority = 3
+    }
+    let same = try fixture.add(url).record
+    #expect(same.type == "video" && same.priority == 3)
+    let other = try fixture.add(url) { request in
+      request.type = "film"
+      request.priority = 0
+    }
+    #expect(other.record.type == "film" && other.record.priority == 0 && !other.isNew)
+    #expect(try fixture.store.record(matching: url) == other.record)
+  }
+
+  @Test func `a known URL loses its rate limit only on request`() throws {
+    try fixture.add(url) { $0.bytesPerSecond = 5 }
+    #expect(try fixture.add(url).record.bytesPerSecond == 5)
+    #expect(try fixture.add(url) { $0.removesRateLimit = true }.record.bytesPerSecond == nil)
+  }
+
+  @Test(arguments: DownloadState.allCases)
+  func `a paused request for a known URL that keeps its state is noted`(
+    state: DownloadState
+  ) throws {
+    try fixture.add(url)
+    try fixture.change(url) { $0.state = state }
+    let isNoted = state != .paused && state != .completed
+    #expect(try fixture.add(url) { $0.isPaused = true }.note == (isNoted ? .pauseIgnored : nil))
+  }
+
   @Test(arguments: [DownloadState.paused, .failedPermanent, .failedRetryable])
   func `adding a paused or failed URL resumes it with its bytes and clears its failures`(
     state: DownloadState

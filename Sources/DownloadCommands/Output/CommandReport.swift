@@ -28,7 +28,10 @@ struct CommandReport {
       guard case .unknown(let error) = outcome.effect else { return nil }
       let hint =
         outcome.name == "all" ? "--all selects all downloads" : Advice.option(for: outcome.name)
-      return hint.map { "\(error.message); \($0)" } ?? error.message
+      guard error.code == .ambiguousID else {
+        return hint.map { "\(error.message); \($0)" } ?? error.message
+      }
+      return Advice.message(of: error)
     }
   }
 
@@ -45,6 +48,10 @@ extension RecordStore.Added {
     case .documentIgnored:
       "\(record.id): '\(name)' is known: its checksum and its mirrors are kept, because the document "
         + "does not state the same checksum"
+    case .pauseIgnored:
+      "\(record.id): '\(name)' is known and stays \(record.state.word(engineRuns: true)), because "
+        + "only new downloads are added paused"
+        + (record.state.isProceeding ? ": 'dlstore pause \(record.id)' pauses it" : "")
     case .fileDiffers:
       "\(record.id): the finished file '\(name)' was changed or has another checksum: it is "
         + "downloaded again"

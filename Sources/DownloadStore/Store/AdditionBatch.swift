@@ -143,7 +143,7 @@ struct AdditionBatch {
       state: request.isPaused ? .paused : .waiting,
       intent: request.isPaused ? .pause : .run,
       tags: request.tags,
-      priority: request.priority,
+      priority: request.priority ?? 0,
       received: 0,
       expected: nil,
       entityTag: nil,
@@ -304,6 +304,9 @@ struct AdditionBatch {
       addHeaders(of: request, to: record)
     }
     try addPieces(of: request, to: &record)
+    if let type = request.type { record.type = type }
+    if let priority = request.priority { record.priority = priority }
+    if request.removesRateLimit { record.bytesPerSecond = nil }
     if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections = request.connections { record.connections = connections }
     if let notBefore = request.notBefore { record.postpone(until: notBefore) }
@@ -320,6 +323,9 @@ struct AdditionBatch {
         record.expectedDigest = digest.text
       }
       if !request.isPaused { try record.apply(.addedAgain, at: store.now()) }
+    }
+    if request.isPaused, record.state != .paused, record.state != .completed {
+      note = note ?? .pauseIgnored
     }
     if record != known { record.updatedAt = store.now() }
     return (record, note)

@@ -28,12 +28,13 @@ public struct DownloadRequest: Sendable, Hashable {
   public var folder = ""
   /// The root's name.
   public var root = RootName.standard
-  /// The type, a label of the caller's choice; by default the file name's extension.
+  /// The type, a label of the caller's choice; by default the file name's extension, or the type of
+  /// a known download.
   public var type: String?
   /// The tags.
   public var tags: Set<String> = []
-  /// The priority; higher starts first.
-  public var priority: Int32 = 0
+  /// The priority; higher starts first; by default 0, or the priority of a known download.
+  public var priority: Int32?
   /// Other URLs of the same file, of which a download has at most the first 100.
   ///
   /// After a failure they are tried in order. A file that is downloaded over several connections
@@ -85,7 +86,11 @@ public struct DownloadRequest: Sendable, Hashable {
   /// The time before which the engine does not start the download; `nil` for any time.
   public var notBefore: Date?
   /// Whether to add the download paused.
+  ///
+  /// A known download keeps its state.
   public var isPaused = false
+  /// Whether a known download loses its rate limit.
+  package var removesRateLimit = false
   /// Whether a document lists the download, such as a Metalink document.
   ///
   /// A document does not change the digest of a known download. It adds mirrors only if it states the

@@ -26,6 +26,8 @@ extension RecordStore {
     package enum Note: Sendable, Hashable {
       /// The digest and the mirrors of a document were ignored.
       case documentIgnored
+      /// The request is a paused one, and the download keeps its state.
+      case pauseIgnored
       /// The finished file is not the one that the request requires, or was changed, and is
       /// downloaded again.
       case fileDiffers
@@ -40,8 +42,12 @@ extension RecordStore {
   /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
   /// cancelled download restarts. A completed download is unchanged while its file exists. It restarts
   /// if the file is missing, was changed, or does not have the requested digest; to find that out, the
-  /// file is read if the digest was not computed before, or if the file was changed. A new record reserves its file name in the same transaction.
-  /// If another record or a file has the name, ``DownloadRequest/collision`` decides.
+  /// file is read if the digest was not computed before, or if the file was changed. Of the request, a
+  /// known download takes the type, the tags, the priority, the mirrors, the digest, the header fields,
+  /// the limits and the earliest start; it keeps its name, its folder and its root.
+  ///
+  /// A new record reserves its file name in the same transaction. If another record or a file has the
+  /// name, ``DownloadRequest/collision`` decides.
   ///
   /// Works with and without an engine; the running one, in this or another process, starts the
   /// downloads. The transaction runs on a background thread, and is durable on return. To wait for
