@@ -54,9 +54,13 @@ struct QueueCountsTests: StoreSuite {
   @Test func `speeds are measured from the stored byte counts of running downloads`() throws {
     var speeds = ListSpeeds()
     let start = SuspendingClock.now
+    let date = Date(timeIntervalSince1970: 1_000)
     for second in 0...4 {
-      try change("http://h/3") { $0.received = Int64(second) * 10 }
-      speeds.note(try entries(), at: start + .seconds(second))
+      try change("http://h/3") { record in
+        record.received = Int64(second) * 10
+        record.updatedAt = date + Double(second)
+      }
+      speeds.note(try entries(), at: start + .seconds(second), date: date + Double(second))
     }
     #expect(speeds.values.count == 1)
     let speed = try #require(speeds.values.values.first)
@@ -66,8 +70,50 @@ struct QueueCountsTests: StoreSuite {
     #expect(summary.remainingBytes == Int64(90 + 90 + 60))
     // A download that has stopped has no speed.
     try change("http://h/3") { $0.state = .paused }
-    speeds.note(try entries(), at: start + .seconds(5))
-    #expect(speeds.values.isEmpty)
+    speeds.note(try entries(), at: start + .seconds(5), date: date + 5)
+    #expect(speeds.values.isEmpty && !speeds.hasRunning)
+  }
+
+  @Test(arguments: 0..<10)
+  func `a speed is unknown until it is right, whenever the list is read`(tenths: Int) throws {
+    var speeds = ListSpeeds()
+    let start = SuspendingClock.now
+    let date = Date(timeIntervalSince1970: 1_000)
+    // The engine stores a count each second; the list is read twice a second.
+    var known = 0
+    for read in 0..<20 {
+      let time = Double(read) / 2 + Double(tenths) / 10
+      let second = time.rounded(.down)
+      try change("http://h/3") { record in
+        record.received = Int64(second) * 1_000
+        record.updatedAt = date + second
+      }
+      speeds.note(try entries(), at: start + .seconds(time), date: date + time)
+      guard let speed = speeds.values.values.first else { continue }
+      known += 1
+      #expect((990...1_010).contains(speed), "\(time): \(speed)")
+    }
+    #expect(known >= 17 && speeds.hasRunning)
+    // Nothing has arrived for longer than the window.
+    speeds.note(try entries(), at: start + .seconds(30), date: date + 30)
+    #expect(speeds.values.values.first == 0)
+  }
+
+  @Test func `a download that the list does not show for a while keeps its speed`() throws {
+    var speeds = ListSpeeds()
+    let start = SuspendingClock.now
+    let date = Date(timeIntervalSince1970: 1_000)
+    for second in [0, 1, 2, 10] {
+      try change("http://h/3") { record in
+        record.received = Int64(second) * 1_000
+        record.updatedAt = date + Double(second)
+      }
+      speeds.note(try entries(), at: start + .seconds(second), date: date + Double(second))
+      // Another filter hides it.
+      if second == 2 { speeds.note([], at: start + .seconds(3), date: date + 3) }
+    }
+    let speed = try #require(speeds.values.values.first)
+    #expect((990...1_010).contains(speed))
   }
 
   private func entries() throws -> [DownloadEntry] {

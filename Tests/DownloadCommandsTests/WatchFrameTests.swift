@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
@@ -123,6 +124,50 @@ struct WatchFrameTests: StoreSuite {
     #expect(failed.contains("failed") && failed.contains("h refused"), "\(lines)")
   }
 
+  @Test func `a reason takes the place of the speed and the remaining time`() throws {
+    try change("http://h/run") { record in
+      record.expected = 300_000_000
+      record.received = 9_000_000
+    }
+    let lines = texts(try frame(), 62, 10)
+    let failed = try #require(lines.first { $0.contains(" fail") && $0.contains("refused") })
+    #expect(failed.contains("failed     h refused the connection"), "\(lines)")
+    let running = try #require(lines.first { $0.hasPrefix(">") })
+    #expect(running.contains("--   --  [          ]"), "\(lines)")
+    // Cells that follow are at the place of their title.
+    let title = try #require(lines[1].firstRange(of: "NAME")).lowerBound
+    let column = lines[1].distance(from: lines[1].startIndex, to: title)
+    #expect(failed.dropFirst(column).hasPrefix("fail") && running.dropFirst(column) == "run")
+  }
+
+  @Test func `columns are dropped in the order that the page says`() throws {
+    var order: [String] = []
+    var shown: Set<String> = []
+    for columns in stride(from: 200, through: 30, by: -1) {
+      let line = texts(try frame(), columns, 10)[1]
+      let titles = Set(line.split(separator: " ").map(String.init))
+      order += shown.subtracting(titles).sorted { $0 > $1 }
+      shown = titles
+    }
+    #expect(order == ["URL", "RECEIVED", "ID", "ETA", "SIZE", "DONE", "SPEED", "PROGRESS"])
+    #expect(
+      DocumentedPage("cli/look.md").text
+        .contains("URL, RECEIVED, ID, ETA, SIZE, DONE, SPEED, PROGRESS")
+    )
+  }
+
+  @Test func `an empty list says what to do`() throws {
+    var empty = try frame()
+    empty.entries = []
+    empty.count = 0
+    #expect(texts(empty, 60, 10)[1] == "No downloads: 'dlstore add URL' adds one.")
+    empty.isSelection = true
+    #expect(texts(empty, 80, 10)[1] == "No download matches the selection.")
+    empty.view.filter = .failed
+    #expect(texts(empty, 80, 10)[1] == "No download is failed: f shows others.")
+    #expect(texts(empty, 80, 10).last == WatchFrame.keys)
+  }
+
   @Test func `downloads that do not fit are counted`() throws {
     let first = texts(try frame(), 80, 7)
     #expect(first.contains("… and 3 more"), "\(first)")
@@ -141,6 +186,12 @@ struct WatchFrameTests: StoreSuite {
       WatchKey.keys(in: Array("\u{1B}[A\u{1B}OB\u{1B}[1;5Bx\u{1B}[3~q".utf8))
         == [.up, .down, .down, .quit]
     )
+    #expect(
+      WatchKey.keys(
+        in: Array("gG\u{1B}[5~\u{1B}[6~\u{1B}[H\u{1B}OF\u{1B}[1~\u{1B}[4~\u{1B}[15~".utf8)
+      )
+        == [.first, .last, .pageUp, .pageDown, .first, .last, .first, .last]
+    )
     #expect(WatchKey.keys(in: [0x1B]) == [] && WatchKey.keys(in: [0x1B, 0x5B]) == [])
     #expect(WatchKey.keys(in: [0xC3, 0xA4, 0x00]) == [])
   }
@@ -154,6 +205,10 @@ struct WatchFrameTests: StoreSuite {
     for _ in 0..<5 { _ = view.press(.down, ids) }
     #expect(view.selected == "c")
     #expect(view.press(.resume, ids) == .command(.resume(immediately: false), id: "c"))
+    #expect(view.press(.first, ids) == nil && view.selected == "a")
+    #expect(view.press(.pageDown, ids, page: 2) == nil && view.selected == "c")
+    #expect(view.press(.pageUp, ids, page: 5) == nil && view.selected == "a")
+    #expect(view.press(.last, ids) == nil && view.selected == "c")
     // The selected download has left the list.
     #expect(view.position(in: ["a", "b"]) == 0)
     #expect(view.press(.retry, ids) == .retry && view.press(.quit, ids) == .quit)

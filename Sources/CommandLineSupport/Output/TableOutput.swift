@@ -19,6 +19,8 @@ package struct TableOutput {
     package var hasEllipsis = true
     /// Columns with a lower number are dropped first, and of equal ones the rightmost.
     package var importance = 0
+    /// Whether a cell with a text also takes the place of the blank cells to its left.
+    package var takesBlankCells = false
     /// The color of a cell with a text; `nil` for the default one.
     package var color: (String) -> TerminalColor? = { _ in nil }
 
@@ -29,6 +31,7 @@ package struct TableOutput {
       minimumWidth: Int = 12,
       hasEllipsis: Bool = true,
       importance: Int = 0,
+      takesBlankCells: Bool = false,
       color: @escaping (String) -> TerminalColor? = { _ in nil }
     ) {
       self.title = title
@@ -36,6 +39,7 @@ package struct TableOutput {
       self.minimumWidth = minimumWidth
       self.hasEllipsis = hasEllipsis
       self.importance = importance
+      self.takesBlankCells = takesBlankCells
       self.color = color
     }
   }
@@ -103,6 +107,22 @@ package struct TableOutput {
     return line(row, places, style) { columns[$0].color(row[$0]) }
   }
 
+  /// Returns the places of a row, in which cells take the place of the blank ones to their left.
+  private func merged(_ places: [TableLayout.Place], _ cells: [String]) -> [TableLayout.Place] {
+    var merged: [TableLayout.Place] = []
+    for place in places {
+      var place = place
+      if columns[place.column].takesBlankCells, !cells[place.column].isEmpty {
+        while let last = merged.last, cells[last.column].isEmpty {
+          place.width += last.width + Self.gap
+          merged.removeLast()
+        }
+      }
+      merged.append(place)
+    }
+    return merged
+  }
+
   /// The width to reserve for a cell.
   ///
   /// Where the cursor can be moved to the next cell, that is the greatest possible width.
@@ -118,6 +138,7 @@ package struct TableOutput {
   ) -> String {
     var line = ""
     var position = 0
+    let places = style.width == nil ? places : merged(places, cells)
     for (index, place) in places.enumerated() {
       let column = columns[place.column]
       // A file or a pipe gets every cell in full.

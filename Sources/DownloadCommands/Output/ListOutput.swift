@@ -79,8 +79,8 @@ struct ListOutput {
   /// - Parameters:
   ///   - entries: The downloads in their order.
   ///   - speeds: The speeds of running downloads by their ids, in bytes per second. If given, the
-  ///     default table has columns for the progress bar or the reason of a failure, the speed and
-  ///     the remaining time.
+  ///     default table has columns for the progress bar, the speed and the remaining time, in whose
+  ///     place the reason of a failure may be.
   ///   - selected: The id of the download that is marked; `nil` for none.
   ///   - now: The current time.
   /// - Returns: A row per download.
@@ -117,15 +117,15 @@ struct ListOutput {
     _ now: Date
   ) -> TableOutput {
     let columns: [RecordColumn] = [.id, .state, .fraction, .received, .expected]
-    let importances = [2, 6, 4, 1, 3]
+    let importances = [2, 7, 4, 1, 3]
     var table = TableOutput(
       columns: zip(columns, importances).map { $0.tableColumn(importance: $1) }
     )
     table.columns += [
       .init(title: "SPEED", isAlignedRight: true, importance: 5),
       .init(title: "ETA", isAlignedRight: true, importance: 3),
-      .init(title: "PROGRESS", importance: 5),
-      RecordColumn.filename.tableColumn(), RecordColumn.url.tableColumn(),
+      .init(title: "PROGRESS", importance: 6, takesBlankCells: true),
+      RecordColumn.filename.tableColumn(importance: 8), RecordColumn.url.tableColumn(),
     ]
     table.hasHeader = hasHeader
     table.rows = entries.map { entry in
@@ -136,12 +136,16 @@ struct ListOutput {
       )
       let isRunning = entry.record.state == .running
       let remaining = isRunning ? estimate.remaining : nil
-      let cells = columns.map { $0.value(of: entry).tableText(showsBytes: showsBytes) }
+      let reason = isRunning ? "" : WatchFrame.reason(of: entry, now: now)
+      let cells = columns.map { column in
+        let value = column.value(of: entry)
+        // A reason takes the place of what is unknown.
+        return value == .missing && !reason.isEmpty ? "" : value.tableText(showsBytes: showsBytes)
+      }
       return cells + [
-        estimate.bytesPerSecond.map(Speed.text) ?? "",
-        remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "",
-        isRunning
-          ? ProgressBar.text(estimate.fraction, width: 12) : WatchFrame.reason(of: entry, now: now),
+        isRunning ? estimate.bytesPerSecond.map(Speed.text) ?? "--" : "",
+        isRunning ? remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "--" : "",
+        isRunning ? ProgressBar.text(estimate.fraction, width: 12) : reason,
         entry.record.filename, entry.displayURL,
       ]
     }
@@ -153,7 +157,7 @@ extension TableOutput {
   /// Returns the table with a first column that marks a download.
   fileprivate func marking(_ id: String, _ entries: [DownloadEntry]) -> TableOutput {
     var table = self
-    table.columns.insert(Column(title: "", minimumWidth: 1, importance: 8), at: 0)
+    table.columns.insert(Column(title: "", minimumWidth: 1, importance: 9), at: 0)
     for (index, entry) in entries.enumerated() {
       table.rows[index].insert(entry.record.id == id ? ">" : " ", at: 0)
     }

@@ -1,24 +1,62 @@
 internal import DownloadStore
+internal import Foundation
 
 /// The speeds of running downloads, measured from the byte counts of a list.
+///
+/// A count is as old as its record: an engine stores one about once a second. So the speed is measured
+/// between the times of two records, and is unknown until a second one is read.
 struct ListSpeeds: Sendable {
-  private var meters: [String: SpeedMeter] = [:]
-  /// The speeds in bytes per second, by record id.
-  private(set) var values: [String: Double] = [:]
+  /// The byte counts of a download.
+  private struct Counts: Sendable {
+    var meter = SpeedMeter()
+    /// The record's last change.
+    var updatedAt = Date.distantPast
+    /// The same time on the monotonic clock.
+    var moment: SuspendingClock.Instant
+  }
 
-  /// Whether a download was running at the last call of ``note(_:at:)``.
-  var hasRunning: Bool { !meters.isEmpty }
+  /// The time for which the counts of a download that the list does not show any more are kept, so
+  /// that a filter resets no speed.
+  private static let retention = Duration.seconds(60)
+
+  private var counts: [String: Counts] = [:]
+  /// The speeds in bytes per second, by record id; a download whose speed is unknown has none.
+  private(set) var values: [String: Double] = [:]
+  /// Whether a download was running at the last call of ``note(_:at:date:)``.
+  private(set) var hasRunning = false
 
   /// Adds the current byte counts.
-  mutating func note(_ entries: [DownloadEntry], at now: SuspendingClock.Instant) {
-    var running: [String: SpeedMeter] = [:]
-    for entry in entries where entry.record.state == .running {
-      var meter = meters[entry.record.id] ?? SpeedMeter()
-      meter.note(entry.record.received, at: now)
-      running[entry.record.id] = meter
+  ///
+  /// - Parameters:
+  ///   - entries: The downloads of the list.
+  ///   - now: The current time on the monotonic clock.
+  ///   - date: The current time of day, with which the times of records are compared.
+  mutating func note(
+    _ entries: [DownloadEntry],
+    at now: SuspendingClock.Instant,
+    date: Date = Date()
+  ) {
+    values = [:]
+    hasRunning = false
+    counts = counts.filter { $0.value.moment.duration(to: now) < Self.retention }
+    for record in entries.map(\.record) {
+      guard record.state == .running else {
+        counts[record.id] = nil
+        continue
+      }
+      hasRunning = true
+      let age = Duration.seconds(max(0, date.timeIntervalSince(record.updatedAt)))
+      var counted = counts[record.id] ?? Counts(moment: now)
+      if record.updatedAt != counted.updatedAt {
+        counted.updatedAt = record.updatedAt
+        counted.moment = now - age
+        counted.meter.note(record.received, at: counted.moment)
+      }
+      // Without a new count for long, nothing arrives.
+      let moment = age > SpeedMeter.window ? now : counted.moment
+      values[record.id] = counted.meter.bytesPerSecond(at: moment)
+      counts[record.id] = counted
     }
-    meters = running
-    values = running.compactMapValues { $0.bytesPerSecond(at: now) }
   }
 
   /// Returns the totals of the list.

@@ -18,6 +18,8 @@ struct WatchFrame {
   /// The rate limit of the store in bytes per second; `nil` if there is none.
   var limit: Int64?
   var view = WatchView()
+  /// Whether options or names of the command select downloads.
+  var isSelection = false
   /// Whether keys are read.
   var hasKeys = true
   /// What the last key has done; empty for nothing.
@@ -28,6 +30,13 @@ struct WatchFrame {
 
   /// The keys, the most important first.
   static let keys = "q quit  p pause  r resume  t retry failed  f filter  s sort  ↑↓ select"
+
+  /// What an empty list says.
+  private var emptyText: String {
+    if view.filter != .all { return "No download is \(view.filter.rawValue): f shows others." }
+    if isSelection { return "No download matches the selection." }
+    return "No downloads: 'dlstore add URL' adds one."
+  }
 
   /// The fewest lines of a terminal on which the keys are shown.
   private static let fewestLines = 6
@@ -42,16 +51,20 @@ struct WatchFrame {
     var style = style
     style.width = size.columns
     let showsKeys = size.lines >= Self.fewestLines
-    let fixed = 1 + (output.hasHeader ? 1 : 0) + (showsKeys ? 1 : 0)
-    let room = max(1, size.lines - fixed)
+    let room = room(in: size.lines)
     let isCut = count > room
-    let rows = isCut ? max(1, room - 1) : room
+    let rows = rows(in: size.lines)
     let position = view.position(in: entries.map(\.record.id))
     let start = max(0, min(position - rows + 1, entries.count - rows))
     let shown = Array(entries.dropFirst(start).prefix(rows))
     let selected = hasKeys && position < entries.count ? entries[position].record.id : nil
     let table = output.table(shown, speeds: speeds, selected: selected, now: now)
-    var lines = [heading(width: size.columns)] + table.lines(style)
+    var lines = [heading(width: size.columns)]
+    if entries.isEmpty {
+      lines.append(TerminalText.truncated(emptyText, to: size.columns))
+    } else {
+      lines += table.lines(style)
+    }
     if isCut, room > 1 {
       let more = count - shown.count
       let place = start > 0 ? "… \(start) above, \(more - start) below" : "… and \(more) more"
@@ -63,6 +76,18 @@ struct WatchFrame {
       showsKeys
         ? ScreenLine(TerminalText.truncated(TerminalText.safe(keys), to: size.columns)) : nil
     )
+  }
+
+  /// The number of lines for downloads, and for the number of those that do not fit.
+  private func room(in lines: Int) -> Int {
+    let fixed = 1 + (output.hasHeader ? 1 : 0) + (lines >= Self.fewestLines ? 1 : 0)
+    return max(1, lines - fixed)
+  }
+
+  /// Returns the number of downloads that a terminal shows.
+  func rows(in lines: Int) -> Int {
+    let room = room(in: lines)
+    return count > room ? max(1, room - 1) : room
   }
 
   /// The totals, and the engine, the limit, the filter and the order if there is room.

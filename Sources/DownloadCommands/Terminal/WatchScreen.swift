@@ -21,6 +21,8 @@ final class WatchScreen: Sendable {
     var message = ""
     var pace = WatchPace()
     var speeds = ListSpeeds()
+    /// The number of downloads on the screen.
+    var page = 1
     var isSuspended = false
     var isClosed = false
     var mode: TerminalKeys?
@@ -96,6 +98,7 @@ final class WatchScreen: Sendable {
       engine: state.engine,
       limit: state.limit,
       view: state.view,
+      isSelection: !list.selection.isEmpty,
       hasKeys: state.mode != nil,
       message: state.message,
       output: list.display.output
@@ -103,6 +106,7 @@ final class WatchScreen: Sendable {
     let style = TerminalStyle(of: terminal, color: list.display.color.color)
     let (lines, keys) = frame.lines(in: size, style)
     state.last = lines
+    state.page = frame.rows(in: size.lines)
     let bytes = state.screen.frame(lines + (keys.map { [$0] } ?? []), size: size)
     if !bytes.isEmpty { try output.write(bytes) }
   }
@@ -144,7 +148,11 @@ final class WatchScreen: Sendable {
     let action = state.withLock { state -> WatchView.Action? in
       guard !state.isSuspended, !state.isClosed else { return nil }
       state.message = ""
-      let action = state.view.press(key, state.content.entries.map(\.record.id))
+      let action = state.view.press(
+        key,
+        state.content.entries.map(\.record.id),
+        page: state.page
+      )
       if action == .read {
         state.commit = nil
         state.pace = WatchPace()

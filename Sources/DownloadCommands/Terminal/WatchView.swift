@@ -2,7 +2,7 @@ internal import DownloadStore
 
 /// A key of `list --watch`.
 enum WatchKey: Sendable, Hashable, CaseIterable {
-  case up, down, pause, resume, retry, sort, filter, quit
+  case up, down, pageUp, pageDown, first, last, pause, resume, retry, sort, filter, quit
 
   /// Finds the keys in what a terminal sent; others are ignored.
   static func keys(in bytes: [UInt8]) -> [WatchKey] {
@@ -16,14 +16,14 @@ enum WatchKey: Sendable, Hashable, CaseIterable {
         else { continue }
         rest.removeFirst()
         // Parameters precede the letter that ends a sequence.
-        while let next = rest.first, !(0x40...0x7E).contains(next) { rest.removeFirst() }
-        switch rest.popFirst() {
-        case UInt8(ascii: "A"): keys.append(.up)
-        case UInt8(ascii: "B"): keys.append(.down)
-        default: break
-        }
+        let parameters = rest.prefix { !(0x40...0x7E).contains($0) }
+        rest.removeFirst(parameters.count)
+        guard let last = rest.popFirst() else { continue }
+        if let key = key(ending: last, parameters) { keys.append(key) }
       case UInt8(ascii: "k"): keys.append(.up)
       case UInt8(ascii: "j"): keys.append(.down)
+      case UInt8(ascii: "g"): keys.append(.first)
+      case UInt8(ascii: "G"): keys.append(.last)
       case UInt8(ascii: "p"): keys.append(.pause)
       case UInt8(ascii: "r"): keys.append(.resume)
       case UInt8(ascii: "t"): keys.append(.retry)
@@ -34,6 +34,23 @@ enum WatchKey: Sendable, Hashable, CaseIterable {
       }
     }
     return keys
+  }
+
+  /// Returns the key of an escape sequence; `nil` for another one.
+  private static func key(ending last: UInt8, _ parameters: ArraySlice<UInt8>) -> WatchKey? {
+    switch (last, parameters.first) {
+    case (UInt8(ascii: "A"), _): .up
+    case (UInt8(ascii: "B"), _): .down
+    case (UInt8(ascii: "H"), _): .first
+    case (UInt8(ascii: "F"), _): .last
+    case (UInt8(ascii: "~"), UInt8(ascii: "1")?) where parameters.count == 1: .first
+    case (UInt8(ascii: "~"), UInt8(ascii: "7")?) where parameters.count == 1: .first
+    case (UInt8(ascii: "~"), UInt8(ascii: "4")?) where parameters.count == 1: .last
+    case (UInt8(ascii: "~"), UInt8(ascii: "8")?) where parameters.count == 1: .last
+    case (UInt8(ascii: "~"), UInt8(ascii: "5")?): .pageUp
+    case (UInt8(ascii: "~"), UInt8(ascii: "6")?): .pageDown
+    default: nil
+    }
   }
 }
 
@@ -108,25 +125,38 @@ struct WatchView: Sendable, Equatable {
   /// - Parameters:
   ///   - key: The key.
   ///   - ids: The ids of the downloads in the list.
+  ///   - page: The number of downloads on the screen.
   /// - Returns: What to do; `nil` if only the selection has changed.
-  mutating func press(_ key: WatchKey, _ ids: [String]) -> Action? {
+  mutating func press(_ key: WatchKey, _ ids: [String], page: Int = 10) -> Action? {
     let position = position(in: ids)
     switch key {
-    case .up, .down:
-      guard !ids.isEmpty else { return nil }
-      selected = ids[max(0, min(ids.count - 1, position + (key == .up ? -1 : 1)))]
-      return nil
+    case .up: select(position - 1, ids)
+    case .down: select(position + 1, ids)
+    case .pageUp: select(position - page, ids)
+    case .pageDown: select(position + page, ids)
+    case .first: select(0, ids)
+    case .last: select(ids.count - 1, ids)
     case .pause, .resume:
       guard ids.indices.contains(position) else { return nil }
       selected = ids[position]
       let command = key == .pause ? DownloadCommand.pause : .resume(immediately: false)
       return .command(command, id: ids[position])
     case .retry: return .retry
-    case .sort: order = Self.next(after: order)
-    case .filter: filter = Self.next(after: filter)
+    case .sort:
+      order = Self.next(after: order)
+      return .read
+    case .filter:
+      filter = Self.next(after: filter)
+      return .read
     case .quit: return .quit
     }
-    return .read
+    return nil
+  }
+
+  /// Selects the download at a position, or the nearest one.
+  private mutating func select(_ position: Int, _ ids: [String]) {
+    guard !ids.isEmpty else { return }
+    selected = ids[max(0, min(ids.count - 1, position))]
   }
 
   private static func next<Value: CaseIterable & Equatable>(after value: Value) -> Value {
