@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandTestSupport
 import Foundation
 import TestSupport
@@ -141,6 +142,44 @@ struct ArgumentMessageTests {
         == "dlstore: \(unknown): there is no setting 'max-concurent'. Did you mean "
         + "'max-concurrent'?\n"
     )
+  }
+
+  @Test func `a wrong value of an option with fixed words names the nearest one and lists all`()
+    async throws
+  {
+    for (words, said) in [
+      (["list", "--sort", "sise"], "size"), (["list", "--sort", "nmae:desc"], "name"),
+      (["list", "--columns", "nam"], "name"), (["list", "--columns", "id,stat"], "state"),
+      (["list", "--state", "done"], "completed"), (["purge", "--state", "runing"], "running"),
+      (["add", "http://h/x", "--if-exists", "skip"], "keep"),
+      (["add", "http://h/x", "--if-exists", "overwrite"], "replace"),
+      (["get", "http://h/x", "--preallocate", "falloc"], "full"),
+      (["list", "--format", "ndjson"], "jsonl"), (["list", "--color", "yes"], "always"),
+      (["list", "--color", "off"], "never"), (["run", "--transport", "url-session"], "urlsession"),
+      (["explain", "--stored", "paussed"], "paused"),
+    ] {
+      let result = await dlstore(words)
+      #expect(result.status == .usage)
+      let line = String(result.messages.prefix { $0 != "\u{FFFD}" })
+      #expect(line.hasSuffix(" Did you mean '\(said)'?"), "\(line)")
+      #expect(line.components(separatedBy: said).count > 2, "\(line) lists no values")
+    }
+  }
+
+  @Test func `fields and columns are named by the titles of the table, in any case`() throws {
+    #expect(ListOrder("size:desc") == ListOrder("expected:desc"))
+    #expect(ListOrder("NAME") == ListOrder("filename") && ListOrder("Name") != nil)
+    #expect(RecordColumn(named: "SIZE") == .expected && RecordColumn(named: "lasterror") != nil)
+    #expect(ListOrder("resume") == nil && ListOrder("size:up") == nil)
+    let list = try ListCommand.parse(["--columns", "ID,Name,DONE"])
+    #expect(list.display.columns == [.id, .filename, .fraction])
+  }
+
+  @Test func `the path of a file in the place of a URL gets a hint`() async throws {
+    let list = try folder.makeFile("urls.txt", "http://h/1\n")
+    let result = await dlstore("--store", folder.path("store"), "add", list)
+    #expect(result.status == .usage)
+    #expect(result.messages.contains("is a file: to download the URLs in it, use --input-file"))
   }
 
   @Test func `a line of a list that cannot be used is quoted, and others are added`() async throws {

@@ -76,7 +76,10 @@ struct FlagsTests {
     ("--wait=1", "does not wait"), ("--progress=bar", "--no-progress"), ("-OJ", "-o NAME"),
     ("-nd", "does not follow links"), ("--exec x", "--on-complete"), ("-#", "--no-progress"),
     ("--file-allocation none", "--preallocate"), ("--lowest-speed-limit 1K", "--lowest-speed"),
-    ("--no-overwrites", "--if-exists"), ("-X POST", "GET"), ("-r", "does not follow links"),
+    ("-N 4", "use --connections N"), ("-w 3", "does not wait"), ("-a x", "2>> FILE"),
+    ("-b", "in the background"), ("-c jar", "--cookie-file FILE"), ("-m", "does not follow links"),
+    ("-N", "--checksum-file SHA256SUMS"), ("--no-overwrites", "--if-exists"), ("-X POST", "GET"),
+    ("-r", "does not follow links"),
   ]
 
   @Test func `each option of another program that get does not have gets a hint`() {

@@ -53,6 +53,43 @@ struct ForeignWordsTests {
     #expect(await first("get", "http://h/x", "-x", "8").contains("use --connections N."))
   }
 
+  @Test func `an option of another command is named with its command`() async {
+    for (words, hint) in [
+      (["add", "http://h/x", "--output-folder", "f"], "use --folder FOLDER below"),
+      (
+        ["add", "http://h/x", "--max-concurrent", "3"],
+        "it is an option of 'dlstore get', 'dlstore run'"
+      ),
+      (["get", "http://h/x", "--sort", "size"], "it is an option of 'dlstore list' and"),
+      (["list", "--all"], "without a selection, all are shown."),
+      (["purge", "--all"], "--match '*' for all"),
+      (["list", "--columsn", "id"], "Did you mean '--columns'?"),
+    ] {
+      let result = await dlstore(words)
+      #expect(result.status == .usage && result.messages.contains(hint), "\(result.messages)")
+    }
+  }
+
+  @Test func `help for a word that is no command is an error`() async {
+    for words in [["help", "lst"], ["help", "root", "lst"]] {
+      let result = await dlstore(words)
+      #expect(result.status == .usage && result.output.isEmpty)
+      let name = words.dropFirst().joined(separator: " ")
+      let start = "dlstore: Error: There is no command '\(name)'. Did you mean 'list'?"
+      #expect(result.messages.hasPrefix(start), "\(result.messages)")
+    }
+  }
+
+  @Test func `an unknown command below another one shows the usage of that one`() async {
+    let result = await dlstore("root", "foo")
+    #expect(result.status == .usage)
+    #expect(
+      result.messages
+        == "dlstore: Error: There is no command 'root foo'.\u{FFFD}Usage: dlstore root <subcommand>"
+        + "\u{FFFD}  See 'dlstore root --help' for more information.\n"
+    )
+  }
+
   @Test func `only similar options are suggested`() async {
     let near = await first("get", "http://h/x", "--conections", "8")
     #expect(near.hasPrefix("Error: Unknown option '--conections'. Did you mean '--connections'?"))

@@ -17,7 +17,7 @@ func dlstore(_ arguments: String...) async -> CommandResult {
 func dlstore(_ arguments: [String]) async -> CommandResult {
   await CommandResult.of(DLStoreCommand.program) { output in
     do {
-      let command = try DLStoreCommand.parseAsRoot(arguments)
+      let command = try DLStoreCommand.command(of: arguments)
       return await DLStoreCommand.program.status(of: command)
     } catch {
       output.say(DLStoreCommand.text(ofParserError: error, arguments))

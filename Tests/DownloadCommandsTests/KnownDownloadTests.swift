@@ -47,6 +47,62 @@ struct KnownDownloadTests: StoreSuite {
 
   private static let wrong = "sha256:" + String(repeating: "0", count: 64)
 
+  @Test func `add applies the options to a known download, or says what it does not`() async throws
+  {
+    _ = await dlstore("--store", store, "add", url, "--limit-rate-per-download", "5K")
+    let again = await dlstore(
+      "--store",
+      store,
+      "add",
+      url,
+      "--paused",
+      "--priority",
+      "9",
+      "--type",
+      "u",
+      "--tag",
+      "a,b",
+      "--limit-rate-per-download",
+      "none"
+    )
+    let record = try record()
+    #expect(again.status == .done)
+    #expect(record.priority == 9 && record.type == "u" && record.tags == ["a", "b"])
+    #expect(record.bytesPerSecond == nil && record.state == .waiting)
+    #expect(
+      again.messages
+        == "dlstore: \(record.id): 'a' is known and stays waiting, because only new downloads are "
+        + "added paused: 'dlstore pause \(record.id)' pauses it\n"
+    )
+    _ = await dlstore("--store", store, "pause", record.id)
+    #expect(await dlstore("--store", store, "add", url, "--paused").messages == "")
+  }
+
+  @Test func `-o with the path of a folder is refused`() async throws {
+    let files = folder.path("files")
+    try FileManager.default.createDirectory(
+      atPath: files + "/sub/inner",
+      withIntermediateDirectories: true
+    )
+    func refused(_ result: CommandResult, _ path: String, _ output: String) {
+      #expect(result.status == .usage && result.output.isEmpty)
+      let text = "\(path) is a folder: write -o '\(output)/NAME'"
+      #expect(result.messages.contains(text), "\(result.messages)")
+    }
+    refused(await get("-o", "sub"), files + "/sub", "sub")
+    refused(await get("--folder", "sub", "-o", "inner"), files + "/sub/inner", "inner")
+    let path = files + "/sub"
+    refused(await dlstore("--store", store, "get", url, "-o", path), path, path)
+    refused(await dlstore("--store", store, "add", url, "-o", path), path, path)
+    try FileManager.default.createDirectory(
+      atPath: store + "/files/own",
+      withIntermediateDirectories: true
+    )
+    refused(await dlstore("--store", store, "add", url, "-o", "own"), store + "/files/own", "own")
+    #expect(server.requests.isEmpty)
+    #expect(throws: RecordStoreError.self) { try record() }
+  }
+
   @Test func `a finished file with the required checksum is complete`() async throws {
     #expect(await get().status == .done)
     for algorithm in [Digest.Algorithm.md5, .sha256] {

@@ -36,7 +36,8 @@ struct LimitCommandTests: StoreSuite {
     let changed = await limit("1000")
     #expect(
       changed.output
-        == "limit  2M -> 1000; the running engine (process \(getpid())) follows it\n"
+        == "limit  2M -> 1000; the running engine (process \(getpid())) follows it, but keeps a lower "
+        + "limit of its own (--limit-rate)\n"
     )
     withExtendedLifetime(lock) {}
     #expect(await limit("none").status == .done)

@@ -169,7 +169,7 @@ struct ListTests: StoreSuite {
     )
   }
 
-  @Test(arguments: ["nonsense", "", "id,,url", "Name"])
+  @Test(arguments: ["nonsense", "", "id,,url", "Nmae"])
   func `an error about an unknown column lists all columns`(columns: String) async {
     _ = await dlstore("--store", store, "add", "http://a/1")
     let result = await dlstore("--store", store, "list", "--columns", columns)

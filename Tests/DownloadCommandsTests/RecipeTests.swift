@@ -70,7 +70,7 @@
       for word in ["retry", "inspect", "--quiet", "--limit-rate", "localPath", "add'", "@tsv"] {
         #expect(texts.contains { $0.contains(word) }, "\(word)")
       }
-      #expect(Self.all.count == 9, "\(texts)")
+      #expect(Self.all.count == 10, "\(texts)")
     }
 
     @Test(arguments: all)
@@ -110,6 +110,8 @@
       case let text where text.contains("--on-complete"):
         let done = try String(contentsOfFile: folder.path("done.txt"), encoding: .utf8)
         #expect(done == "\(store)/files/new.bin\n")
+      case let text where text.contains("xargs -0"):
+        #expect(output == "10 \(store)/files/ok.bin\n")
       case let text where text.contains("-r .localPath"):
         #expect(output == "\(store)/files/ok.bin\n")
       case let text where text.contains("| add'"):

@@ -52,7 +52,9 @@ struct SelectionOptionsTests: StoreSuite {
     (["--host", "*.example"], [0, 1, 2, 3]), (["--host", "http://two.example/x"], [2, 3]),
     (["--host", "example"], []), (["--type", "txt"], [3]),
     (["--tag", "odd", "--host", "two.example"], [2]), (["a.iso", "d.txt"], [0, 3]),
-    (["--state", "failed", "--tag", "even"], []),
+    (["--state", "failed", "--tag", "even"], []), (["--tag", "odd,even"], []),
+    (["--host", "one.example:8080"], [1]), (["--host", "*.example:80"], [0, 2, 3]),
+    (["--host", "one.example:81"], []),
   ]
 
   @Test(arguments: Self.selections)
@@ -91,6 +93,52 @@ struct SelectionOptionsTests: StoreSuite {
     #expect(await run("set", "--state", "paused", "--priority", "1").status == .failed)
   }
 
+  @Test func `several tags are separated by commas, and none is empty`() async throws {
+    #expect(await run("set", "a.iso", "--tag", "x,y", "--untag", "odd,none").status == .done)
+    #expect(try record(urls[0]).tags == ["x", "y"])
+    #expect(try await listed(["--tag", "y,x"]) == [record(urls[0]).id])
+    #expect(await run("set", "--with-tag", "x,y", "--priority", "2").lines.count == 1)
+    for words in [
+      ["add", "http://h/x", "--tag", ""], ["list", "--tag", "a,"], ["set", "a.iso", "--untag", ""],
+      ["set", "--with-tag", "", "--priority", "1"], ["run", "--until-idle", "--tag", ","],
+    ] {
+      let result = await dlstore([words[0], "--store", store] + words.dropFirst())
+      #expect(result.status == .usage, "\(words)")
+      #expect(result.messages.contains("has an empty tag"), "\(result.messages)")
+    }
+  }
+
+  @Test func `the preview of a command that deletes has the files and their size`() async throws {
+    let record = try record(urls[1])
+    let layout = try RecordStore(at: store, access: .readOnly).roots().layout(of: record)
+    try FileManager.default.createDirectory(
+      atPath: layout.folderPath,
+      withIntermediateDirectories: true
+    )
+    try Data("12345".utf8).write(to: URL(filePath: layout.partialPath))
+    for verb in ["cancel", "remove"] {
+      let result = await run(verb, "b.iso", "c.iso", "--dry-run")
+      #expect(
+        result.lines.suffix(2) == ["file  5  \(layout.partialPath)", "to delete: 1 file, 5 bytes"]
+      )
+    }
+    try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    try change(urls[1]) { record in
+      record.state = .completed
+      record.fileIdentity = FileIdentity(ofFileAt: layout.finalPath)
+    }
+    for option in ["--with-file", "--with-files"] {
+      let removed = await run("remove", "b.iso", option, "--dry-run")
+      #expect(removed.lines.last == "to delete: 1 file, 5 bytes")
+      #expect(removed.output.contains("file  5  \(layout.finalPath)\n"))
+      let purged = await run("purge", "b.iso", option, "--dry-run")
+      #expect(purged.output.contains("file  5  \(layout.finalPath)\n"))
+    }
+    let kept = await run("remove", "b.iso", "--dry-run")
+    #expect(kept.lines.last == "to delete: 0 files, 0 bytes")
+    #expect(FileManager.default.fileExists(atPath: layout.finalPath))
+  }
+
   // MARK: Names
 
   @Test func `a unique file name names a download`() async throws {
@@ -100,6 +148,11 @@ struct SelectionOptionsTests: StoreSuite {
     let twice = await run("pause", "b.iso")
     #expect(twice.status == .failed)
     #expect(twice.messages.contains("several downloads have the file name 'b.iso'"))
+    for verb in ["pause", "inspect", "list", "set"] {
+      let words = verb == "set" ? ["--priority", "1"] : []
+      let result = await dlstore([verb, "--store", store, "b.iso"] + words)
+      #expect(result.messages.contains("; give the id, which 'dlstore list' shows"), "\(verb)")
+    }
   }
 
   @Test func `a short id prefix that is another download's file name is ambiguous`() async throws {
@@ -204,6 +257,10 @@ struct SelectionOptionsTests: StoreSuite {
       #expect(try record(server.url("/y")).state == .waiting)
       #expect(server.requests.map(\.target) == ["/x"])
       #expect(!run.messages.contains("/y"))
+      let none = ["run", "--until-idle", "--tag", "mine,none"]
+      let other = try DLStoreProcess(none, store: store, in: folder.path)
+      #expect(try await other.status() == 1)
+      #expect(other.messages == "dlstore: no download with --tag 'mine' --tag 'none' exists\n")
     }
   #endif
 

@@ -75,7 +75,7 @@ struct TwoProcessTests: ToolSuite {
       #expect(try record("/a").isHeld && record("/a").state == .waiting)
       #expect(try record("/b").state == .running)
       let inspected = try await dlstore("inspect", server.url("/a"))
-      #expect(inspected.output.contains("resume it to continue"))
+      #expect(inspected.output.contains("of another download stopped it"))
       fast("/a")
       #expect(try await dlstore("resume", server.url("/a")).status == 0)
       try await engine.message("completed \(folder.path("store/files/a"))")

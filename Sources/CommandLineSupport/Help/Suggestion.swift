@@ -6,7 +6,23 @@ package enum Suggestion {
     nearest(to: word, among: candidates).map { " Did you mean '\($0)'?" } ?? ""
   }
 
-  /// The most similar candidate; of several, the first.
+  /// The words that people write for another one, as other programs name it.
+  private static let synonyms: [String: Set<String>] = [
+    "done": ["completed"], "complete": ["completed"], "finished": ["completed"],
+    "error": ["failed", "fail"], "errored": ["failed"], "broken": ["failed"],
+    "active": ["running"], "downloading": ["running"], "started": ["running"],
+    "queued": ["waiting"], "pending": ["waiting"], "stopped": ["paused"], "held": ["waiting"],
+    "aborted": ["cancelled"], "deleted": ["cancelled"],
+    "skip": ["keep"], "ignore": ["keep"], "overwrite": ["replace"], "force": ["replace"],
+    "rename": ["number"], "refuse": ["fail"],
+    "yes": ["always"], "on": ["always"], "true": ["always"],
+    "no": ["never", "none"], "off": ["never", "none"], "false": ["never", "none"],
+    "prealloc": ["full"], "falloc": ["full"], "trunc": ["sparse"],
+    "ndjson": ["jsonl"], "text": ["table"], "nio": ["async-http-client"],
+    "foundation": ["urlsession"],
+  ]
+
+  /// The candidate that the word stands for, or else the most similar one; of several, the first.
   ///
   /// A candidate is similar if a third of its characters or fewer differ, but at least one may, or
   /// if it alone starts with the word.
@@ -14,6 +30,9 @@ package enum Suggestion {
     // Bounds the cost, which is the product of the lengths.
     guard !word.isEmpty, word.utf8.count <= 64 else { return nil }
     let word = word.lowercased()
+    if let meant = synonyms[word], let candidate = candidates.first(where: meant.contains) {
+      return candidate
+    }
     let distances = candidates.map { ($0, distance(word, $0.lowercased())) }
     let similar = distances.filter { $1 <= max(1, $0.count / 3) }.min { $0.1 < $1.1 }
     if let similar { return similar.0 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
+internal import DownloadSync
 
 /// `dlstore add`: stores downloads without starting them.
 struct AddCommand: AsyncParsableCommand {
@@ -50,6 +51,7 @@ struct AddCommand: AsyncParsableCommand {
     let path = location.resolved()
     if let partial {
       let store = try RecordStore(at: path)
+      try requireFileName(in: store)
       var requests = try source.nextBatch()
       transfer.apply(to: &requests)
       try setRoot(of: &requests, in: store)
@@ -65,6 +67,11 @@ struct AddCommand: AsyncParsableCommand {
     get throws { try what.place?.root.map { try Folder.made(at: $0) } }
   }
 
+  /// Refuses a path of `-o` that is a folder.
+  private func requireFileName(in store: RecordStore) throws {
+    try what.requireNoFolder(below: store.roots().path(of: RootName.standard))
+  }
+
   private func setRoot(of requests: inout [DownloadRequest], in store: RecordStore) throws {
     guard let root = try folder.map({ try store.root(at: $0) }) else { return }
     for index in requests.indices { requests[index].root = root }
@@ -76,6 +83,7 @@ struct AddCommand: AsyncParsableCommand {
     toStoreAt path: String
   ) throws -> BulkChange {
     let store = try RecordStore(at: path)
+    try requireFileName(in: store)
     var change = BulkChange()
     var place = AddedPlace()
     while case var requests = try source.nextBatch(), !requests.isEmpty {
@@ -91,7 +99,8 @@ struct AddCommand: AsyncParsableCommand {
       change.objectCount += added.count
       place.note(added.filter(\.isNew).map(\.record), try store.roots())
     }
-    if let message = place.message { Output.current.say(message) }
+    let engine = EngineLock.holder(storePath: path)
+    if let message = place.message(engine: engine) { Output.current.say(message) }
     return change
   }
 
@@ -135,11 +144,15 @@ struct AddedPlace: Sendable {
     }
   }
 
-  /// The sentence; `nil` if there is no new download.
-  var message: String? {
+  /// Returns the sentence; `nil` if there is no new download.
+  ///
+  /// - Parameter engine: The process of the running engine; `nil` if none runs.
+  /// - Returns: The sentence.
+  func message(engine: String?) -> String? {
     guard count > 0 else { return nil }
     let files = count == 1 ? "the file" : "\(count) files"
     let place = folder.map { $0.isEmpty ? "into \(root)" : "into \(root)/\($0)" } ?? "below \(root)"
-    return "'dlstore run' downloads \(files) \(place)"
+    let actor = engine.map { "the running engine (\($0))" } ?? "'dlstore run'"
+    return "\(actor) downloads \(files) \(place)"
   }
 }

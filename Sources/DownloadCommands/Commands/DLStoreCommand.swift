@@ -93,7 +93,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
         environment: ProcessInfo.processInfo.environment,
         readsFile: Worker.current == nil
       )
-      let command = try parseAsRoot(configuration.arguments)
+      let command = try command(of: configuration.arguments)
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
         if let command = command as? any EngineCommand, Worker.current == nil {
@@ -146,7 +146,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
   ///
   /// The parser suggests options, but neither commands nor values.
   static func text(ofParserError error: any Error, _ arguments: [String]) -> String {
-    let scan = scan(arguments)
+    let isHelp = arguments.first == "help"
+    let scan = scan(isHelp ? Array(arguments.dropFirst()) : arguments)
     if let word = scan.unknownCommand, scan.names.isEmpty {
       let names = scan.commandNames.filter { !ForeignWords.destructiveCommands.contains($0) }
       let hint =
@@ -156,7 +157,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
     }
     if let message = scan.unknownCommandMessage {
-      return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
+      return CommandLineText.redacted(usageMessage(message, scan), arguments)
     }
     let message = hinting(
       scan.suggesting(ParserMessage.plain(fullMessage(for: error))),
@@ -164,6 +165,26 @@ package struct DLStoreCommand: AsyncParsableCommand {
       arguments
     )
     return CommandLineText.redacted(message, arguments)
+  }
+
+  /// The message for a word that names no command below the commands of the scan.
+  private static func usageMessage(_ message: String, _ scan: CommandLineScan) -> String {
+    let name = (["dlstore"] + scan.names).joined(separator: " ")
+    return """
+      Error: \(message)
+      Usage: \(name) <subcommand>
+        See '\(name) --help' for more information.
+      """
+  }
+
+  /// Parses the arguments.
+  ///
+  /// - Throws: The parser's error; `ValidationError` if the words after `help` name no command.
+  static func command(of arguments: [String]) throws -> any ParsableCommand {
+    if arguments.first == "help", scan(Array(arguments.dropFirst())).unknownCommand != nil {
+      throw ValidationError("no such command")
+    }
+    return try parseAsRoot(arguments)
   }
 
   /// Replaces the parser's suggestion for an unknown option, which may be any other one, by a hint or
@@ -181,17 +202,41 @@ package struct DLStoreCommand: AsyncParsableCommand {
     let value = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
     let spellings = scan.arguments.flatMap(\.spellings).filter { $0.hasPrefix("--") }
     let hint =
-      ForeignWords.hint(
+      (ownHint(forOption: name, scan)
+      ?? ForeignWords.hint(
         forOption: name,
         value: value,
         isList: !spellings.contains("--json-events")
-      ).map { " \($0)." }
+      )).map { " \($0)." }
       ?? (name.hasPrefix("--") ? Suggestion.text(for: name, among: spellings) : "")
     let head = first[...end] + ":" + hint
     let text =
       hint.isEmpty
       ? String(first[...end]) : hint.hasPrefix(" Did") ? first[...end] + "." + hint : String(head)
     return ([text] + lines.dropFirst().map(String.init)).joined(separator: "\n")
+  }
+}
+
+extension DLStoreCommand {
+  /// Returns the hint for an option that other commands have; `nil` if none has it, or a similar one
+  /// of this command is likelier.
+  private static func ownHint(forOption name: String, _ scan: CommandLineScan) -> String? {
+    guard let command = scan.names.first, name.hasPrefix("--") else { return nil }
+    let selects = scan.arguments.contains { $0.spellings.contains("--match") }
+    switch (command, name) {
+    case ("add", "--output-folder"), ("add", "--dir"):
+      return "use --folder FOLDER below the folder for files, -o /PATH/NAME, or 'dlstore get'"
+    case ("list", "--all"): return "without a selection, all are shown"
+    case (_, "--all") where selects: return "--match '*' selects all downloads"
+    default: break
+    }
+    let commands = CommandInfo(of: Self.self).visibleCommands.filter { command in
+      command.visibleArguments.contains { !$0.isBuiltIn && $0.spellings.contains(name) }
+    }
+    .map { "'\($0.fullName)'" }
+    guard let last = commands.last else { return nil }
+    let names = commands.dropLast().prefix(3).joined(separator: ", ")
+    return "it is an option of " + (names.isEmpty ? last : "\(names) and \(last)")
   }
 }
 

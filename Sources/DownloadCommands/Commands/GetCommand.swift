@@ -70,6 +70,7 @@ struct GetCommand: EngineCommand {
     let givenFolder = what.place?.root ?? outputFolder
     let folder = try Folder.made(at: givenFolder ?? ".")
     try Folder.requireWritable(folder)
+    try what.requireNoFolder(below: folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     var urls: Set<String> = []
     var complete: Set<String> = []

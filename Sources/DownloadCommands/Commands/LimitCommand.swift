@@ -73,8 +73,9 @@ struct LimitCommand: AsyncParsableCommand {
     let engine = EngineLock.holder(storePath: store.path)
     try Output.current.report(
       "limit  \(change); "
-        + (engine.map { "the running engine (\($0)) follows it" } ?? "the next engine follows it")
-        + "\n"
+        + (engine.map {
+          "the running engine (\($0)) follows it, but keeps a lower limit of its own (--limit-rate)"
+        } ?? "the next engine follows it") + "\n"
     )
   }
 

@@ -34,7 +34,7 @@ struct ListCommand: AsyncParsableCommand {
     completion: .list(ListOrder.Field.allCases.map(\.rawValue)),
     transform: { text in
       guard let order = ListOrder(text) else {
-        let fields = ListOrder.Field.allCases.map(\.rawValue).joined(separator: " ")
+        let fields = ListOrder.names.joined(separator: " ")
         let suggestion = ListOrder.suggestion(for: text)
         throw ValidationError(
           "'\(text)' is not a sort order. The fields are: \(fields).\(suggestion)"

@@ -44,7 +44,10 @@ struct PurgeCommand: AsyncParsableCommand {
   @Flag(help: "Remove this store's partial files that have no record.")
   var orphans = false
 
-  @Flag(help: "Also delete the finished files.")
+  @Flag(
+    name: [.customLong("with-files"), .customLong("with-file")],
+    help: "Also delete the finished files."
+  )
   var withFiles = false
 
   @OptionGroup var confirmation: ConfirmationOptions
@@ -59,7 +62,7 @@ struct PurgeCommand: AsyncParsableCommand {
     guard namesRecords || orphans else {
       throw ValidationError(
         "Say what to remove: URLs, ids or file names, --state, --tag, --type, --match, --host, "
-          + "--older-than or --orphans."
+          + "--older-than or --orphans; --match '*' for all."
       )
     }
   }
@@ -115,26 +118,24 @@ struct PurgeCommand: AsyncParsableCommand {
         let word = record.state.word(engineRuns: engineRuns)
         try lines.append("record  \(record.id)  \(word)  \(Redaction.url(record.url))")
       }
-      for file in plan.files { try lines.append(Self.line(file)) }
+      for file in plan.files { try lines.append(PurgeReportText.line(file)) }
       for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }
     }
     let orphans =
       orphans ? try store.orphanPlan() : try store.purgePlan([], withFiles: false)
-    for file in orphans.files { try lines.append(Self.line(file)) }
+    for file in orphans.files { try lines.append(PurgeReportText.line(file)) }
     try lines.flush()
-    var total = Removal(recordCount: list.count, fileCount: list.fileCount)
+    var total = RemovedAmount(recordCount: list.count, fileCount: list.fileCount)
     total.byteCount = Int128(list.byteCount)
     total.add(orphans.files)
     try Output.current.line("to remove: \(total.text)")
     return (list, orphans)
   }
 
-  private static func line(_ file: PurgePlan.File) -> String { "file  \(file.size)  \(file.path)" }
-
   // MARK: The removal
 
   private struct Outcome {
-    var removed = Removal()
+    var removed = RemovedAmount()
     /// Whether records or files of the plan were kept.
     var isIncomplete = false
     /// The signal that stopped the removal.
@@ -164,25 +165,5 @@ struct PurgeCommand: AsyncParsableCommand {
     try Output.current.report("removed: \(outcome.removed.text)\n")
     outcome.signal = signals.first
     return outcome
-  }
-
-  /// An amount of records and files.
-  private struct Removal {
-    var recordCount = 0
-    var fileCount = 0
-    var byteCount: Int128 = 0
-
-    mutating func add(_ files: [PurgePlan.File]) {
-      fileCount += files.count
-      byteCount += files.reduce(0) { $0 + Int128($1.size) }
-    }
-
-    var text: String {
-      func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
-      }
-      return "\(count(recordCount, "record")), \(count(fileCount, "file")), "
-        + "\(Int64(clamping: byteCount)) bytes"
-    }
   }
 }

@@ -13,7 +13,7 @@ struct RunCommand: EngineCommand {
       Ctrl-C or SIGTERM stops it with exit code 0: the bytes on disk are kept, and the next run \
       resumes the downloads. A second signal exits immediately with 130 or 143. A missing store is \
       created. With --until-idle it is an error, and the exit code is 1 if a download failed \
-      permanently, and 130 or 143 after a signal.
+      permanently or no download has the tags of --tag, and 130 or 143 after a signal.
 
       EXAMPLES:
         dlstore run --max-concurrent 3 --limit-rate 2M
@@ -35,12 +35,16 @@ struct RunCommand: EngineCommand {
     name: .customLong("tag"),
     parsing: .singleValue,
     help: ArgumentHelp(
-      "Run only the downloads that have this tag at the start; needs --until-idle; given several "
-        + "times, those with all of the tags.",
-      valueName: "tag"
-    )
+      "Run only the downloads that have this tag at the start; needs --until-idle; of several, those "
+        + "with all of them.",
+      valueName: "tag[,tag]"
+    ),
+    transform: TagList.parse
   )
-  var tags: [String] = []
+  var tagLists: [[String]] = []
+
+  /// The tags of the downloads to run; empty for all downloads.
+  var tags: [String] { tagLists.flatMap(\.self) }
 
   func validate() throws {
     guard tags.isEmpty || untilIdle else {
@@ -101,13 +105,18 @@ struct RunCommand: EngineCommand {
   }
 
   /// The URLs of the downloads to run; `nil` for all.
+  ///
+  /// - Throws: ``CommandFailure`` with `failed` if no download has the tags; `StoreError`.
   private func scope(in store: RecordStore) throws -> Set<String>? {
     guard !tags.isEmpty else { return nil }
     let condition = condition
     let urls = try store.objects.read { tx in
       try tx.fetch(Query(condition)) { view in try view.url }
     }
-    if urls.isEmpty { Output.current.say("no download has the tag") }
+    guard !urls.isEmpty else {
+      let words = tags.map { "--tag '\($0)'" }.joined(separator: " ")
+      throw CommandFailure(.failed, "no download with \(words) exists")
+    }
     return Set(urls)
   }
 

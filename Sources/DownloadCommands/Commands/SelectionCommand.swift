@@ -34,7 +34,8 @@ extension SelectionCommand {
     let engineRuns = store.hasEngine
     var targets = targets.targets(engineRuns: engineRuns)
     guard !isPreview else {
-      return try report(store.preview(command, of: targets, among: states), store, engineRuns)
+      let outcomes = try store.preview(command, of: targets, among: states)
+      return try report(outcomes, store, engineRuns, files: files(of: outcomes, in: store))
     }
     if let confirmation, !confirmation.yes { targets = try confirmed(targets, in: store) }
     let outcomes = try store.apply(command, to: targets, among: states)
@@ -43,17 +44,40 @@ extension SelectionCommand {
     try report(outcomes, store, engineRuns)
   }
 
-  /// Prints the outcomes.
+  /// Returns the lines of the files that the command would delete, as those of `purge`; names the
+  /// files that it would keep.
+  private func files(of outcomes: [CommandOutcome], in store: RecordStore) throws -> String {
+    let withFiles: Bool
+    switch command {
+    case .cancel: withFiles = false
+    case .remove(let withFile): withFiles = withFile
+    case .pause, .resume, .restart: return ""
+    }
+    let urls = outcomes.filter(\.isDone).compactMap(\.record?.url)
+    guard !urls.isEmpty else { return "" }
+    let records = try store.objects.read { tx in
+      try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 }
+    }
+    let plan = try store.purgePlan(records, withFiles: withFiles)
+    for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }
+    var amount = RemovedAmount()
+    amount.add(plan.files)
+    let lines = plan.files.map { PurgeReportText.line($0) + "\n" }.joined()
+    return "\(lines)to delete: \(amount.fileText)\n"
+  }
+
+  /// Prints the outcomes, then the lines about files.
   ///
   /// - Throws: ``CommandFailure`` with `failed` if a name or the selection stands for no download.
   private func report(
     _ outcomes: [CommandOutcome],
     _ store: RecordStore,
-    _ engineRuns: Bool
+    _ engineRuns: Bool,
+    files: String = ""
   ) throws {
     let word = confirmation?.dryRun == true ? "would be \(verb)" : verb
     let report = CommandReport(verb: word, outcomes: outcomes, engineRuns: engineRuns)
-    try Output.current.report(report.text)
+    try Output.current.report(report.text + files)
     for problem in report.problems { Output.current.say(problem) }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
     guard outcomes.isEmpty, !targets.all else { return }

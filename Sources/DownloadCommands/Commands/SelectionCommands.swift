@@ -151,7 +151,10 @@ struct RemoveCommand: SelectionCommand {
   @OptionGroup var targets: RecordTargets
   @OptionGroup var asking: ConfirmationOptions
 
-  @Flag(help: "Also delete the finished files.")
+  @Flag(
+    name: [.customLong("with-file"), .customLong("with-files")],
+    help: "Also delete the finished files."
+  )
   var withFile = false
 
   var command: DownloadCommand { .remove(withFile: withFile) }

@@ -52,11 +52,12 @@ struct SetCommand: AsyncParsableCommand {
     name: .customLong("with-tag"),
     parsing: .singleValue,
     help: ArgumentHelp(
-      "Select downloads with this tag; given several times, with all of them.",
-      valueName: "tag"
-    )
+      "Select downloads with this tag; of several, with all of them.",
+      valueName: "tag[,tag]"
+    ),
+    transform: TagList.parse
   )
-  var selectedTags: [String] = []
+  var selectedTagLists: [[String]] = []
 
   @Option(help: ArgumentHelp("The file name.", valueName: "name"))
   var filename: String?
@@ -67,16 +68,18 @@ struct SetCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("tag"),
     parsing: .singleValue,
-    help: ArgumentHelp("A tag to add; repeatable.", valueName: "tag")
+    help: ArgumentHelp("A tag to add; repeatable.", valueName: "tag[,tag]"),
+    transform: TagList.parse
   )
-  var tags: [String] = []
+  var tagLists: [[String]] = []
 
   @Option(
     name: .customLong("untag"),
     parsing: .singleValue,
-    help: ArgumentHelp("A tag to remove; repeatable.", valueName: "tag")
+    help: ArgumentHelp("A tag to remove; repeatable.", valueName: "tag[,tag]"),
+    transform: TagList.parse
   )
-  var removedTags: [String] = []
+  var removedTagLists: [[String]] = []
 
   @Option(
     parsing: .unconditional,
@@ -121,6 +124,9 @@ struct SetCommand: AsyncParsableCommand {
 
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
+
+  /// The tags that a selected download has.
+  private var selectedTags: [String] { selectedTagLists.flatMap(\.self) }
 
   /// Whether an option selects downloads.
   private var isFiltered: Bool { !state.states.isEmpty || !url.isEmpty || !selectedTags.isEmpty }
@@ -215,7 +221,7 @@ struct SetCommand: AsyncParsableCommand {
     guard !names.isEmpty else { return }
     Output.current.say(
       "these header fields are not sent to another host, port or scheme: "
-        + "\(names.joined(separator: ", ")); to send them, run `dlstore add` with the new URL and "
+        + "\(names.joined(separator: ", ")); to send them, use 'dlstore add' with the new URL and "
         + "--header"
     )
   }
@@ -224,8 +230,8 @@ struct SetCommand: AsyncParsableCommand {
     var update = RecordUpdate()
     update.filename = filename
     update.type = type
-    update.addedTags = Set(tags)
-    update.removedTags = Set(removedTags)
+    update.addedTags = Set(tagLists.flatMap(\.self))
+    update.removedTags = Set(removedTagLists.flatMap(\.self))
     update.priority = priority
     update.bytesPerSecond = rateLimit.map(\.new)
     update.connections = connections.map(\.new)

@@ -22,6 +22,8 @@ enum ForeignWords {
     // curl's -x is a proxy, and aria2c's a number of connections.
     case ("-x", let value?): return Int(value) == nil ? "use --proxy URL" : "use --connections N"
     case ("-s", let value?) where Int(value) != nil: return "use --connections N"
+    case ("-N", let value?) where Int(value) != nil: return "use --connections N"
+    case ("-w", let value?) where value.first?.isNumber == true: return wait
     case ("-k", let value?) where value.first?.isNumber == true: return "use --min-split BYTES"
     case ("-k", _): return "name the certificate to trust with --ca-certificate FILE"
     case ("--json", _) where !isList: return "use --json-events"
@@ -113,7 +115,11 @@ enum ForeignWords {
       "--progress --progress-bar -#",
       "progress bars are shown on a terminal; --no-progress has none"
     ),
-    ("--wait", "dlstore does not wait between downloads; use --per-host N or --limit-rate BYTES"),
+    ("--wait --random-wait --sleep-interval", wait),
+    ("-a --append-output --output-file --log", "use 2>> FILE of the shell for the messages"),
+    ("--background", ShortOption.background),
+    ("--mirror-site --convert-links --page-requisites", ShortOption.links),
+    ("--concurrent-fragments", "use --connections N"),
     ("-J --remote-header-name --content-disposition", ShortOption.fileName),
     ("--create-dirs --remote-name-all", ShortOption.isDefault),
     ("--no-overwrites --auto-file-renaming", "use --if-exists number, fail, keep or replace"),
@@ -124,13 +130,16 @@ enum ForeignWords {
     ("--lowest-speed-limit --speed-limit", "use --lowest-speed BYTES"),
     ("--speed-time", "use --lowest-speed-time DURATION"),
     ("-X --request --data", "dlstore only sends GET requests"),
-    ("-r --recursive -np --no-parent -nd", "dlstore does not follow links; use --input-file FILE"),
+    ("-r --recursive -np --no-parent -nd", ShortOption.links),
     ("--range", "dlstore downloads whole files"),
     (
       "-K --http1.1 --http2 --compressed --no-proxy --save-cookies --cookie-jar",
       "dlstore has no such option"
     ),
   ]
+
+  private static let wait =
+    "dlstore does not wait between downloads; use --per-host N or --limit-rate BYTES"
 
   private static let commands = [
     "ps": "did you mean 'list'?", "info": "did you mean 'inspect'?",
@@ -144,6 +153,11 @@ enum ForeignWords {
     "update": "did you mean 'set'?", "edit": "did you mean 'set'?",
     "version": "did you mean '--version'?", "pull": "did you mean 'get'?",
     "logs": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
-    "daemon": "did you mean 'run'?",
+    "daemon": "did you mean 'run'?", "serve": "did you mean 'run'?",
+    "server": "did you mean 'run'?", "service": "did you mean 'run'?",
+    "queue": "did you mean 'add', or 'list --state waiting'?", "jobs": "did you mean 'list'?",
+    "unpause": "did you mean 'resume'?", "abort": "did you mean 'pause'?",
+    "kill": "did you mean 'pause'?", "describe": "did you mean 'inspect'?",
+    "check": "did you mean 'verify' (the store) or 'verify-file' (a file)?",
   ]
 }

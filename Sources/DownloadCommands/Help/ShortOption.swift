@@ -25,8 +25,20 @@ struct ShortOption: Sendable {
   /// The options in alphabetical order.
   static let all = [
     Self("-A", "user agent", "files of a recursion", "", .accepted("user agent")),
-    Self("-b", "cookies", "run in the background", "", .hint("use --cookie-file FILE")),
-    Self("-c", "cookie jar", "continue", "continue", .hint(always)),
+    Self(
+      "-b",
+      "cookies",
+      "run in the background",
+      "",
+      .hint("use --cookie-file FILE; \(background)")
+    ),
+    Self(
+      "-c",
+      "cookie jar",
+      "continue",
+      "continue",
+      .hint("\(always); cookies are read with --cookie-file FILE")
+    ),
     Self("-d", "data to send", "debug output", "folder", .hint(folder)),
     Self("-e", "referer", "a command of .wgetrc", "", .accepted("referer; only a URL")),
     Self(
@@ -61,7 +73,7 @@ struct ShortOption: Sendable {
       "attempts",
       .hint(
         "there is no limit of the total time; --timeout limits the time without data, "
-          + "--max-attempts the attempts"
+          + "--max-attempts the attempts; \(links)"
       )
     ),
     Self("-n", "read .netrc", "", "do not read .netrc", .hint("use --netrc or --no-netrc")),
@@ -116,7 +128,11 @@ struct ShortOption: Sendable {
   static let isDefault = "this is the default; no option is needed"
   static let login = "use --netrc, or --header 'Authorization: …'"
   static let fileName = "use -o NAME; the server's name is the default"
-  static let times = "dlstore does not compare or set the times of files"
+  static let times =
+    "dlstore does not compare or set the times of files; --checksum-file SHA256SUMS downloads those "
+    + "again that have changed"
+  static let background = "'dlstore add' and 'dlstore run' download in the background"
+  static let links = "dlstore does not follow links; use --input-file FILE"
   static let withoutDownload = "dlstore cannot ask a server without downloading"
 
   /// The table of docs/cli.md.

@@ -131,8 +131,11 @@ struct EngineLimits: ParsableArguments {
   /// - Throws: `ValidationError`.
   private static func preallocation(_ text: String) throws(ValidationError) -> Preallocation {
     guard let value = Preallocation(rawValue: text) else {
-      let names = Preallocation.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("'\(text)' is not one of \(names).")
+      let names = Preallocation.allCases.map(\.rawValue)
+      throw ValidationError(
+        "'\(text)' is not one of: \(names.joined(separator: ", "))."
+          + Suggestion.text(for: text, among: names)
+      )
     }
     return value
   }

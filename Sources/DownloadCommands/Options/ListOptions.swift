@@ -21,8 +21,11 @@ struct ListOptions: ParsableArguments {
       try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
         guard let column = RecordColumn(named: String(name)) else {
           let own = RecordColumn.allCases.map(\.rawValue)
-          let names = (own + RecordColumn.aliases.keys.sorted()).joined(separator: " ")
-          throw ValidationError("'\(name)' is not a column. The columns are: \(names)")
+          let names = own + RecordColumn.aliases.keys.sorted()
+          throw ValidationError(
+            "'\(name)' is not a column. The columns are: \(names.joined(separator: " "))."
+              + Suggestion.text(for: String(name), among: names)
+          )
         }
         return column
       }

@@ -23,19 +23,32 @@ struct ListOrder: Sendable, Equatable {
   /// Parses `FIELD`, `FIELD:asc` or `FIELD:desc`; `nil` for anything else.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard let name = parts.first, parts.count <= 2, let field = Field(rawValue: String(name)),
+    guard let name = parts.first, parts.count <= 2, let field = Self.field(named: String(name)),
       parts.count == 1 || parts[1] == "asc" || parts[1] == "desc"
     else { return nil }
     self.field = field
     isDescending = parts.last == "desc"
   }
 
+  /// The field of a name, which may also be the title of a column in the table.
+  private static func field(named name: String) -> Field? {
+    Field(rawValue: name) ?? RecordColumn(named: name).flatMap { Field(rawValue: $0.rawValue) }
+  }
+
+  /// The names of the fields, and the titles of columns that stand for one.
+  static var names: [String] {
+    let fields = Field.allCases.map(\.rawValue)
+    return fields
+      + RecordColumn.aliases.keys.sorted().filter {
+        !fields.contains($0) && field(named: $0) != nil
+      }
+  }
+
   /// The suggestion for a text that is no order.
   static func suggestion(for text: String) -> String {
     let field = String(text.prefix { $0 != ":" })
-    let fields = Field.allCases.map(\.rawValue)
-    return fields.contains(field)
-      ? " Did you mean '\(field):desc'?" : Suggestion.text(for: field, among: fields)
+    return self.field(named: field) != nil
+      ? " Did you mean '\(field):desc'?" : Suggestion.text(for: field, among: names)
   }
 
   /// Returns the downloads of a query in this order.

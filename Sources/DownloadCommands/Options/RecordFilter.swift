@@ -64,14 +64,18 @@ struct RecordFilter: ParsableArguments {
     name: .customLong("tag"),
     parsing: .singleValue,
     help: ArgumentHelp(
-      "Select downloads with this tag; given several times, with all of them.",
-      valueName: "tag"
-    )
+      "Select downloads with this tag; of several, with all of them.",
+      valueName: "tag[,tag]"
+    ),
+    transform: TagList.parse
   )
-  var tags: [String] = []
+  var tagLists: [[String]] = []
+
+  /// The tags that a selected download has.
+  var tags: [String] { tagLists.flatMap(\.self) }
 
   /// Whether no option was given.
-  var isEmpty: Bool { state.states.isEmpty && tags.isEmpty }
+  var isEmpty: Bool { state.states.isEmpty && tagLists.isEmpty }
 
   /// Returns the stored states that are selected; `nil` for all that are shown.
   func storedStates(engineRuns: Bool) -> [DownloadState]? {

@@ -43,18 +43,19 @@ struct RequestOptions: ParsableArguments {
   @Option(
     name: .customLong("tag"),
     parsing: .singleValue,
-    help: ArgumentHelp("A tag for the downloads; repeatable.", valueName: "tag")
+    help: ArgumentHelp("A tag for the downloads; repeatable.", valueName: "tag[,tag]"),
+    transform: TagList.parse
   )
-  var tags: [String] = []
+  var tagLists: [[String]] = []
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Higher starts first; from \(Int32.min) to \(Int32.max).",
+      "Higher starts first; from \(Int32.min) to \(Int32.max); default: 0.",
       valueName: "n"
     )
   )
-  var priority: Int32 = 0
+  var priority: Int32?
 
   @Option(
     name: .customLong("mirror"),
@@ -175,6 +176,21 @@ struct RequestOptions: ParsableArguments {
   /// Valid after ``validate()``.
   var place: OutputPath? { output.flatMap { try? OutputPath($0, below: folder) } }
 
+  /// Refuses a path of `-o` that is a folder, beside which the file would get a number.
+  ///
+  /// - Parameter root: The path of the folder for files.
+  /// - Throws: ``CommandFailure`` with `usage`.
+  func requireNoFolder(below root: String?) throws(CommandFailure) {
+    guard let place, let output, let root = place.root ?? root else { return }
+    let parts = [Folder.absolutePath(root), place.folder, place.name].filter { !$0.isEmpty }
+    let path = parts.joined(separator: "/")
+    guard (try? Folder.existing(at: path)) != nil else { return }
+    throw CommandFailure(
+      .usage,
+      "-o must end with a file name, and \(path) is a folder: write -o '\(output)/NAME'"
+    )
+  }
+
   /// The files that are read, each with its option.
   var files: [(option: String, path: String)] {
     let metalinkFile = metalink.flatMap { MetalinkSource.isURL($0) ? nil : $0 }
@@ -187,7 +203,7 @@ struct RequestOptions: ParsableArguments {
     var request = DownloadRequest(url: url)
     request.collision = ifExists
     request.folder = place?.folder ?? folder ?? ""
-    request.tags = Set(tags)
+    request.tags = Set(tagLists.flatMap(\.self))
     request.priority = priority
     request.type = type
     request.headers = try headers.map { try HeaderField(line: $0) }

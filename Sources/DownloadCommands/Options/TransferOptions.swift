@@ -39,6 +39,7 @@ struct TransferOptions: ParsableArguments {
     for index in requests.indices {
       if let bytesPerSecond {
         requests[index].bytesPerSecond = bytesPerSecond == 0 ? nil : bytesPerSecond
+        requests[index].removesRateLimit = bytesPerSecond == 0
       }
       if let connections { requests[index].connections = connections }
       if let notBefore { requests[index].notBefore = notBefore }

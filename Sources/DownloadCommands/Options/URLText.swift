@@ -41,13 +41,13 @@ enum URLText {
           + "the shell expands {1..3} and {a,b}"
       )
     }
-    guard let url = completed(text) else { return text }
-    guard !FileManager.default.fileExists(atPath: text) else {
+    guard text.contains("://") || !FileManager.default.fileExists(atPath: text) else {
       throw CommandFailure(
         .usage,
         "'\(text)' is a file: to download the URLs in it, use --input-file '\(text)'"
       )
     }
+    guard let url = completed(text) else { return text }
     if Worker.current?.isRestarted != true {
       Output.current.say("\(Redaction.argument(text)) is taken as \(Redaction.url(url))")
     }

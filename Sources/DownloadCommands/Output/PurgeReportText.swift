@@ -35,6 +35,9 @@ struct PurgeReportText {
     skippedRecords.map(message) + report.keptFiles.map(message)
   }
 
+  /// The line of a file that is to be deleted.
+  static func line(_ file: PurgePlan.File) -> String { "file  \(file.size)  \(file.path)" }
+
   /// The message for a file with the name of a finished one that is not the downloaded one.
   static func foreign(_ path: String) -> String {
     "kept \(TerminalText.safe(path)): it is not the downloaded file"
@@ -43,14 +46,14 @@ struct PurgeReportText {
   /// The message for a record whose partial file is locked by another process.
   static func partialInUse(_ found: Reconciliation) -> String {
     "another process is using \(found.layout.partialPath); \(found.record.id) is unchanged until the "
-      + "next run or `dlstore reconcile --apply`"
+      + "next run or 'dlstore reconcile --apply'"
   }
 
   /// The message for a record that is kept because its files cannot be deleted, or because their folder
   /// cannot be synced, so that a power cut may bring them back.
   static func undeleted(_ found: Reconciliation, _ failure: DownloadFailure) -> String {
     "kept the record \(found.record.id): its files are not deleted for certain (\(failure.message)); "
-      + "run `dlstore reconcile --apply` to retry"
+      + "'dlstore reconcile --apply' tries again"
   }
 
   /// The message for a record that a reconciliation left unchanged; `nil` for any other.

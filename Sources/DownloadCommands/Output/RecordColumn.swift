@@ -36,9 +36,13 @@ enum RecordColumn: String, CaseIterable, Sendable {
     "checksum": .checksumExpected,
   ]
 
-  /// Finds a column by its name or alias; `nil` for an unknown name.
+  /// Finds a column by its name or alias, in any case; `nil` for an unknown name.
   init?(named name: String) {
-    guard let column = RecordColumn(rawValue: name) ?? Self.aliases[name] else { return nil }
+    let key = name.lowercased()
+    guard
+      let column = Self.allCases.first(where: { $0.rawValue.lowercased() == key })
+        ?? Self.aliases.first(where: { $0.key.lowercased() == key })?.value
+    else { return nil }
     self = column
   }
 
