@@ -125,6 +125,32 @@ struct FlagsTests {
     }
   }
 
+  @Test(
+    arguments: [
+      (["get", "http://h/x", "-xhttp://p:1"], "-x: use --connections N, or --proxy URL."),
+      (["get", "-khq", "http://h/x"], "-k: "), (["list", "-xh"], "-x: "),
+    ]
+  )
+  func `an unknown short option with a value is an error, and no request for help`(
+    _ words: [String],
+    _ message: String
+  ) throws {
+    let option = try #require(DLStoreCommand.scan(words).unknownShortOption(in: words))
+    #expect(option == message.prefix(2))
+    let error = ValidationError("Unknown option '\(option)'")
+    let text = DLStoreCommand.text(ofParserError: error, words)
+    #expect(text.contains("Unknown option '\(option)': \(message.dropFirst(4))"), "\(text)")
+  }
+
+  @Test func `a known short option with a value is no unknown one`() {
+    for words in [
+      ["get", "-j2", "u"], ["get", "-qv", "u"], ["get", "-H", "-xh", "u"], ["get", "--", "-xh"],
+      ["get", "--priority", "-15", "u"], ["get", "-h"], ["get", "-vh"],
+    ] {
+      #expect(DLStoreCommand.scan(words).unknownShortOption(in: words) == nil, "\(words)")
+    }
+  }
+
   @Test func `values of wget's recursion are not taken for others`() {
     for words in ["-A *.bin", "-H http://h/y"] {
       #expect(throws: (any Error).self) { try get(words) }

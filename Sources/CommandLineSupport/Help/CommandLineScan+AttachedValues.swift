@@ -34,4 +34,29 @@ extension CommandLineScan {
     }
     return result
   }
+  /// Returns the unknown short option with which a word of several letters begins, such as `-x` of
+  /// `-xhttp://h:1`; `nil` if there is none.
+  ///
+  /// The parser takes the letters for several options, and one of them for `-h`.
+  ///
+  /// - Parameter words: The scanned words.
+  /// - Returns: The option with its dash.
+  package func unknownShortOption(in words: [String]) -> String? {
+    let known = Set(arguments.flatMap(\.spellings)).union(Self.requests)
+    let options = Set(arguments.filter { $0.kind == .option }.flatMap(\.spellings))
+    var rest = words.dropFirst(endOfName).prefix { $0 != "--" }
+    while let word = rest.popFirst() {
+      if options.contains(word) {
+        rest = rest.dropFirst()
+        continue
+      }
+      guard word.count > 2, word.hasPrefix("-"), !word.hasPrefix("--") else { continue }
+      let name = String(word.prefix(2))
+      guard name.last?.isLetter == true, !known.contains(name), !known.contains(word) else {
+        continue
+      }
+      return name
+    }
+    return nil
+  }
 }

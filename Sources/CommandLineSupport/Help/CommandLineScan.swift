@@ -19,7 +19,7 @@ package struct CommandLineScan {
   package private(set) var unknownCommand: String?
 
   /// The words by which a user asks for help or a script; the command is not run.
-  private static let requests: Set = [
+  static let requests: Set = [
     "-h", "-help", "--help", "--help-hidden", "--version", "help", "--experimental-dump-help",
     "--generate-completion-script",
   ]

@@ -82,7 +82,11 @@ package struct DLStoreCommand: AsyncParsableCommand {
     do {
       arguments = try CommandLineText.arguments()
       if CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments) {
-        arguments = scan(arguments).separatingValues(in: arguments)
+        let scan = scan(arguments)
+        if let option = scan.unknownShortOption(in: arguments) {
+          throw ValidationError("Unknown option '\(option)'")
+        }
+        arguments = scan.separatingValues(in: arguments)
       }
       if arguments == ["help", "--all"] {
         try Output.current.line(CommandOverview.text(of: CommandInfo(of: Self.self)))
