@@ -87,6 +87,13 @@
       )
     }
 
+    /// Reads the files that the settings name, and creates nothing.
+    ///
+    /// - Throws: `DownloadFailure` with `insecure` if a certificate or a key cannot be read.
+    package static func checkFiles(of connection: ConnectionSettings) throws {
+      _ = try TLSConfiguration.forClient(connection)
+    }
+
     private init(
       idleTimeout: Duration,
       connectionsPerHost: Int,

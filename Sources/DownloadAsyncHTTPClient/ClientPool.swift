@@ -133,6 +133,9 @@
     /// - Throws: `DownloadFailure` with `insecure` if a file cannot be read.
     static func forClient(_ settings: ConnectionSettings) throws -> Self {
       var tls = Self.secureClient
+      try requireReadable(
+        [settings.certificateAuthorities, settings.clientCertificate, settings.clientKey]
+      )
       if let file = settings.certificateAuthorities {
         // Read now, so that an unreadable file is reported at once and not by each connection.
         tls.trustRoots = .certificates(try Self.certificates(in: file))
@@ -155,6 +158,13 @@
         throw DownloadFailure(.insecure, "\(file) is not a readable PEM file with certificates")
       }
       return certificates
+    }
+
+    /// Throws the reason why the system cannot open one of the files: the libraries do not tell it.
+    private static func requireReadable(_ files: [String?]) throws {
+      for case let file? in files where access(file, R_OK) != 0 {
+        throw DownloadFailure(.insecure, "cannot read \(file): \(systemErrorText())")
+      }
     }
   }
 #endif

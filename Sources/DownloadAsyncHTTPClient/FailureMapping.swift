@@ -117,6 +117,7 @@
       // itself. As `insecure` the download would fail permanently; a retry may complete it.
       case .uncleanShutdown, .readInInvalidTLSState, .writeDuringTLSShutdown, .shutdownFailed:
         .connectionLost
+      case .handshakeFailed where TransferProblem.isClosedHandshake(error): .connectionLost
       case .handshakeFailed(let cause): meaning(of: cause)
       case .unableToValidateCertificate, .noCertificateToValidate, .cannotMatchULabel,
         .cannotFindPeerIP:

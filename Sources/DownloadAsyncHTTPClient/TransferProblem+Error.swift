@@ -45,8 +45,21 @@
 
     private static func closing(_ error: any Error) -> Self {
       if error is NoReply { return .noReply }
+      if isClosedHandshake(error) { return .noHandshake }
       let number = number(of: error)
       return number == ECONNRESET || number == EPIPE ? .reset : .closed
+    }
+
+    /// Whether the server closed the connection before the end of the TLS handshake.
+    static func isClosedHandshake(_ error: any Error) -> Bool {
+      guard let error = error as? NIOSSLError, case .handshakeFailed(let cause) = error else {
+        return false
+      }
+      return switch cause {
+      case .syscallError, .zeroReturn: true
+      case .sslError(let errors): errors.contains(.eofDuringHandshake)
+      default: false
+      }
     }
 
     private static func defect(_ error: any Error) -> ResponseDefect {

@@ -202,6 +202,7 @@ private let problemRules: [DownloadFailure.Code: [TextRule<TransferProblem>]] = 
     ),
   ],
   .connectionLost: [
+    TextRule(words: "OpenSSL SSL_connect", meaning: .noHandshake),
     TextRule(words: "reset by peer", meaning: .reset, isPrefix: false),
     TextRule(words: "Broken pipe", meaning: .reset, isPrefix: false),
   ],

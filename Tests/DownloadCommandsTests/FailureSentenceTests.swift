@@ -175,6 +175,54 @@ struct FailureSentenceTests {
     #expect(lines(result, "  x: ") == ["  x: \(name) refused the connection"])
   }
 
+  @Test func `an http server that is asked for https is named, with the URL to use`() async throws {
+    let url = server.url("/x").replacing("http://", with: "")
+    let result = try await get("https://\(url)", "--retry-wait", "1ms")
+    #expect(result.status == .failed)
+    #expect(
+      lines(result, "failed") == [
+        "failed x: 127.0.0.1 port \(server.port) closed the connection during the TLS handshake; it "
+          + "may not speak TLS (2 attempts); if it is an http server, use http://\(url)"
+      ]
+    )
+    let id = try record("https://\(url)").id
+    let inspected = await dlstore("--store", store, "inspect", id)
+    let advice = "use http://\(url): 'dlstore set \(id) --url URL' changes the URL"
+    #expect(inspected.output.contains("waits for a command: if it is an http server, \(advice)"))
+  }
+
+  @Test func `a redirect to a server that requires a login is named`() async throws {
+    let other = try FaultServer()
+    var resource = Resource(Self.body)
+    resource.redirect = Resource.Redirect(to: other.url("/y"))
+    server.route("/x", resource)
+    other.route("/y", Resource(Self.body, faults: .status(401), then: .repeatLast))
+    let result = try await get(server.url("/x"), "--header", "Authorization: Basic eDp5")
+    #expect(
+      lines(result, "failed") == [
+        "failed x: the server redirects to \(other.url("/y")), which requires a login (401 "
+          + "Unauthorized); the login for the first server is not sent there: use that URL with --netrc"
+      ]
+    )
+  }
+
+  @Test(arguments: [
+    ("Authorization: Basic eDp5", "login that was"), ("X-Token: y", "header fields that were"),
+  ])
+  func `a login that the server refuses is told apart from a missing one`(
+    _ header: String,
+    _ what: String
+  ) async throws {
+    server.route("/x", Resource(Self.body, faults: .status(401), then: .repeatLast))
+    let result = try await get(server.url("/x"), "--header", header)
+    #expect(
+      lines(result, "failed") == [
+        "failed x: the server refuses the \(what) sent (401 Unauthorized); add the URL again with the "
+          + "right login or header fields"
+      ]
+    )
+  }
+
   @Test func `attempts that the user asks for are made`() async throws {
     let closed = try ClosedPort()
     _ = try await get(closed.url("/x"), "--max-attempts", "3")
@@ -199,7 +247,9 @@ struct FailureSentenceTests {
     let refused = try await get(server.url("/x"), "--proxy", proxy)
     #expect(refused.status == .unreachable)
     let text = "the proxy 127.0.0.1 port \(closed.port) refused the connection"
-    #expect(lines(refused, "failed x: \(text)").first?.contains("check --proxy; ") == true)
+    #expect(
+      lines(refused, "failed x: \(text)").first?.contains("check --proxy, or http_proxy") == true
+    )
     let unknown = try await get(server.url("/x"), "--proxy", "http://no-proxy.invalid:3128")
     let line = lines(unknown, "failed x: there is no proxy no-proxy.invalid port 3128").first ?? ""
     #expect(line.contains("its host 'no-proxy.invalid' does not exist"))
@@ -216,15 +266,19 @@ struct FailureSentenceTests {
   }
 
   @Test(arguments: DownloadFailure.Code.allCases)
-  func `each code has advice in plain words`(_ code: DownloadFailure.Code) {
+  func `each code has advice in plain words`(_ code: DownloadFailure.Code) throws {
+    let record = try RecordStore(at: store).addNow([DownloadRequest(url: "https://h/x")])[0].record
     for detail in [nil] + DownloadFailure.Detail.allCases {
       let failure = DownloadFailure(code, "what happened", detail: detail)
-      let advice = FailureSentence.advice(for: failure, id: "0123")
-      #expect(advice.contains("'dlstore ") || advice.contains("--") || advice.contains("owner"))
+      let advice = FailureSentence.advice(for: failure, record)
+      #expect(
+        advice.contains("'dlstore ") || advice.contains("--") || advice.contains("owner")
+          || advice.contains("add the URL again")
+      )
       #expect(!advice.hasSuffix(".") && !advice.contains(code.rawValue + ","))
       #expect(advice.first?.isUppercase == false)
       // After `get` no engine runs that would carry out another command.
-      let repeated = FailureSentence.advice(for: failure, id: "0123", isRepeatable: true)
+      let repeated = FailureSentence.advice(for: failure, record, isRepeatable: true)
       #expect(!repeated.contains("resume") && !repeated.contains("restart"))
     }
   }

@@ -82,6 +82,17 @@ struct GetBesideEngineTests: ToolSuite {
     }
   }
 
+  @Test func `after Ctrl-C the downloads that have not ended are counted`() async throws {
+    _ = gated("/a")
+    server.route("/b", Resource(body))
+    let get = try start("get", server.url("/a"), server.url("/b"))
+    try await get.message("completed \(folder.path("b"))")
+    get.send(SIGINT)
+    #expect(try await get.status() == 130)
+    #expect(get.messages.contains("2 downloads: 1 completed ("), "\(get.messages)")
+    #expect(get.messages.contains("0 failed, 1 not finished ("), "\(get.messages)")
+  }
+
   @Test func `of two gets on one store one runs the downloads of both`() async throws {
     let gate = gated("/a")
     server.route("/b", Resource(body))

@@ -103,6 +103,80 @@ struct KnownDownloadTests: StoreSuite {
     #expect(throws: RecordStoreError.self) { try record() }
   }
 
+  @Test func `a finished file in another folder is named, with a way to download it again`()
+    async throws
+  {
+    #expect(await get().status == .done)
+    let here = await get()
+    #expect(here.messages.hasSuffix("already complete: \(file)\n"))
+    // Another folder is refused if it is given, and named if it is the current one.
+    let other = folder.path("other")
+    let id = try record().id
+    let refused = await dlstore("--store", store, "get", url, "--output-folder", other)
+    #expect(refused.status == .usage)
+    let advice = "'dlstore remove \(id)'"
+    #expect(refused.messages.contains("not below '\(other)': \(advice)"), "\(refused.messages)")
+    for options in [[], ["--folder", "."]] {
+      let result = try DLStoreProcess(["get", url] + options, store: store, in: other)
+      #expect(try await result.status() == 0)
+      #expect(
+        result.messages.contains("already complete: \(file); to download it into this folder")
+      )
+      #expect(result.messages.contains(advice))
+    }
+    // The advice works.
+    #expect(await dlstore("--store", store, "remove", id).status == .done)
+    #expect(await dlstore("--store", store, "get", url, "--output-folder", other).status == .done)
+    #expect(Self.body.matches(file: file) && Self.body.matches(file: "\(other)/a"))
+  }
+
+  @Test func `a mistyped URL does not keep the file name from the right one`() async throws {
+    let output = folder.path("files")
+    func get(_ url: String) async -> CommandResult {
+      await dlstore("--store", store, "get", url, "--output-folder", output, "--retry-wait", "1ms")
+    }
+    let wrong = "http://no-such-host.invalid/a"
+    #expect(await get(wrong).status == .unreachable)
+    let failed = try RecordStore(at: store, access: .readOnly).record(matching: wrong)
+    #expect(failed.filename == "a")
+    #expect(await get(url).status == .done)
+    #expect(try record().filename == "a" && Self.body.matches(file: file))
+    let later = try RecordStore(at: store, access: .readOnly).record(matching: wrong)
+    #expect(later.filename == "a (2)" && later.id == failed.id && later.state == failed.state)
+  }
+
+  @Test(arguments: ["waiting", "bytes", "chosen", "again"])
+  func `a download that may need its name keeps it`(_ reason: String) throws {
+    let other = "http://other.invalid/a"
+    let opened = try RecordStore(at: store)
+    var request = DownloadRequest(url: other)
+    if reason == "chosen" { request.filename = "a" }
+    _ = try opened.addNow([request])
+    try change(other) { record in
+      if reason != "waiting" { record.state = .failedPermanent }
+      if reason == "bytes" { record.received = 1 }
+    }
+    let added = try opened.addNow(
+      (reason == "again" ? [DownloadRequest(url: other)] : []) + [DownloadRequest(url: url)]
+    )
+    #expect(added.last?.record.filename == "a (2)")
+    #expect(try opened.record(matching: other).filename == "a")
+  }
+
+  @Test func `a batch gives the name of a failed download to one of its downloads`() throws {
+    let opened = try RecordStore(at: store)
+    let other = "http://other.invalid/a"
+    _ = try opened.addNow([DownloadRequest(url: other)])
+    try change(other) { $0.state = .failedPermanent }
+    let urls = ["http://h1/a", "http://h2/a", other]
+    let added = try opened.addNow(urls.map { DownloadRequest(url: $0) })
+    let names = Set(added.map(\.record.filename))
+    #expect(names == ["a", "a (2)", "a (3)"])
+    for entry in added {
+      #expect(try opened.record(matching: entry.record.url).filename == entry.record.filename)
+    }
+  }
+
   @Test func `a finished file with the required checksum is complete`() async throws {
     #expect(await get().status == .done)
     for algorithm in [Digest.Algorithm.md5, .sha256] {

@@ -193,6 +193,34 @@ struct ProxyTests {
 }
 
 #if AsyncHTTPClient
+  /// Options that name a file which is not there.
+  struct MissingFileTests {
+    @Test(
+      arguments: ["--ca-certificate", "--client-certificate", "--client-key"],
+      [
+        ["get", "http://h.invalid/x"], ["run", "--until-idle"],
+        ["verify-file", "--all", "--repair"],
+      ]
+    )
+    func `a missing certificate is a usage error, and nothing is stored`(
+      _ option: String,
+      _ command: [String]
+    ) async throws {
+      let folder = try TemporaryFolder()
+      let store = folder.path("store")
+      let missing = folder.path("none.pem")
+      var options = [option, missing]
+      if option == "--client-key" {
+        options += ["--client-certificate", try folder.makeFile("c.pem", "")]
+      }
+      let client = ["--transport", "async-http-client"]
+      let result = await dlstore(["--store", store] + command + options + client)
+      #expect(result.status == .usage, "\(result.messages)")
+      #expect(result.messages == "dlstore: cannot read \(missing): No such file or directory\n")
+      #expect(!FileManager.default.fileExists(atPath: store))
+    }
+  }
+
   /// Certificates from files, which only AsyncHTTPClient accepts on Linux.
   @Suite(
     .timeLimit(.minutes(10)),

@@ -58,6 +58,21 @@ struct RunReportTests {
     #expect(lines.last == "  … and 150 more")
   }
 
+  @Test func `downloads that have not ended are counted, with their missing bytes`() throws {
+    var report = RunReport(start: start)
+    #expect(report.lines(unfinished: (1, 5), at: start).isEmpty)
+    _ = try report.note(.failed(record("x"), DownloadFailure(.notFound, "gone")), at: start)
+    let lines = report.lines(unfinished: (3, 2_097_152), at: start + .seconds(2))
+    #expect(
+      lines == [
+        "4 downloads: 0 completed (0 B in 2 s), 1 failed, 3 not finished (2.0 MiB missing):",
+        "  x: gone",
+      ]
+    )
+    let unknown = report.lines(unfinished: (1, nil), at: start + .seconds(2))
+    #expect(unknown.first == "2 downloads: 0 completed (0 B in 2 s), 1 failed, 1 not finished:")
+  }
+
   @Test func `dropped bytes count as received again, and retries keep the first start`() throws {
     var report = RunReport(start: start)
     _ = try report.note(.started(record("a"), offset: 500), at: start)

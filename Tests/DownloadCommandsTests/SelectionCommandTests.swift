@@ -82,6 +82,33 @@ struct SelectionCommandTests: StoreSuite {
     #expect(none.status == .failed && none.messages.contains("'none'"))
   }
 
+  @Test(arguments: ["resume", "retry", "restart"])
+  func `a command that starts downloads says that no engine runs`(_ verb: String) async throws {
+    try change("http://a/1") { $0.state = verb == "resume" ? .paused : .failedPermanent }
+    let result = await run(verb, "http://a/1")
+    #expect(result.status == .done)
+    #expect(result.messages == "dlstore: no engine runs: 'dlstore run' continues it\n")
+    let again = await run(verb == "restart" ? "resume" : verb, "http://a/1")
+    #expect(again.messages.contains("no engine runs") == false, "nothing was changed")
+    #expect(await run("pause", "http://a/1").messages.isEmpty)
+  }
+
+  @Test func `a new link says that no engine runs, and other changes do not`() async throws {
+    try change("http://a/1") { $0.state = .failedPermanent }
+    #expect(await run("set", "http://a/1", "--priority", "3").messages.isEmpty)
+    let result = await run("set", "http://a/1", "--url", "http://a/new")
+    #expect(result.messages == "dlstore: no engine runs: 'dlstore run' continues it\n")
+  }
+
+  @Test func `with an engine nothing is said about running one`() throws {
+    let record = try record("http://a/1")
+    let done = CommandOutcome(name: record.url, effect: .done(record))
+    for engineRuns in [true, false] {
+      let report = CommandReport(verb: "resumed", outcomes: [done, done], engineRuns: engineRuns)
+      #expect(report.notice == (engineRuns ? nil : "no engine runs: 'dlstore run' continues them"))
+    }
+  }
+
   @Test func `resume --now is stored for the next engine`() async throws {
     let result = await run("resume", "--now", "http://a/3")
     #expect(result.status == .done && result.output.contains("starting"))

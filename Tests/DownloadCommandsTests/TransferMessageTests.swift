@@ -1,5 +1,6 @@
 import CommandTestSupport
 import DownloadStore
+import DownloadSync
 import FaultServer
 import Foundation
 import ObjectStore
@@ -78,6 +79,51 @@ struct TransferMessageTests {
     #expect(line.hasSuffix(" changed or the server states no version of it"))
   }
 
+  @Test func `a file with gaps continues with its missing bytes, and not from a byte`() throws {
+    let opened = try RecordStore(at: store)
+    var record = try opened.addNow([DownloadRequest(url: "http://h/x")])[0].record
+    record.expected = 100
+    record.entityTag = "\"1\""
+    record.received = 20
+    record.failedAttempts = 1
+    let ends = { (record: DownloadRecord) in
+      let line = EventLine()
+      let failure = DownloadFailure(.connectionLost, "lost")
+      let entry = DownloadEntry(record, try opened.roots())
+      let inspected = InspectionText.lines(of: entry, headers: [], revealsSecrets: false)
+      return [
+        line.text(for: .started(record, offset: 10)) ?? "",
+        line.text(for: .retrying(record, failure, wait: .seconds(1))) ?? "",
+        inspected.first { $0.hasPrefix("resume") } ?? "",
+      ]
+    }
+    let whole = try ends(record)
+    #expect(whole[0].hasSuffix("x from byte 10") && whole[1].hasSuffix("in 1 s, from byte 20"))
+    #expect(whole[2].hasSuffix("from byte 20, if the file is still \"1\""))
+    record.ranges = ByteRanges([0..<10, 50..<60]).encoded
+    let gaps = try ends(record)
+    #expect(gaps[0].hasSuffix("x with 20 bytes on disk"))
+    #expect(gaps[1].hasSuffix("in 1 s, with 20 bytes on disk"))
+    #expect(
+      gaps[2].hasSuffix(
+        "with the missing bytes: 20 bytes in 2 ranges are on disk, if the file is still \"1\""
+      )
+    )
+  }
+
+  @Test func `a running download is not described by what a stopped one would need`() throws {
+    let opened = try RecordStore(at: store)
+    var record = try opened.addNow([DownloadRequest(url: "http://h/x")])[0].record
+    record.state = .running
+    let next = { (engineRuns: Bool) in
+      let entry = DownloadEntry(record, try opened.roots(), engineRuns: engineRuns)
+      return InspectionText.lines(of: entry, headers: [], revealsSecrets: false)
+        .first { $0.hasPrefix("next") } ?? ""
+    }
+    #expect(try next(true).hasSuffix("  the engine downloads the rest"))
+    #expect(try !next(false).hasSuffix("  the engine downloads the rest"))
+  }
+
   @Test func `inspect says what happened, and what to do`() async throws {
     server.route("/x", Resource(body, faults: .status(404), then: .repeatLast))
     _ = await get(server.url("/x"))
@@ -90,7 +136,7 @@ struct TransferMessageTests {
     #expect(value("state") == "failed")
     #expect(
       value("next")
-        == "the engine does nothing; check the URL: 'dlstore set \(id) --url URL' corrects it"
+        == "waits for a command: check the URL: 'dlstore set \(id) --url URL' corrects it"
     )
     #expect(value("failed")?.contains("the server has no such file (404 Not Found)") == true)
     _ = await dlstore("--store", store, "add", "http://h.invalid/y")
@@ -98,7 +144,7 @@ struct TransferMessageTests {
     #expect(waiting.contains("state         waiting\n"), "\(waiting)")
     _ = await dlstore("--store", store, "pause", "y")
     let paused = await dlstore("--store", store, "inspect", "y").output
-    #expect(paused.contains("the engine does nothing; 'dlstore resume "), "\(paused)")
+    #expect(paused.contains("next          waits for 'dlstore resume "), "\(paused)")
   }
 
   @Test func `the wait that a server asks for is named and kept`() async throws {
@@ -175,6 +221,7 @@ struct TransferMessageTests {
       #expect(result.status == .inputOutput)
       let line = lines(result, "the disk with ").first ?? ""
       #expect(line.contains(disk.path) && line.contains("free some space"), "\(result.messages)")
+      #expect(line.contains(/; 1 unfinished download needs [0-9.]+ MiB more$/), "\(line)")
       #expect(line.components(separatedBy: "free ").count == 2)
       // The store on a full disk.
       let full = try #require(SmallDisk(kilobytes: 16))

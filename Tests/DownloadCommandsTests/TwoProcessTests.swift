@@ -43,7 +43,7 @@ struct TwoProcessTests: ToolSuite {
       try await engine.message("started a")
       try await waitUntil { try record("/a").received > 100_000 }
       #expect(try await dlstore("pause", server.url("/a")).status == 0)
-      try await engine.message("stopped ")
+      try await engine.message("stopped a: another command paused it")
       #expect(try record("/a").state == .paused)
       let kept = try record("/a").received
       fast("/a")
@@ -72,6 +72,10 @@ struct TwoProcessTests: ToolSuite {
       _ = try await dlstore("add", server.url("/c"))
       #expect(try await dlstore("resume", "--now", server.url("/c")).status == 0)
       try await engine.message("completed \(folder.path("store/files/c"))")
+      let resume = "'dlstore resume \(try record("/a").id)'"
+      try await engine.message(
+        "stopped a for another download ('resume --now'); \(resume) continues it"
+      )
       #expect(try record("/a").isHeld && record("/a").state == .waiting)
       #expect(try record("/b").state == .running)
       let inspected = try await dlstore("inspect", server.url("/a"))

@@ -98,6 +98,28 @@ struct VerifyFileCommandTests: StoreSuite {
     }
   }
 
+  @Test func `a file that cannot be repaired does not keep others from it`() async throws {
+    server.route("/b", Resource(Self.body))
+    try await get(server.url("/b"))
+    try overwrite(1_500_000)
+    let other = folder.path("files/b")
+    let handle = try FileHandle(forWritingTo: URL(filePath: other))
+    try handle.write(contentsOf: Data("damaged".utf8))
+    try handle.close()
+    // Nothing can be copied to a folder.
+    let opened = try RecordStore(at: store)
+    let layout = try opened.roots().layout(of: opened.record(matching: server.url("/a")))
+    try FileManager.default.createDirectory(
+      atPath: layout.partialPath,
+      withIntermediateDirectories: false
+    )
+    let result = await dlstore("--store", store, "verify-file", "--all", "--repair", "--quiet")
+    #expect(result.status == .damaged, "\(result.messages)")
+    #expect(result.messages.contains("not repaired: "), "\(result.messages)")
+    #expect(Self.body.matches(file: other))
+    #expect(!Self.body.matches(file: file))
+  }
+
   @Test func `a repair that fails makes the exit code 65, and the damaged file stays`() async throws
   {
     try await get()

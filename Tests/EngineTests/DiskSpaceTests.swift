@@ -99,6 +99,39 @@ struct DiskSpaceTests {
     #expect(reserved.withLock { $0 } == [3, 3])
   }
 
+  @Test func `a download that a full disk stops reports that it waits, and no other end`()
+    async throws
+  {
+    try fixture.add("b")
+    disk.set(0)
+    let faultInjector = EffectHook { effect in
+      guard case .reserve = effect else { return nil }
+      return ENOSPC
+    }
+    let engine = try engine(faultInjector, .full)
+    let events = engine.events()
+    try await fixture.running(engine) {
+      try await fixture.started(2)
+      let started = fixture.transport.started
+      let full = try #require(started.first { $0.request.url == fixture.url("a") })
+      let length = HeaderField(name: "Content-Length", value: "3")
+      #expect(full.sink.receive(ResponseHead(status: 200, fields: [length])) == .cancel)
+      full.sink.finish(.cancelled)
+      let other = try #require(started.first { $0.request.url == fixture.url("b") })
+      try await waitUntil("b is stopped") { fixture.transport.cancelled.count == 1 }
+      other.sink.finish(.cancelled)
+      try await fixture.reached(.waiting, "b")
+    }
+    let ends = await events.reduce(into: [String: String]()) { ends, event in
+      switch event {
+      case .waitingForDiskSpace(let record): ends[record.url] = "waits"
+      case .released(let url): ends[url] = "released"
+      default: break
+      }
+    }
+    #expect(ends == [fixture.url("a"): "waits", fixture.url("b"): "waits"])
+  }
+
   @Test func `a file larger than the free space leaves the disk to the others`() async throws {
     try fixture.add("b")
     disk.set(4 << 20)

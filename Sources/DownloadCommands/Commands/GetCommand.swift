@@ -65,6 +65,7 @@ struct GetCommand: EngineCommand {
   var readsInput: Bool { what.files.contains { $0.path == "-" } }
 
   func run() async throws {
+    try limits.client.checkFiles()
     if readsInput { SpooledInput.rewind() }
     var source = try await RequestSource(what, limits.client)
     let givenFolder = what.place?.root ?? outputFolder
@@ -186,7 +187,8 @@ struct GetCommand: EngineCommand {
       complete.insert(added.record.url)
       guard !display.quiet else { continue }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
-      Output.current.say("already complete: \(place)")
+      let advice = KnownPlace.elsewhere(added.record, folder, roots)
+      Output.current.say("already complete: \(place)\(advice)")
     }
     return complete
   }

@@ -55,6 +55,7 @@ struct RunCommand: EngineCommand {
   }
 
   func run() async throws {
+    try limits.client.checkFiles()
     let folder = try place.outputFolder.map { try Folder.made(at: $0) }
     // A mistyped path would create an empty store, and leave nothing to do.
     let path = untilIdle ? try location.existing() : location.resolved()

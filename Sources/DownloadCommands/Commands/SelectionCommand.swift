@@ -78,6 +78,9 @@ extension SelectionCommand {
     let word = confirmation?.dryRun == true ? "would be \(verb)" : verb
     let report = CommandReport(verb: word, outcomes: outcomes, engineRuns: engineRuns)
     try Output.current.report(report.text + files)
+    if confirmation?.dryRun != true, command.starts, let notice = report.notice {
+      Output.current.say(notice)
+    }
     for problem in report.problems { Output.current.say(problem) }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
     guard outcomes.isEmpty, !targets.all else { return }
@@ -170,6 +173,16 @@ extension SelectionCommand {
         // notified.
         try await Task.sleep(for: .milliseconds(10))
       }
+    }
+  }
+}
+
+extension DownloadCommand {
+  /// Whether an engine is to download something after the command.
+  fileprivate var starts: Bool {
+    switch self {
+    case .resume, .restart: true
+    default: false
     }
   }
 }

@@ -177,6 +177,7 @@ struct SetCommand: AsyncParsableCommand {
       engineRuns: store.hasEngine
     )
     try Output.current.report(report.text)
+    if newURL != nil, let notice = report.notice { Output.current.say(notice) }
   }
 
   /// Changes the downloads of several names or of options, each in a transaction of its own.

@@ -19,8 +19,8 @@ struct VerifyFileCommand: EngineCommand {
       has changed, the whole file is downloaded. A file that is not recognized as the downloaded one, \
       by a correct piece or by its inode and size, is not replaced.
 
-      The exit code is 65 if a file is damaged or missing and was not repaired, and 1 if nothing is \
-      known about the contents of a file.
+      The exit code is 65 if a file is damaged or missing and was not repaired, 74 if one cannot be \
+      read, and 1 if nothing is known about the contents of a file. All files are compared in any case.
 
       EXAMPLES:
         dlstore verify-file https://example.com/disk.img
@@ -46,6 +46,7 @@ struct VerifyFileCommand: EngineCommand {
   func validate() throws { try targets.requireAny() }
 
   func run() async throws {
+    if repair { try limits.client.checkFiles() }
     let store = try RecordStore(
       at: location.existing(),
       access: repair ? .create : .readOnly,
@@ -53,6 +54,7 @@ struct VerifyFileCommand: EngineCommand {
     )
     var findings: Set<FileCheck.Finding> = []
     var repaired: Set<String> = []
+    var isUnreadable = false
     for name in try names(in: store) {
       let record = try store.record(matching: name)
       guard record.state == .completed else {
@@ -66,7 +68,10 @@ struct VerifyFileCommand: EngineCommand {
         repaired.insert(record.url)
         continue
       }
-      let check = try store.checkFile(of: record)
+      guard let check = try check(record, in: store) else {
+        isUnreadable = true
+        continue
+      }
       try report(check)
       let isFaulty = check.finding == .damaged || check.finding == .missing
       if repair, isFaulty, try queue(check, in: store) {
@@ -77,6 +82,7 @@ struct VerifyFileCommand: EngineCommand {
     }
     if !repaired.isEmpty, try await !download(repaired, in: store) { findings.insert(.damaged) }
     if !findings.isDisjoint(with: [.damaged, .missing]) { throw CommandFailure(.damaged) }
+    if isUnreadable { throw CommandFailure(.inputOutput) }
     if findings.contains(.unknown) { throw CommandFailure(.failed) }
   }
 
@@ -135,13 +141,24 @@ struct VerifyFileCommand: EngineCommand {
     try Output.current.line(text)
   }
 
+  /// Compares a file; `nil` if it cannot be read, which is reported: the others can be.
+  private func check(_ record: DownloadRecord, in store: RecordStore) throws -> FileCheck? {
+    do {
+      return try store.checkFile(of: record)
+    } catch let error as RecordStoreError where error.code == .fileSystem {
+      Output.current.say(TerminalText.safe(error.message))
+      return nil
+    }
+  }
+
   /// Queues the download of what is damaged; returns false if the record or the file has changed
-  /// meanwhile, or if the file is not the downloaded one.
+  /// meanwhile, if the file is not the downloaded one, or if its good bytes cannot be copied, such as
+  /// on a full disk.
   private func queue(_ check: FileCheck, in store: RecordStore) throws -> Bool {
     do {
       return try store.repairFile(check) != nil
-    } catch let error as RecordStoreError where error.code == .nameTaken {
-      Output.current.say(TerminalText.safe(error.message))
+    } catch let error as RecordStoreError where [.nameTaken, .fileSystem].contains(error.code) {
+      Output.current.say("not repaired: \(TerminalText.safe(error.message))")
       return false
     }
   }

@@ -14,6 +14,13 @@ struct ClientOptions: ParsableArguments {
     try connection.validate(for: transport)
   }
 
+  /// Throws if a certificate or a key cannot be read.
+  ///
+  /// A command calls this before it stores anything: a usage error leaves nothing behind.
+  ///
+  /// - Throws: ``CommandFailure``.
+  func checkFiles() throws { try transport.checkFiles(of: connection) }
+
   /// Creates the transport.
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.

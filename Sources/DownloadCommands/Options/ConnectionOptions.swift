@@ -78,8 +78,8 @@ struct ConnectionOptions: ParsableArguments {
       for proxy in [proxies.http, proxies.https].compactMap({ $0 }) {
         guard proxy.kind != .https else {
           throw ValidationError(
-            "async-http-client does not support proxies over TLS: use \(proxy) with http://, or add "
-              + "--transport urlsession."
+            "async-http-client does not support proxies over TLS, such as \(proxy): give a URL that "
+              + "begins with http:// if the proxy accepts it, or add --transport urlsession."
           )
         }
         guard proxy.kind == .http || (proxy.user == nil && proxy.password == nil) else {

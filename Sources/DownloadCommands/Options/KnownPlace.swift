@@ -43,10 +43,29 @@ enum KnownPlace {
       return Conflict(
         url: request.url,
         message: "'\(Redaction.url(request.url))' is known as "
-          + "\(TerminalText.safe(place ?? record.filename)), not \(reason): change it with "
-          + "'dlstore set --filename', or remove the download and add it again"
+          + "\(TerminalText.safe(place ?? record.filename)), not \(reason): "
+          + advice(request, record)
       )
     }
+  }
+
+  /// What the user can do about a request with another place.
+  private static func advice(_ request: DownloadRequest, _ record: DownloadRecord) -> String {
+    let again =
+      "'dlstore remove \(record.id)' keeps a finished file, and the same command then "
+      + "downloads another one there"
+    guard let name = request.filename, request.folder.isEmpty else { return again }
+    return
+      "'dlstore set \(record.id) --filename \(TerminalText.safe(SafeFilename.sanitized(name)))' "
+      + "renames it where it is; \(again)"
+  }
+
+  /// Returns the end of the message that a known download is complete: what to do if its file is not
+  /// below the folder for files; empty if it is.
+  static func elsewhere(_ record: DownloadRecord, _ folder: String, _ roots: Roots) -> String {
+    guard let root = roots.path(of: record.root).map(real), root != folder else { return "" }
+    return "; to download it into this folder, too, run 'dlstore remove \(record.id)', which keeps "
+      + "that file, and repeat the command"
   }
 
   /// The path without symbolic links, as that of a folder that the user gives.

@@ -115,7 +115,10 @@ struct RequestDetails: ParsableArguments {
     let cookies = CookieFile(try text(ofFile: path))
     guard let line = cookies.invalidLines.first else { return cookies }
     guard !cookies.cookies.isEmpty else {
-      throw CommandFailure(.damaged, "\(path):\(line): not a cookie file in the Netscape format")
+      throw CommandFailure(
+        .damaged,
+        "\(path):\(line): not a cookie file in the Netscape format, whose seven fields are separated by tabs"
+      )
     }
     let count = cookies.invalidLines.count
     let times = count > 1 ? " (\(count) times)" : ""

@@ -229,7 +229,8 @@ extension HeaderField {
   init(line: String) throws {
     // The value may be a secret, so no message repeats it.
     guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-      throw CommandFailure(.usage, "a header field must have the form 'Name: value'")
+      let reason = line.hasPrefix("@") ? ", and is not read from a file" : ""
+      throw CommandFailure(.usage, "a header field must have the form 'Name: value'\(reason)")
     }
     let value = String(line[line.index(after: colon)...].trimmingBlanks)
     guard !line[colon...].hasPrefix("://") else {

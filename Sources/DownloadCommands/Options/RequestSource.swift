@@ -222,6 +222,8 @@ enum FileNameNotice {
   static func say(_ name: String, _ option: String) {
     let stored = SafeFilename.sanitized(name)
     guard !name.isEmpty, stored != name else { return }
-    Output.current.say("\(option): the file name is stored as '\(stored)'")
+    let reason =
+      name.hasPrefix(".") ? "a name that begins with a dot is hidden" : "the name is not a safe one"
+    Output.current.say("\(option): the file name is stored as '\(stored)', because \(reason)")
   }
 }

@@ -47,6 +47,20 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
+  /// Throws if a file that the connection needs cannot be read.
+  ///
+  /// - Throws: ``CommandFailure`` with `usage`; `ValidationError` for an invalid proxy.
+  func checkFiles(of connection: ConnectionOptions) throws {
+    guard self == .asyncHTTPClient else { return }
+    #if AsyncHTTPClient
+      do {
+        try AsyncHTTPClientTransport.checkFiles(of: try connection.settings())
+      } catch let failure as DownloadFailure {
+        throw CommandFailure(.usage, failure.message)
+      }
+    #endif
+  }
+
   /// Creates the transport; ``validate()`` must have succeeded.
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.

@@ -22,6 +22,18 @@ struct CommandReport {
     .joined()
   }
 
+  /// Says that nothing runs the downloads that may start now; `nil` if there are none, or an engine
+  /// runs.
+  var notice: String? {
+    let count = outcomes.filter { outcome in
+      guard case .done(let record) = outcome.effect else { return false }
+      return record.intent == .run && record.state.awaitsStart
+    }
+    .count
+    guard !engineRuns, count > 0 else { return nil }
+    return "no engine runs: 'dlstore run' continues \(count == 1 ? "it" : "them")"
+  }
+
   /// The errors of downloads that were not found.
   var problems: [String] {
     outcomes.compactMap { outcome in

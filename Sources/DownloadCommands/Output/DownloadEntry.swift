@@ -28,6 +28,9 @@ struct DownloadEntry: Sendable {
     self.engineRuns = engineRuns
   }
 
+  /// Whether an engine transfers the download now.
+  var isRunning: Bool { engineRuns && record.state == .running }
+
   /// The word for the state, as filters accept it.
   var state: String { record.state.word(engineRuns: engineRuns) }
 
@@ -145,5 +148,13 @@ enum QueuePositionText {
       .removed:
       return nil
     }
+  }
+}
+
+extension DownloadRecord {
+  /// Whether the bytes on disk are others than the first ones of the file.
+  var hasGaps: Bool {
+    let ranges = committed.ranges
+    return ranges.count > 1 || (ranges.first?.lowerBound ?? 0) > 0
   }
 }

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
+internal import ObjectStore
 
 /// An engine event as one line of text.
 struct EventLine {
@@ -10,6 +11,8 @@ struct EventLine {
   var isRepeatable = false
   /// Returns the path of a download's file, or its name.
   var place: @Sendable (DownloadRecord) -> String = { $0.filename }
+  /// Returns the current record of a URL; `nil` if there is none.
+  var current: @Sendable (String) -> DownloadRecord? = { _ in nil }
 
   /// The line; `nil` for an event that is not printed.
   ///
@@ -21,7 +24,7 @@ struct EventLine {
     switch event {
     case .started(let record, let offset):
       offset > 0
-        ? "started \(record.filename) from byte \(offset)"
+        ? "started \(record.filename) \(Self.place(record, offset))"
         : "started \(record.filename) (\(Redaction.url(record.url)))"
     case .rolledBack(let url, let bytes):
       bytes > 0
@@ -37,11 +40,29 @@ struct EventLine {
     case .waitingForDiskSpace(let record):
       "the disk is full: \(record.filename) waits for free space"
     case .released(let url):
-      "stopped \(Redaction.url(url)), for another command or another download"
+      released(url)
     case .interceptorFailed(let url, let failure):
       "interceptor \(failure.interceptor) failed for \(Redaction.url(url)): \(failure.message)"
     case .missed(let count):
       "\(count) messages were dropped"
+    }
+  }
+
+  /// Says why the engine has stopped a download, which its record shows.
+  private func released(_ url: String) -> String {
+    guard let record = current(url) else {
+      return "stopped \(Redaction.url(url)): another command removed it or changed its URL"
+    }
+    let name = "stopped \(record.filename)"
+    switch record.state {
+    case .paused: return "\(name): another command paused it"
+    case .cancelled: return "\(name): another command cancelled it"
+    case .removed: return "\(name): another command removed it"
+    case .waiting where record.isHeld:
+      return
+        "\(name) for another download ('resume --now'); 'dlstore resume \(record.id)' continues it"
+    case .waiting, .running, .failedRetryable, .failedPermanent, .finalizing, .completed:
+      return "\(name): another command restarted it or changed it"
     }
   }
 
@@ -61,11 +82,17 @@ struct EventLine {
     after wait: Duration
   ) -> String {
     let place =
-      record.received > 0 && record.hasProofAtSource ? ", from byte \(record.received)" : ""
+      record.received > 0 && record.hasProofAtSource
+      ? ", \(Self.place(record, record.received))" : ""
     let time = "in \(WaitText.text(wait))"
     // The attempts of a shortage are not counted.
     guard !failure.code.traits.contains(.shortage) else { return "next attempt \(time)\(place)" }
     return "\(attempt(record)) \(time)\(place)"
+  }
+
+  /// Returns where a transfer continues; of a file with gaps, how much is on disk.
+  private static func place(_ record: DownloadRecord, _ offset: Int64) -> String {
+    record.hasGaps ? "with \(record.received) bytes on disk" : "from byte \(offset)"
   }
 
   /// Returns which attempt follows the last one, such as `attempt 2 of 8`.
@@ -93,6 +120,21 @@ struct EventLine {
     guard let color else { return line }
     let word = line.prefix { $0 != " " }
     return color.applied(to: String(word)) + line.dropFirst(word.count)
+  }
+}
+
+extension EventLine {
+  /// Creates the lines about downloads of a store, which is read for some events.
+  init(of store: RecordStore, retry: RetryPolicy = RetryPolicy(), isRepeatable: Bool = false) {
+    self.retry = retry
+    self.isRepeatable = isRepeatable
+    place = { record in
+      let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
+      return entry?.localPath ?? record.filename
+    }
+    current = { url in
+      try? store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }
+    }
   }
 }
 

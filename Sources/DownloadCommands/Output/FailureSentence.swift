@@ -27,7 +27,7 @@ enum FailureSentence {
   ) -> String {
     let attempts = record.failedAttempts
     let count = attempts > 1 && failure.code.isRetryable ? " (\(attempts) attempts)" : ""
-    let advice = advice(for: failure, id: record.id, isRepeatable: isRepeatable)
+    let advice = advice(for: failure, record, isRepeatable: isRepeatable)
     return "\(reason(failure, record))\(count); \(advice)"
   }
 
@@ -35,21 +35,22 @@ enum FailureSentence {
   ///
   /// - Parameters:
   ///   - failure: The failure, after which the download is not tried again.
-  ///   - id: The id of the download.
+  ///   - record: The download.
   ///   - isRepeatable: Whether the same command tries again. After `get` no engine runs that would
   ///     carry out a `resume`.
   /// - Returns: The advice, without a full stop.
   static func advice(
     for failure: DownloadFailure,
-    id: String,
+    _ record: DownloadRecord,
     isRepeatable: Bool = false
   ) -> String {
+    let id = record.id
     let resume =
       isRepeatable ? "the same command tries again" : "'dlstore resume \(id)' tries again"
     let restart = isRepeatable ? "the same command" : "'dlstore restart \(id)'"
     let newURL = "'dlstore set \(id) --url URL'"
     if let detail = failure.detail {
-      return advice(for: detail, resume: resume, newURL: newURL)
+      return advice(for: detail, record, resume: resume, newURL: newURL, isRepeatable)
     }
     return switch failure.code {
     case .cannotFindHost: "check the spelling of the URL: \(newURL) corrects it"
@@ -77,15 +78,36 @@ enum FailureSentence {
 
   private static func advice(
     for detail: DownloadFailure.Detail,
+    _ record: DownloadRecord,
     resume: String,
-    newURL: String
+    newURL: String,
+    _ isRepeatable: Bool
   ) -> String {
     switch detail {
-    case .proxy: "check --proxy; \(resume)"
+    case .proxy: "check --proxy, or http_proxy and https_proxy in the environment; \(resume)"
     case .login: "add the URL again with --netrc or --header 'Authorization: …'"
+    case .loginRefused: "add the URL again with the right login or header fields"
+    case .redirectedLogin:
+      "the login for the first server is not sent there: use that URL with --netrc"
     case .proxyLogin: "give user and password in the URL of --proxy"
     case .untrustedIssuer: "if you trust it, name it with --ca-certificate FILE"
-    case .noTLS: "\(newURL) changes the URL"
+    case .noTLS: withoutTLS(record, newURL: newURL, isRepeatable)
     }
+  }
+
+  /// Returns the advice for a server that does not speak TLS.
+  private static func withoutTLS(
+    _ record: DownloadRecord,
+    newURL: String,
+    _ isRepeatable: Bool
+  ) -> String {
+    let url = record.attempts.last?.url ?? record.url
+    let set = "\(newURL) changes the URL"
+    // A mirror has no command of its own, and a URL with a secret is not shown.
+    guard url == record.url, url.hasPrefix("https:"), Redaction.url(url) == url else {
+      return "if it is an http server, \(set)"
+    }
+    let plain = "if it is an http server, use http\(url.dropFirst(5))"
+    return isRepeatable ? plain : "\(plain): \(set)"
   }
 }

@@ -47,7 +47,7 @@ enum InspectionText {
     if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }
     rows += history(of: entry, revealsSecrets)
     if let next = NextStep(of: entry) {
-      rows.append(("next", "the engine \(next.sentence)\(advice(for: record))"))
+      rows.append(("next", command(for: record) ?? step(of: entry, next)))
       if isVerbose { rows.append(("rules", "\(next.rule): \(next.action)")) }
     }
     rows.append(("turn", QueuePositionText.text(of: record, revealsSecrets: revealsSecrets) ?? ""))
@@ -67,11 +67,18 @@ enum InspectionText {
     }
   }
 
-  /// What the user can do about a download that is not tried again.
-  private static func advice(for record: DownloadRecord) -> String {
-    if record.state == .paused { return "; 'dlstore resume \(record.id)' continues it" }
-    guard record.state == .failedPermanent, let last = record.attempts.last else { return "" }
-    return "; \(FailureSentence.advice(for: last.failure, id: record.id))"
+  /// What the engine does next.
+  private static func step(of entry: DownloadEntry, _ next: NextStep) -> String {
+    entry.isRunning ? "the engine downloads the rest" : "the engine \(next.sentence)"
+  }
+
+  /// The command of the user for which a download waits; `nil` if it waits for none.
+  private static func command(for record: DownloadRecord) -> String? {
+    if record.state == .paused || record.state == .waiting && record.isHeld {
+      return "waits for 'dlstore resume \(record.id)'"
+    }
+    guard record.state == .failedPermanent, let last = record.attempts.last else { return nil }
+    return "waits for a command: \(FailureSentence.advice(for: last.failure, record))"
   }
 
   private static func progress(of entry: DownloadEntry) -> String {
@@ -96,7 +103,12 @@ enum InspectionText {
   private static func resume(of entry: DownloadEntry) -> String {
     if let data = entry.record.resumeData { return "resume data of \(data.count) bytes" }
     guard let resume = entry.resume else { return "" }
-    return "from byte \(resume.received), if the file is still \(resume.validator ?? "the same")"
+    let place =
+      entry.record.hasGaps
+      ? "with the missing bytes: \(resume.received) bytes in "
+        + "\(entry.record.committed.ranges.count) ranges are on disk"
+      : "from byte \(resume.received)"
+    return "\(place), if the file is still \(resume.validator ?? "the same")"
   }
 
   private static func resumeData(_ bytes: Data, _ revealsSecrets: Bool) -> [(String, String)] {

@@ -17,6 +17,7 @@ struct EngineSetup {
   let options: EngineOptions
   let transport: any RateLimitedTransport
   let display: ProgressDisplay
+  private let counts: QueueCounts
   /// The work beside the engine.
   let leading: LeaderWork
   private let hooks: HookRunner?
@@ -62,14 +63,13 @@ struct EngineSetup {
     if !display.quiet, let notice = limits.connectionNotice { Output.current.say(notice) }
     transport = try limits.makeTransport()
     rateFollower = limits.rateFollower
+    let counts = QueueCounts(store: store, scope: scope)
+    self.counts = counts
     self.display = ProgressDisplay(
       options: display,
       scope: scope,
-      counts: QueueCounts(store: store, scope: scope),
-      lines: EventLine(retry: options.retry, isRepeatable: isAwaited) { record in
-        let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
-        return entry?.localPath ?? record.filename
-      }
+      counts: counts,
+      lines: EventLine(of: store, retry: options.retry, isRepeatable: isAwaited)
     )
     let runner =
       commands.isEmpty ? nil : HookRunner(store: store, commands: commands, scope: scope)
@@ -134,9 +134,26 @@ struct EngineSetup {
     hooks?.finish()
     let failed = await failedHooks
     await supplier?.end()
-    let value = try result.get()
+    let value = try value(of: result)
     if let failure = await display.failure { throw failure }
     return (End(signal: signals.first, failedHooks: failed), value)
+  }
+
+  /// Returns the result of a run.
+  ///
+  /// - Throws: The error of the run; for a full disk with the number of bytes that are missing.
+  private func value<Value>(of result: Result<Value, any Error>) throws -> Value {
+    do {
+      return try result.get()
+    } catch let error as EngineError where error.code == .diskFull {
+      guard let left = counts.unfinished(), let bytes = left.bytes, bytes > 0 else { throw error }
+      let downloads =
+        left.count == 1 ? "1 unfinished download needs" : "\(left.count) unfinished downloads need"
+      throw CommandFailure(
+        error.exitStatus,
+        "\(error.message); \(downloads) \(ByteAmount.text(bytes)) more"
+      )
+    }
   }
 
   /// Runs hooks while this process has the engine lock, and returns how many failed too often.

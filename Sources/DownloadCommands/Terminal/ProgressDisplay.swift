@@ -208,7 +208,8 @@ actor ProgressDisplay {
     }
     screen?.close()
     guard !options.quiet else { return }
-    for line in report.lines() { output.say(line) }
+    let unfinished = counts?.unfinished() ?? (0, 0)
+    for line in report.lines(unfinished: unfinished) { output.say(line) }
   }
 
   private func write(_ value: JSONValue) {

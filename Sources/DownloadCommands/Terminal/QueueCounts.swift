@@ -38,13 +38,27 @@ struct QueueCounts {
   }
 
   private func read(from store: RecordStore) throws -> (count: Int, bytes: Int64?) {
-    let columns = DownloadRecord.columns
-    let isWaiting = columns.state.isIn(DownloadState.awaitingStart)
+    try read(DownloadState.awaitingStart, from: store)
+  }
+
+  /// Returns the number of downloads that have not ended and are not paused, and their missing bytes
+  /// as in ``read(at:)``; `nil` if the store cannot be read.
+  ///
+  /// It always reads the store: for the end of a run.
+  func unfinished() -> (count: Int, bytes: Int64?)? {
+    try? read(DownloadState.proceeding, from: store)
+  }
+
+  private func read(
+    _ states: [DownloadState],
+    from store: RecordStore
+  ) throws -> (count: Int, bytes: Int64?) {
+    let isWaiting = DownloadRecord.columns.state.isIn(states)
     return try store.objects.read { tx in
       let records: [DownloadRecord]
       if let scope, scope.count <= Self.maximumRead {
         records = try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
-          .filter { $0.state.awaitsStart }
+          .filter { states.contains($0.state) }
       } else {
         let count = try tx.count(Query(isWaiting))
         guard count <= Self.maximumRead else { return (count, nil) }

@@ -61,13 +61,27 @@ struct RunReport: Sendable {
     return nil
   }
 
-  /// Returns the lines at the end of a run; none if it has ended fewer than two downloads.
-  func lines(at now: ContinuousClock.Instant = .now) -> [String] {
-    guard completed + failed > 1 else { return [] }
+  /// Returns the lines at the end of a run; none if it had fewer than two downloads.
+  ///
+  /// - Parameters:
+  ///   - unfinished: The number of downloads that have not ended, and their missing bytes; `nil`
+  ///     bytes if a size is unknown.
+  ///   - now: The time.
+  /// - Returns: The counts, and the failures.
+  func lines(
+    unfinished: (count: Int, bytes: Int64?) = (0, 0),
+    at now: ContinuousClock.Instant = .now
+  ) -> [String] {
+    let count = completed + failed + unfinished.count
+    guard count > 1 else { return [] }
     let amount = TransferAmount(byteCount: byteCount, duration: start.duration(to: now))
     var head =
-      "\(completed + failed) downloads: \(completed) completed (\(ByteAmount.text(byteCount)) "
+      "\(count) downloads: \(completed) completed (\(ByteAmount.text(byteCount)) "
       + "\(amount.text.prefix { $0 != "(" }.trimmedEnd)), \(failed) failed"
+    if unfinished.count > 0 {
+      let bytes = unfinished.bytes.map { " (\(ByteAmount.text($0)) missing)" } ?? ""
+      head += ", \(unfinished.count) not finished\(bytes)"
+    }
     guard !failures.isEmpty else { return [head] }
     head += ":"
     let more = failed - failures.count

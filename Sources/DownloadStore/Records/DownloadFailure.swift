@@ -72,11 +72,16 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case proxy
     /// The server requires a login: 401.
     case login
+    /// The server refuses the login or the secret header fields that were sent: 401.
+    case loginRefused
+    /// The request was redirected to another origin, which requires a login: 401. Credentials for the
+    /// first one were not sent there.
+    case redirectedLogin
     /// The proxy requires a login: 407.
     case proxyLogin
     /// The issuer of the server's certificate is not trusted.
     case untrustedIssuer
-    /// The server answers an `https` request without TLS.
+    /// The server answers an `https` request without TLS, or closes the connection during the handshake.
     case noTLS
   }
 

@@ -369,7 +369,7 @@ package enum Redaction {
   }
 
   /// Whether ``field(_:)`` redacts a part of the field.
-  static func hides(_ field: HeaderField) -> Bool {
+  package static func hides(_ field: HeaderField) -> Bool {
     !HarmlessField.contains(field.name) || text(field.value) != field.value
   }
 }

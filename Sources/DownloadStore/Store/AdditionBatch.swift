@@ -33,6 +33,8 @@ struct AdditionBatch {
   private var destinations: Set<StoredText> = []
   /// The wanted destinations, which have been looked up in the store.
   private var examined: Set<StoredText> = []
+  /// The failed downloads without a byte that have wanted destinations; see ``releaseName(_:in:)``.
+  private var yielding: [StoredText: DownloadRecord] = [:]
   /// The last number that was given to each wanted destination.
   private var numbers: [StoredText: Int] = [:]
 
@@ -95,6 +97,7 @@ struct AdditionBatch {
     }
     try tx.forEach(DownloadRecord.where { $0.destination.isIn(examined.map(\.text)) }) { record in
       destinations.insert(StoredText(record.destination))
+      if record.yieldsName { yielding[StoredText(record.destination)] = record }
       return true
     }
   }
@@ -183,6 +186,7 @@ struct AdditionBatch {
     let wanted = StoredText(record.destination)
     let number = numbers[wanted]
     let isNumbered = request.collision == .number
+    if number == nil { try releaseName(wanted, in: tx) }
     if number == nil, try isFree(record, treatingUnknownAsFree: isNumbered, in: tx) { return }
     guard !isNumbered else {
       numbers[wanted] = try store.number(&record, after: number ?? 1) { [self] in
@@ -216,6 +220,28 @@ struct AdditionBatch {
       )
     }
     try record.apply(.fileAdopted(fileIdentity), at: record.createdAt)
+  }
+
+  /// Gives another number to the failed download that has a wanted name, if there is one.
+  ///
+  /// A mistyped URL would keep the name from the right one. Nothing depends on the name: the download
+  /// has no byte, and its partial file is named after its id. A download whose URL is added again in
+  /// this batch keeps its name.
+  private mutating func releaseName(
+    _ wanted: StoredText,
+    in tx: borrowing StoreTransaction
+  ) throws {
+    guard var failed = yielding.removeValue(forKey: wanted),
+      positions[StoredText(failed.url)] == nil, try !store.isOccupied(failed, roots)
+    else { return }
+    _ = try store.number(&failed, after: 1) { [self] in
+      try isFree($0, treatingUnknownAsFree: true, in: tx)
+    }
+    failed.updatedAt = store.now()
+    destinations.remove(wanted)
+    positions[StoredText(failed.url)] = entries.count
+    destinations.insert(StoredText(failed.destination))
+    entries.append(Entry(record: failed, isStored: true, isChanged: true))
   }
 
   /// Whether no file, no record of the store and no entry has the record's destination.
@@ -394,5 +420,14 @@ struct AdditionBatch {
     if let digest { record.expectedDigest = digest.text }
     record.confirmFile(identity, required)
     return nil
+  }
+}
+
+extension DownloadRecord {
+  /// Whether a new download may take the file name: the user did not choose it, the download has
+  /// failed permanently, and it has no byte and no file.
+  fileprivate var yieldsName: Bool {
+    state == .failedPermanent && intent == .run && received == 0 && !isNameGiven
+      && resumeData == nil && fileIdentity == nil && replacedFileIdentity == nil
   }
 }

@@ -95,7 +95,7 @@ extension DownloadEngine {
       )
     case .keep, .redoRename, .complete, .delete:
       active.remove(url)
-      if download.isEnding { dispatcher.emit(.released(url: url), of: download.record.id) }
+      if download.isEnding { reportEnd(of: download, record) }
       try await execute(
         [found],
         resumeData: download.transfer.resumeData
@@ -103,10 +103,26 @@ extension DownloadEngine {
     }
   }
 
+  /// Reports the end of a transfer that the engine has ended.
+  private func reportEnd(of download: ActiveTransfer, _ record: DownloadRecord) {
+    // Another download met the full disk, and this one waits with it.
+    let isDiskFull =
+      record.state == .waiting && !record.isHeld && queue.isFull(download.candidate.volume)
+    dispatcher.emit(
+      isDiskFull ? .waitingForDiskSpace(record) : .released(url: record.url),
+      of: download.record.id
+    )
+  }
+
   /// Handles a failed attempt.
   private func fail(_ download: ActiveTransfer, _ result: TransferResult) async throws {
     guard var failure = result.failure else { return }
     active.remove(download.record.url)
+    failure = failure.explainingLogin(
+      download.transfer.head,
+      source: download.record.source,
+      headers: download.headers
+    )
     if result.dropsBytes, download.transfer.damage != nil, download.hasMixedServers {
       trust.limit(download.record.id, to: .equalValidators)
     }

@@ -26,15 +26,14 @@ public enum DownloadEvent: Sendable, Hashable {
   case retrying(DownloadRecord, DownloadFailure, wait: Duration)
   /// The download failed permanently.
   case failed(DownloadRecord, DownloadFailure)
-  /// The disk is full.
+  /// The disk is full: a write of the download failed, or one of another download to the same volume.
   ///
   /// A waiting download continues when there is free space; a paused one stays paused.
   case waitingForDiskSpace(DownloadRecord)
   /// The engine has ended the transfer of the download, or taken the download off its queue.
   ///
-  /// The user paused, cancelled, removed or restarted it, or replaced its URL; another download
-  /// preempted it; or another download met a full disk on the same volume. After a restart, a new
-  /// URL or a full disk the download continues without a command.
+  /// The user paused, cancelled, removed or restarted it, or replaced its URL; or another download
+  /// preempted it. After a restart or a new URL the download continues without a command.
   case released(url: String)
   /// A response interceptor failed; the download is not affected.
   case interceptorFailed(url: String, InterceptorFailure)

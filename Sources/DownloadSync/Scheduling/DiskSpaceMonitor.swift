@@ -30,6 +30,9 @@ struct DiskSpaceMonitor: Sendable {
   /// Whether no volume is monitored.
   var isEmpty: Bool { volumes.isEmpty }
 
+  /// Whether a volume counts as full.
+  func isFull(_ volume: UInt64) -> Bool { volumes[volume]?.status == .full }
+
   /// Notes that a write has failed because the volume is full.
   mutating func noteFull(_ volume: UInt64, folder: String, at moment: ContinuousClock.Instant) {
     let tried = volumes[volume]?.tried ?? [:]

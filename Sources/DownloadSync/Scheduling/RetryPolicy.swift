@@ -66,11 +66,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The policy for a download: with few attempts and short waits while no server was reached.
   ///
   /// A server was reached if bytes have arrived, or if one of the consecutive failures was that of a
-  /// connection or an answer.
+  /// connection or an answer. A server that does not speak TLS was not reached with `https`.
   package func applied(to record: DownloadRecord) -> RetryPolicy {
     guard let firstContactAttempts, record.received == 0,
       record.attempts.suffix(Int(max(0, record.failedAttempts)))
-        .allSatisfy({ $0.failure.code.traits.contains(.unreachable) })
+        .allSatisfy({ $0.failure.isOfFirstContact })
     else { return self }
     var policy = self
     policy.maximumAttempts = min(maximumAttempts, firstContactAttempts)
@@ -129,5 +129,12 @@ extension RetryDeadline {
   ) {
     let seconds = min(max(0, date.timeIntervalSince(now)), longestWait / .seconds(1))
     self.init(date: date, instant: instant.advanced(by: .seconds(seconds)))
+  }
+}
+
+extension DownloadFailure {
+  /// Whether no request has reached a server.
+  fileprivate var isOfFirstContact: Bool {
+    code.traits.contains(.unreachable) || detail == .noTLS
   }
 }

@@ -54,6 +54,9 @@ struct StartQueue {
     return volume.map { diskSpace.folder(toCheckOn: $0) ?? "the file" }
   }
 
+  /// Whether a volume has no free space for any download.
+  func isFull(_ volume: UInt64) -> Bool { diskSpace.isFull(volume) }
+
   /// Whether a shortage of this machine delays all starts.
   func delaysStarts(at now: ContinuousClock.Instant) -> Bool { shortage.delaysStarts(at: now) }
 

@@ -23,6 +23,8 @@ package enum TransferProblem: Sendable, Hashable {
   case certificate(CertificateProblem)
   /// The server answers without TLS to an `https` request.
   case noTLS
+  /// The server closed the connection during the TLS handshake.
+  case noHandshake
   case insecure(reason: String)
   case invalidResponse(ResponseDefect)
   /// The URL cannot be requested.
@@ -121,7 +123,7 @@ extension TransferPeers {
     case .unknownHost, .connectionRefused, .unreachable, .noTunnel: proxy == nil ? nil : .proxy
     case .certificate(.selfSigned), .certificate(.unknownIssuer), .certificate(.untrusted):
       .untrustedIssuer
-    case .noTLS: .noTLS
+    case .noTLS, .noHandshake: .noTLS
     default: nil
     }
   }
@@ -143,7 +145,9 @@ extension TransferPeers {
     case .closed: "\(server) closed the connection before the end of the response"
     case .reset: "\(server) reset the connection"
     case .certificate(let problem): sentence(problem)
-    case .noTLS: "\(server) does not speak TLS; the URL may begin with http instead"
+    case .noTLS: "\(server) does not speak TLS"
+    case .noHandshake:
+      "\(server) closed the connection during the TLS handshake; it may not speak TLS"
     case .insecure(let reason): "no secure connection to \(server): \(reason)"
     case .invalidResponse(let defect): sentence(defect)
     case .unsupportedURL(let reason): "the URL cannot be requested: \(reason)"

@@ -59,6 +59,17 @@ import Testing
     return policy.applied(to: record)
   }
 
+  @Test func `a server that does not speak TLS was not reached`() {
+    for (detail, attempts) in [(DownloadFailure.Detail.noTLS, 2), (nil, 8)] {
+      var policy = RetryPolicy()
+      policy.firstContactAttempts = 2
+      var record = DownloadRecord.sample()
+      let failure = DownloadFailure(.connectionLost, "", detail: detail)
+      _ = record.fail(failure, from: record.url, at: record.createdAt) { _ in Duration.zero }
+      #expect(policy.applied(to: record).maximumAttempts == attempts)
+    }
+  }
+
   @Test func `a server that was never reached is given up after two attempts, within seconds`() {
     for code in [DownloadFailure.Code.cannotFindHost, .cannotConnect] {
       let policy = limited(after: code)

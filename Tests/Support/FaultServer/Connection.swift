@@ -46,7 +46,8 @@ struct Connection {
       searched = max(0, unread.count - 3)
       guard unread.count <= Self.longestHead else { return nil }
       let bytes = socket.receive(4_096)
-      guard !bytes.isEmpty else { return nil }
+      // A record of a TLS handshake: like most servers of plain HTTP, close the connection.
+      guard !bytes.isEmpty, !(unread.isEmpty && bytes[0] == 0x16) else { return nil }
       unread += bytes
     }
   }

@@ -34,6 +34,7 @@
         (NIOSSLError.uncleanShutdown, .connectionLost),
         (NIOSSLError.unableToValidateCertificate, .insecure),
         (NIOSSLError.handshakeFailed(.syscallError), .connectionLost),
+        (NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])), .connectionLost),
         (NIOSSLError.handshakeFailed(.wantX509Lookup), .insecure),
         (NIOHTTP2Errors.streamClosed(streamID: 1, errorCode: .cancel), .connectionLost),
         (

@@ -109,7 +109,11 @@ struct URLSessionFailureMappingTests {
     ),
     (
       .unknown, "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number",
-      "h.example port 81 does not speak TLS; the URL may begin with http instead"
+      "h.example port 81 does not speak TLS"
+    ),
+    (
+      .unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h.example:81",
+      "h.example port 81 closed the connection during the TLS handshake; it may not speak TLS"
     ),
     (
       .unknown, "Too large response headers: 307241 > 307200",

@@ -31,7 +31,9 @@ extension DownloadState {
   ]
 
   /// The states of a download that proceeds, now or later, without another command.
-  static let proceeding: [DownloadState] = [.waiting, .running, .failedRetryable, .finalizing]
+  package static let proceeding: [DownloadState] = [
+    .waiting, .running, .failedRetryable, .finalizing,
+  ]
 
   /// Whether an engine examines downloads in this state at launch.
   package var isActive: Bool { Self.active.contains(self) }
