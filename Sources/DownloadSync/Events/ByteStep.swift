@@ -1,0 +1,63 @@
+internal import DownloadStore
+
+/// What a reader of the bytes of a download does next.
+///
+/// Pure. The reader gives out only bytes that are synced and counted in the record, so they are the same
+/// after a crash. Once it has given out some, they must stay what they were.
+enum ByteStep: Sendable, Hashable {
+  /// Read the bytes from the position to this offset.
+  case read(upTo: Int64)
+  /// Wait for a change of the record.
+  case wait
+  /// There are no more bytes.
+  case end
+  /// The bytes that were given out are not those of the file.
+  case changed
+  /// The download has failed for good.
+  case failed(DownloadFailure)
+  /// The user has cancelled or removed the download.
+  case cancelled
+
+  /// Decides.
+  ///
+  /// - Parameters:
+  ///   - record: The record; `nil` if there is none any more.
+  ///   - given: The range that the reader has given out; empty at first.
+  ///   - version: The validator of the file when the first bytes were given out; `nil` if it had none.
+  init(_ record: DownloadRecord?, given: Range<Int64>, version: Validator?) {
+    guard let record else {
+      self = .cancelled
+      return
+    }
+    let position = given.upperBound
+    let current = Validator(of: record)
+    if !given.isEmpty, let version, let current,
+      version.isContradicted(byEntityTag: current.entityTag, lastModified: current.lastModified)
+    {
+      self = .changed
+      return
+    }
+    switch record.state {
+    case .completed:
+      self = position < record.received ? .read(upTo: record.received) : .end
+    case .cancelled, .removed:
+      self = .cancelled
+    case .failedPermanent:
+      self = .failed(record.attempts.last?.failure ?? DownloadFailure(.unknown, "it failed"))
+    case .waiting, .running, .paused, .failedRetryable, .finalizing:
+      guard given.isEmpty || record.committed.contains(given) else {
+        self = .changed
+        return
+      }
+      let range = record.committed.ranges.first { $0.contains(position) }
+      self = range.map { .read(upTo: $0.upperBound) } ?? .wait
+    }
+  }
+}
+
+extension ByteRanges {
+  /// Whether all bytes of a range are in these.
+  fileprivate func contains(_ range: Range<Int64>) -> Bool {
+    ranges.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
+  }
+}

@@ -1,0 +1,182 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import SystemInterface
+import Testing
+
+/// The bytes of a download while they arrive.
+@Suite(.timeLimit(.minutes(10)))
+struct DownloadBytesTests {
+  private static let body = Body.generated(byteCount: 2_000_000, seed: 41)
+  private let fixture: EngineFixture
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  private static func expected(_ range: Range<Int64>) -> Data {
+    Data(body.bytes(at: range.lowerBound, count: Int(range.upperBound - range.lowerBound)))
+  }
+
+  /// Runs the engine while `read` reads, with frequent checkpoints.
+  private func running<Value>(
+    connections: Int = 1,
+    attempts: Int32 = 8,
+    _ read: () async throws -> Value
+  ) async throws -> Value {
+    let engine = try fixture.engine {
+      $0.checkpointInterval = .milliseconds(10)
+      $0.split.maximumConnections = connections
+      $0.retry.maximumAttempts = attempts
+    }
+    let run = Task { try await engine.run(until: .stopped) }
+    defer { run.cancel() }
+    return try await read()
+  }
+
+  @Test(arguments: [1, 4])
+  func `bytes arrive in order while the download lasts`(_ connections: Int) async throws {
+    var resource = Resource(Self.body, faults: .closeAfter(bytes: 500_000))
+    let gate = Gate()
+    resource.endGate = gate
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let read = try await running(connections: connections) {
+      var data = Data()
+      for try await chunk in bytes {
+        data += chunk
+        // The server ends the first response only now.
+        gate.open()
+      }
+      return data
+    }
+    #expect(read == Self.expected(0..<2_000_000))
+    #expect(try fixture.record("/a").state == .completed)
+  }
+
+  @Test(arguments: [0, 700_000, 1_500_000, 2_000_000, 3_000_000] as [Int64])
+  func `reading begins at an offset, also of a half and of a complete file`(
+    _ offset: Int64
+  ) async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.interrupted("/a", Self.body)
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"), from: offset)
+    let wanted = Self.expected(min(offset, 2_000_000)..<2_000_000)
+    #expect(try await running { try await all(bytes) } == wanted)
+    #expect(try await all(bytes) == wanted)
+  }
+
+  @Test func `reading goes on in the engine of the next run`() async throws {
+    let gate = fixture.routeGated("/a", Resource(Self.body, faults: .closeAfter(bytes: 500_000)))
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let (chunks, continuation) = AsyncStream<Int>.makeStream()
+    let reader = Task {
+      var data = Data()
+      for try await chunk in bytes {
+        data += chunk
+        continuation.yield(data.count)
+      }
+      return data
+    }
+    try await running { for await count in chunks where count > 0 { break } }
+    gate.open()
+    let read = try await running { try await reader.value }
+    #expect(read == Self.expected(0..<2_000_000))
+  }
+
+  @Test func `a file that changes after some bytes were read is an error`() async throws {
+    let gate = fixture.routeGated("/a", Resource(Self.body, faults: .closeAfter(bytes: 500_000)))
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let server = fixture.server
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await running {
+        for try await _ in bytes {
+          var other = Resource(.generated(byteCount: 2_000_000, seed: 42))
+          other.etag = "\"2\""
+          server.route("/a", other)
+          gate.open()
+        }
+      }
+    }
+    #expect(failure?.code == .entityChanged)
+  }
+
+  @Test func `a wrong digest of the whole file is an error, and not the end`() async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.add("/a") { $0.digest = try? Digest("md5:9e107d9d372bb6826bd81d3542a419d6") }
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await running(attempts: 1) { try await all(bytes) }
+    }
+    #expect([.digestMismatch, .entityChanged].contains(failure?.code))
+  }
+
+  @Test func `a damaged piece with a required digest is not given out`() async throws {
+    let length: Int64 = 100_000
+    let digests = try (0..<20).map { number in
+      try Digest("sha256:" + Self.digest(Self.expected(number * length..<(number + 1) * length)))
+    }
+    fixture.server.route("/a", Resource(Self.body, faults: .damage(at: 950_000)))
+    try fixture.add("/a") {
+      $0.pieces = RequiredPieces(byteCount: 2_000_000, pieceLength: length, digests: digests)
+    }
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    #expect(try await running { try await all(bytes) } == Self.expected(0..<2_000_000))
+    #expect(fixture.ranges("/a").count > 1)
+  }
+
+  private static func digest(_ data: Data) -> String {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(data.span)
+    return hasher.digest.hexadecimal
+  }
+
+  @Test func `a failed download throws its failure`() async throws {
+    fixture.server.route("/a", Resource(.text("x"), faults: .status(404)))
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await running { try await all(bytes) }
+    }
+    #expect(failure?.code == .notFound)
+  }
+
+  @Test func `a cancelled download, and one whose file was deleted, are errors`() async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.add("/a")
+    let url = fixture.server.url("/a")
+    let bytes = fixture.store.bytes(of: url)
+    _ = try await running { try await all(bytes) }
+    try FileManager.default.removeItem(atPath: fixture.file("a"))
+    let missing = await #expect(throws: EngineError.self) { try await all(bytes) }
+    #expect(missing?.code == .fileMissing)
+    try fixture.add("/b")
+    let other = fixture.store.bytes(of: fixture.server.url("/b"))
+    _ = try await fixture.store.cancel(.matching(fixture.server.url("/b")))
+    let cancelled = await #expect(throws: EngineError.self) { try await all(other) }
+    #expect(cancelled?.code == .cancelled)
+  }
+
+  @Test func `a reader that waits can be cancelled, and an unknown download is an error`()
+    async throws
+  {
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let reader = Task { try await all(bytes) }
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    await #expect(throws: RecordStoreError.self) {
+      try await all(fixture.store.bytes(of: "http://127.0.0.1/unknown"))
+    }
+  }
+}
+
+private func all(_ bytes: DownloadBytes) async throws -> Data {
+  try await bytes.reduce(into: Data()) { $0 += $1 }
+}
