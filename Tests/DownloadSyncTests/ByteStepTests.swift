@@ -64,6 +64,11 @@ import Testing
     #expect(ByteStep(failed, given: 0..<0, version: nil) == .failed(failure))
     #expect(ByteStep(record(.cancelled), given: 0..<0, version: nil) == .cancelled)
     #expect(ByteStep(record(.removed), given: 0..<0, version: nil) == .cancelled)
+    var ending = record(.waiting, committed: ByteRanges(upTo: 40))
+    for intent in [DownloadIntent.cancel, .remove] {
+      ending.intent = intent
+      #expect(ByteStep(ending, given: 0..<0, version: nil) == .cancelled)
+    }
     #expect(ByteStep(nil, given: 0..<0, version: nil) == .cancelled)
   }
 }

@@ -33,8 +33,16 @@ struct DownloadBytesTests {
       $0.retry.maximumAttempts = attempts
     }
     let run = Task { try await engine.run(until: .stopped) }
-    defer { run.cancel() }
-    return try await read()
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await read())
+    } catch {
+      result = .failure(error)
+    }
+    run.cancel()
+    // Another engine may start only after this one.
+    _ = await run.result
+    return try result.get()
   }
 
   @Test(arguments: [1, 4])

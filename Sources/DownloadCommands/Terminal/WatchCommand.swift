@@ -26,20 +26,26 @@ struct WatchCommand {
     process.executableURL = program
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
+    // The messages are short, so nothing waits for their reader while the report is read.
+    let (report, messages) = (Pipe(), Pipe())
+    process.standardOutput = report
+    process.standardError = messages
     do {
       try process.run()
     } catch {
       return "\(error.localizedDescription)"
     }
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    let downloads = Self.lines(of: report)
+    let problems = Self.lines(of: messages)
     process.waitUntilExit()
-    let lines = String(decoding: output, as: UTF8.self).split(separator: "\n")
-      .map(Self.message)
-    guard let first = lines.first else { return "" }
-    return lines.count == 1 ? first : "\(lines.count) downloads: \(first) …"
+    // The screen says already whether an engine runs.
+    guard let first = downloads.first ?? problems.first else { return "" }
+    return downloads.count < 2 ? first : "\(downloads.count) downloads: \(first) …"
+  }
+
+  private static func lines(of pipe: Pipe) -> [String] {
+    String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      .split(separator: "\n").map(message)
   }
 
   /// Returns a line of a report without the id.

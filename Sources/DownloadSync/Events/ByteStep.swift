@@ -25,7 +25,10 @@ enum ByteStep: Sendable, Hashable {
   ///   - given: The range that the reader has given out; empty at first.
   ///   - version: The validator of the file when the first bytes were given out; `nil` if it had none.
   init(_ record: DownloadRecord?, given: Range<Int64>, version: Validator?) {
-    guard let record else {
+    // Without an engine, a download that is to be cancelled or removed keeps its state.
+    guard let record,
+      record.state == .completed || ![.cancel, .remove].contains(record.intent)
+    else {
       self = .cancelled
       return
     }

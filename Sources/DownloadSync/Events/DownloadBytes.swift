@@ -12,7 +12,7 @@ internal import SystemInterface
 ///
 /// ```swift
 /// for try await chunk in store.bytes(of: "https://example.com/layer.tar.gz") {
-///   try decompressor.write(chunk)
+///   FileHandle.standardOutput.write(chunk)
 /// }
 /// ```
 ///

@@ -63,8 +63,9 @@ extension Simulation {
 
   private func remove(_ record: DownloadRecord, withFile: Bool) throws {
     let path = try store.roots().layout(of: record).finalPath
-    if withFile, record.state == .completed, let file = FileCalls.identity(of: path) {
-      unwantedFiles[path] = file.inode
+    if withFile, let file = FileCalls.identity(of: path) {
+      removedInodes.insert(file.inode)
+      if record.state == .completed { unwantedFiles[path] = file.inode }
     }
     try store.apply(.remove(withFile: withFile), to: .matching(record.id))
   }

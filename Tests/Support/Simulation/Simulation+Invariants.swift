@@ -122,6 +122,8 @@ extension Simulation {
     for record in records where record.intent == .run || record.intent == .pause {
       guard let replaced = record.replacedFileIdentity else { continue }
       let path = try roots.layout(of: record).finalPath
+      // The engine may be deleting it for a removal, which another command has reverted since.
+      guard !removedInodes.contains(replaced.inode) else { continue }
       // A file whose folder could not be synced may lose its name in a power cut.
       guard FileCalls.identity(of: path)?.inode == replaced.inode, disk.lasting(path) != nil else {
         continue

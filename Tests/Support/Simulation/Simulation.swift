@@ -79,6 +79,8 @@ public final class Simulation {
   /// The inodes of files that must be deleted with their records, by path, unless a later command
   /// needs them.
   var unwantedFiles: [String: UInt64] = [:]
+  /// The inodes of all files that were to be deleted with their records.
+  var removedInodes: Set<UInt64> = []
   /// The files that downloads will replace, by path, unless a command has changed that.
   var replacedFiles: Set<String> = []
   /// The records whose partial files were changed, or deleted by the engine: they count bytes that
