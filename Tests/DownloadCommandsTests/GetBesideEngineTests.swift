@@ -125,6 +125,25 @@ struct GetBesideEngineTests: ToolSuite {
     #expect(FileManager.default.fileExists(atPath: folder.path("ran")))
   }
 
+  @Test func `a get says which of its options a running service does not apply`() async throws {
+    server.route("/a", Resource(body))
+    let service = try start("run")
+    try await waitUntil { EngineLock.holderForAll(storePath: store) != nil }
+    let get = try start(
+      "get",
+      "--on-complete",
+      "true",
+      "--proxy",
+      "http://127.0.0.1:1",
+      server.url("/a")
+    )
+    #expect(try await get.status() == 0)
+    let message = "--proxy, --on-complete of this command do not apply"
+    #expect(get.messages.contains(message), "\(get.messages)")
+    service.send(SIGTERM)
+    _ = try await service.status()
+  }
+
   @Test func `the commands of a get do not run for the downloads of another one`() async throws {
     let gate = gated("/a")
     server.route("/b", Resource(body))

@@ -73,6 +73,7 @@ struct GetCommand: EngineCommand {
     try Folder.requireWritable(folder)
     try what.requireNoFolder(below: folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
+    warnOfOtherOptions(in: store)
     var urls: Set<String> = []
     var complete: Set<String> = []
     while case var requests = try source.nextBatch(), !requests.isEmpty {
@@ -100,6 +101,18 @@ struct GetCommand: EngineCommand {
     guard status == .done, source.isComplete, end.failedHooks == 0 else {
       throw CommandFailure(status == .done ? .failed : status)
     }
+  }
+
+  /// Says which options do not apply, because an engine with its own ones runs all downloads.
+  private func warnOfOtherOptions(in store: RecordStore) {
+    let names = limits.client.connection.ownNames + hooks.names
+    guard !display.quiet, !names.isEmpty,
+      let holder = EngineLock.holderForAll(storePath: store.path)
+    else { return }
+    Output.current.say(
+      "\(holder) runs all downloads of \(store.path) with its own options: "
+        + "\(names.joined(separator: ", ")) of this command \(names.count == 1 ? "does" : "do") not apply"
+    )
   }
 
   /// Runs the downloads, or waits for the engine of another process that does.

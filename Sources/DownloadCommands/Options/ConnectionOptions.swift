@@ -6,7 +6,15 @@ internal import Foundation
 /// How an engine's transport reaches servers.
 struct ConnectionOptions: ParsableArguments {
   /// Whether the options have a proxy or certificates, which an engine of another process lacks.
-  var isOwn: Bool { proxy != nil || caCertificate != nil || clientCertificate != nil }
+  var isOwn: Bool { !ownNames.isEmpty }
+
+  /// The names of those options that were given.
+  var ownNames: [String] {
+    [
+      proxy.map { _ in "--proxy" }, caCertificate.map { _ in "--ca-certificate" },
+      clientCertificate.map { _ in "--client-certificate" },
+    ].compactMap(\.self)
+  }
 
   @Option(
     help: ArgumentHelp(

@@ -35,6 +35,14 @@ struct HookOptions: ParsableArguments {
     }
   }
 
+  /// The names of the options that were given.
+  var names: [String] {
+    [
+      onComplete.map { _ in "--on-complete" }, onError.map { _ in "--on-error" },
+      urlCommand.map { _ in "--url-command" },
+    ].compactMap(\.self)
+  }
+
   /// The command that supplies URLs.
   var urlSource: UserCommand? { urlCommand.map(UserCommand.init) }
 

@@ -127,7 +127,11 @@ public actor DownloadEngine {
     self.environment = environment
     placement = FilePlacement(faultInjector: environment.faultInjector)
     finalizer = Finalizer(placement)
-    lock = try EngineLock(storePath: store.path, patience: options.lockPatience)
+    lock = try EngineLock(
+      storePath: store.path,
+      patience: options.lockPatience,
+      runsAll: options.scope == nil
+    )
     locations = Locations(try store.roots())
     follower = try StoreFollower(store.objects)
     rateLimit = try store.rateLimit()

@@ -4,8 +4,8 @@ internal import SystemInterface
 /// The exclusive lock of the engine that runs a store's transfers.
 ///
 /// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
-/// with the process, even if the process is killed. The file contains the process id of the holder,
-/// for people. A link, or a file of another user, in its place is refused; see ``FolderFile``.
+/// with the process, even if the process is killed. The file contains the process id of the holder, for
+/// people, and whether its engine runs all downloads. A link, or a file of another user, in its place is refused; see ``FolderFile``.
 ///
 /// The engine also locks a byte of `data.mdb`, so that it excludes others after a user has deleted or
 /// replaced `engine.lock`; see ``StoreRangeLock``. For that, the caller has the store open.
@@ -28,8 +28,13 @@ package final class EngineLock: Sendable {
   /// - Parameters:
   ///   - storePath: The folder of the store.
   ///   - patience: How long to wait for a holder. Zero tries once.
+  ///   - runsAll: Whether the engine runs all downloads of the store.
   /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`.
-  package init(storePath: String, patience: Duration = .milliseconds(300)) throws(EngineError) {
+  package init(
+    storePath: String,
+    patience: Duration = .milliseconds(300),
+    runsAll: Bool = false
+  ) throws(EngineError) {
     let descriptor: Int32
     do throws(LockedFile.Refusal) {
       descriptor = try FolderFile.openOrCreate(Self.name, in: storePath)
@@ -57,7 +62,7 @@ package final class EngineLock: Sendable {
     }
     self.descriptor = descriptor
     self.range = range
-    let text = Array("process \(getpid())\n".utf8)
+    let text = Array("process \(getpid())\n\(runsAll ? "\(Self.all)\n" : "")".utf8)
     ftruncate(descriptor, 0)
     _ = pwrite(descriptor, text.span, at: 0)
   }
@@ -101,6 +106,18 @@ package final class EngineLock: Sendable {
     return text.isEmpty ? unknown : text
   }
 
+  /// Returns the process whose engine runs all downloads of a store, as ``holder(storePath:)``; `nil` if
+  /// there is none, or only some are run.
+  package static func holderForAll(storePath: String) -> String? {
+    guard let holder = holder(storePath: storePath),
+      let descriptor = try? FolderFile.open(name, in: storePath, O_RDONLY)
+    else { return nil }
+    defer { close(descriptor) }
+    return lines(of: descriptor).dropFirst().first == all ? holder : nil
+  }
+
+  /// The second line for an engine that runs all downloads.
+  private static let all = "all downloads"
   private static let unknown = "an unknown process"
 
   /// Returns the text for an engine whose lock file was deleted or replaced; `nil` if there is none.
@@ -127,10 +144,12 @@ package final class EngineLock: Sendable {
   }
 
   /// Returns the first line of a file.
-  private static func text(of descriptor: Int32) -> String {
+  private static func text(of descriptor: Int32) -> String { lines(of: descriptor).first ?? "" }
+
+  private static func lines(of descriptor: Int32) -> [String] {
     var bytes = [UInt8](repeating: 0, count: 100)
     let count = pread(descriptor, into: &bytes, at: 0)
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-      .split(separator: "\n").first.map(String.init) ?? ""
+      .split(separator: "\n").map(String.init)
   }
 }

@@ -42,6 +42,19 @@ import Testing
     #expect(try text() == "")
   }
 
+  @Test func `an engine that runs all downloads says so`() throws {
+    #expect(EngineLock.holderForAll(storePath: folder.path) == nil)
+    do {
+      let lock = try EngineLock(storePath: folder.path)
+      #expect(EngineLock.holderForAll(storePath: folder.path) == nil)
+      withExtendedLifetime(lock) {}
+    }
+    let lock = try EngineLock(storePath: folder.path, runsAll: true)
+    #expect(EngineLock.holderForAll(storePath: folder.path) == "process \(getpid())")
+    #expect(EngineLock.holder(storePath: folder.path) == "process \(getpid())")
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func `a missing folder cannot be locked`() {
     let error = #expect(throws: EngineError.self) {
       try EngineLock(storePath: folder.path + "/none")
