@@ -83,7 +83,9 @@ public final class RecordStore: Sendable {
   }
 
   /// Runs blocking work on a background thread.
-  func inBackground<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
+  package func inBackground<R: Sendable>(
+    _ work: @escaping @Sendable () throws -> R
+  ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
     }

@@ -5,7 +5,8 @@ internal import SystemInterface
 ///
 /// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
 /// with the process, even if the process is killed. The file contains the process id of the holder, for
-/// people, and whether its engine runs all downloads. A link, or a file of another user, in its place is refused; see ``FolderFile``.
+/// people, and whether its engine runs all downloads. A link, or a file of another user, in its place
+/// is refused; see ``FolderFile``.
 ///
 /// The engine also locks a byte of `data.mdb`, so that it excludes others after a user has deleted or
 /// replaced `engine.lock`; see ``StoreRangeLock``. For that, the caller has the store open.

@@ -48,19 +48,12 @@ enum ByteStep: Sendable, Hashable {
     case .failedPermanent:
       self = .failed(record.attempts.last?.failure ?? DownloadFailure(.unknown, "it failed"))
     case .waiting, .running, .paused, .failedRetryable, .finalizing:
-      guard given.isEmpty || record.committed.contains(given) else {
+      guard record.committed.contains(given) else {
         self = .changed
         return
       }
       let range = record.committed.ranges.first { $0.contains(position) }
       self = range.map { .read(upTo: $0.upperBound) } ?? .wait
     }
-  }
-}
-
-extension ByteRanges {
-  /// Whether all bytes of a range are in these.
-  fileprivate func contains(_ range: Range<Int64>) -> Bool {
-    ranges.contains { $0.lowerBound <= range.lowerBound && range.upperBound <= $0.upperBound }
   }
 }

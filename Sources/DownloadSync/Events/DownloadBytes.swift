@@ -19,7 +19,8 @@ internal import SystemInterface
 /// Only bytes of a checkpoint are given out (``EngineOptions/checkpointInterval``): the same bytes follow
 /// after a kill or a power cut. So a reader that remembers how many it has processed may begin there again,
 /// with an offset. Pieces with a required digest are compared before they are given out. A required
-/// digest of the whole file is compared at the end: what is made of the bytes before that is not verified.
+/// digest of the whole file is compared at the end, if reading began with the first byte: what is made of
+/// the bytes before that is not verified.
 ///
 /// The sequence ends after the last byte of a completed download. It waits while the download is paused, or
 /// while no engine runs it, and it does not start one.
@@ -47,7 +48,8 @@ public struct DownloadBytes: AsyncSequence, Sendable {
     private var version: Validator?
     private var source: Source?
     private var hasher: DigestHasher?
-    private var checkedPieces = 0..<0
+    /// The last piece that had its digest.
+    private var lastPiece: Int?
 
     /// The download and the changes of its record.
     private struct Source {
@@ -99,7 +101,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
     private mutating func openedSource() async throws -> Source {
       if let source { return source }
       let (store, name) = (store, name)
-      let (record, pieces) = try await onThread {
+      let (record, pieces) = try await store.inBackground {
         let record = try store.record(matching: name)
         let pieces =
           record.hasPieceDigests
@@ -148,7 +150,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         }
         range = range.clamped(to: piece)
       }
-      let bytes = try await onThread { [range] in try Self.read(range, of: path) }
+      let bytes = try await store.inBackground { [range] in try Self.read(range, of: path) }
       // Between the two reads of the record, another version may have replaced the file.
       guard let bytes, let after = try await self.record(source.id) else { return nil }
       switch ByteStep(after, given: given, version: version ?? Validator(of: record)) {
@@ -167,9 +169,9 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       guard position < pieces.byteCount else { return nil }
       let number = Int(position / pieces.pieceLength)
       let range = pieces.range(of: number)
-      if checkedPieces.contains(number) { return range }
+      if lastPiece == number { return range }
       guard range.upperBound <= end else { return nil }
-      let isCorrect = try await onThread {
+      let isCorrect = try await store.inBackground {
         var hasher = pieces.hasher
         var start = range.lowerBound
         while start < range.upperBound {
@@ -180,7 +182,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         }
         return pieces.finding(hasher.digest, of: number) == .correct
       }
-      if isCorrect { checkedPieces = number..<number + 1 }
+      if isCorrect { lastPiece = number }
       return isCorrect ? range : nil
     }
 
@@ -195,7 +197,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       guard let hasher, let digest, hasher.digest != digest else { return }
       throw DownloadFailure(
         .digestMismatch,
-        "the bytes that were read do not have the digest \(digest)"
+        "the bytes that were read do not have the digest \(digest.text)"
       )
     }
 
@@ -214,15 +216,6 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         count: count
       )
       return bytes.count == count ? Data(bytes) : nil
-    }
-
-    /// Runs work that blocks outside Swift's thread pool.
-    private func onThread<Value: Sendable>(
-      _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-      try await withCheckedThrowingContinuation { done in
-        DispatchQueue.global().async { done.resume(with: Result(catching: work)) }
-      }
     }
   }
 }

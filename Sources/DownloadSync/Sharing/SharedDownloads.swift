@@ -22,9 +22,10 @@ internal import ObjectStore
 /// every process follows it.
 ///
 /// A process with an ``EngineOptions/authorizer``, ``EngineOptions/requestInterceptors``,
-/// ``EngineOptions/responseChecks`` or ``EngineOptions/hooks``, or without ``EngineOptions/sharesDownloads``, leads its own downloads and
-/// those of others, but others do not lead its downloads, because they have neither its credentials
-/// nor its hooks: while another process leads, they wait.
+/// ``EngineOptions/responseChecks`` or ``EngineOptions/hooks``, or without
+/// ``EngineOptions/sharesDownloads``, leads its own downloads and those of others, but others do not
+/// lead its downloads, because they have neither its credentials nor its hooks: while another process
+/// leads, they wait.
 ///
 /// The sequence is for one consumer. Cancelling the reading task, or leaving the loop, ends the
 /// waiting: a leader stops its engine, which keeps the bytes on disk, and the downloads of a follower
@@ -94,8 +95,9 @@ public struct SharedDownloads: AsyncSequence, Sendable {
     /// cancellation, waits until the engine of this process has stopped.
     ///
     /// - Throws: ``EngineError`` with `diskFull` if only downloads to a full disk are left, with
-    ///   `alreadyRunning` without ``SharedDownloads/waits``, or with `cannotLock`; `RecordStoreError` with `unknownRecord` or `ambiguousID` if the selection names
-    ///   a download that does not exist or is not unique, or with `missingRoot`; `StoreError`.
+    ///   `alreadyRunning` without ``SharedDownloads/waits``, or with `cannotLock`; `RecordStoreError`
+    ///   with `unknownRecord` or `ambiguousID` if the selection names a download that does not exist or
+    ///   is not unique, or with `missingRoot`; `StoreError`.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> SharedProgress? {
