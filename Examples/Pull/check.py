@@ -8,24 +8,21 @@ have been sent twice. Needs docker-registry.
 
 import hashlib
 import http.client
-import http.server
 import json
 import os
-import random
 import secrets
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from kills import LIMIT, Handler, Server, kill_often, wait_until  # noqa: E402
+
 PULL = os.path.abspath(sys.argv[1])
-KILLS = 20
-# A hang, and no slow machine.
-LIMIT = 600
 REGISTRY_CONFIG = """
 version: 0.1
 log: {{level: error}}
@@ -106,30 +103,18 @@ class Registry:
         return sum(layer["size"] for layer in layers) + config["size"]
 
 
-class Proxy(http.server.ThreadingHTTPServer):
+class Proxy(Server):
     """Forwards requests with a token, which expires after half a second, and limits the rate."""
 
-    daemon_threads = True
-
     def __init__(self, registry):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.registry = registry
         self.tokens = {}
         self.token_count = 0
         self.blob_bytes = 0
-        self.lock = threading.Lock()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client_address):
-        pass  # A killed client.
+        super().__init__(Forwarder)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
+class Forwarder(Handler):
     def do_GET(self):
         server = self.server
         if self.path.startswith("/token"):
@@ -144,14 +129,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             challenge = f'Bearer realm="{realm}",service="test",scope="repository:tool:pull"'
             return self.reply(401, b"{}", [("WWW-Authenticate", challenge)])
         self.forward()
-
-    def reply(self, status, body, fields=()):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in fields:
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
 
     def forward(self):
         names = ["Accept", "Range", "If-Range"]
@@ -170,13 +147,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 with self.server.lock:
                     self.server.blob_bytes += len(piece)
                 time.sleep(0.03)
-
-
-def wait_until(condition, message):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        assert time.monotonic() < end, message
-        time.sleep(0.005)
 
 
 def check_layout(folder):
@@ -206,20 +176,7 @@ def main():
                 return subprocess.Popen(command, stdout=log, stderr=log)
 
             pulls = [pull(), pull()]
-            kills = 0
-            # Both may end before the last kill, on a machine that is slow to start processes.
-            while kills < KILLS and any(one.poll() is None for one in pulls):
-                seen = proxy.blob_bytes
-                wait_until(
-                    lambda: proxy.blob_bytes > seen + size // KILLS
-                    or all(one.poll() is not None for one in pulls),
-                    "no progress",
-                )
-                victim = random.randrange(2)
-                pulls[victim].send_signal(signal.SIGKILL)
-                pulls[victim].wait()
-                pulls[victim] = pull()
-                kills += 1
+            kills = kill_often(pulls, pull, lambda: proxy.blob_bytes, size)
             for one in pulls:
                 status = one.wait(LIMIT)
                 log.seek(0)

@@ -7,23 +7,20 @@ file of the snapshot must have its digest, and the snapshot must be found withou
 """
 
 import hashlib
-import http.server
 import json
 import os
-import random
 import secrets
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from kills import LIMIT, Handler, Server, kill_often  # noqa: E402
+
 SNAPSHOT = os.path.abspath(sys.argv[1])
-KILLS = 20
-# A hang, and no slow machine.
-LIMIT = 600
 TOKEN = "hf_test"
 COMMIT = hashlib.sha1(b"commit").hexdigest()
 
@@ -43,33 +40,6 @@ class Entry:
         if self.is_large:
             entry["lfs"] = {"oid": self.sha256, "size": len(self.data), "pointerSize": 134}
         return entry
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, handler):
-        super().__init__(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def handle_error(self, request, client_address):
-        pass  # A killed client.
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-    def reply(self, status, body=b"", fields=()):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in fields:
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
 
 
 class Hub(Handler):
@@ -152,7 +122,7 @@ def main():
     hub, files = Server(Hub), Server(Files)
     hub.entries = files.entries = entries
     hub.files = files
-    files.sent, files.lock, files.has_seen_token = 0, threading.Lock(), False
+    files.sent, files.has_seen_token = 0, False
     with tempfile.TemporaryDirectory() as work:
         log = open(os.path.join(work, "log"), "w+b")
         cache = os.path.join(work, "cache")
@@ -166,18 +136,7 @@ def main():
 
         pair = [snapshot(), snapshot()]
         try:
-            kills = 0
-            # Both may end before the last kill, on a machine that is slow to start processes.
-            while kills < KILLS and any(one.poll() is None for one in pair):
-                seen, end = files.sent, time.monotonic() + LIMIT
-                while files.sent <= seen + size // KILLS and any(p.poll() is None for p in pair):
-                    assert time.monotonic() < end, "no progress"
-                    time.sleep(0.005)
-                victim = random.randrange(2)
-                pair[victim].send_signal(signal.SIGKILL)
-                pair[victim].communicate()
-                pair[victim] = snapshot()
-                kills += 1
+            kills = kill_often(pair, snapshot, lambda: files.sent, size)
             folders = set()
             for one in pair:
                 output, _ = one.communicate(timeout=LIMIT)
