@@ -2,7 +2,6 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
-internal import SystemInterface
 
 /// Fetches a short document into memory, such as a list of downloads.
 enum DocumentFetch {
@@ -34,73 +33,25 @@ enum DocumentFetch {
       }
     #endif
     let transport = try client.makeTransport(connectionsPerHost: 1)
-    let sink = DocumentSink(limit: limit)
-    _ = transport.start(TaskRequest(url: url, recordID: "", headers: headers), sink: sink)
-    let document = await sink.document()
-    withExtendedLifetime(transport) {}
-    guard !document.isTooLong else {
-      throw CommandFailure(.damaged, "\(shown) is longer than \(limit / 1_000_000) MB")
-    }
-    switch document.outcome {
-    case .completed where document.status == 200:
-      return Data(document.body)
-    case .failed(let failure):
+    let received: (document: Document, isTooLong: Bool)
+    do {
+      received = try await transport.document(
+        TaskRequest(url: url, recordID: "", headers: headers),
+        limit: limit
+      ) { $0.status == 200 }
+    } catch let failure as DownloadFailure {
       throw CommandFailure(
         ExitStatus(failure.code),
         "cannot fetch \(shown): \(failure.message)"
       )
-    case .completed, .cancelled:
-      let status = document.status.map { StatusText.sentence(for: $0) }
-      throw CommandFailure(.failed, "cannot fetch \(shown): \(status ?? "no answer")")
     }
-  }
-}
-
-/// Collects one response in memory.
-private final class DocumentSink: TaskSink {
-  struct Document {
-    var status: Int?
-    var body: [UInt8] = []
-    var isTooLong = false
-    var outcome = TaskOutcome.cancelled
-  }
-
-  private let limit: Int
-  private let state = Mutex(Document())
-  private let ends: AsyncStream<Void>
-  private let end: AsyncStream<Void>.Continuation
-
-  init(limit: Int) {
-    self.limit = limit
-    (ends, end) = AsyncStream.makeStream()
-  }
-
-  /// Waits for the end of the task.
-  func document() async -> Document {
-    for await _ in ends {}
-    return state.withLock { $0 }
-  }
-
-  func receive(_ head: ResponseHead) -> BodyDisposition {
-    state.withLock { document in
-      document.status = head.status
-      return head.status == 200 ? .proceed : .cancel
+    guard !received.isTooLong else {
+      throw CommandFailure(.damaged, "\(shown) is longer than \(limit / 1_000_000) MB")
     }
-  }
-
-  func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
-    state.withLock { document in
-      guard bytes.count <= limit - document.body.count else {
-        document.isTooLong = true
-        return .cancel
-      }
-      document.body.append(copying: bytes)
-      return .proceed
+    let status = received.document.head.status
+    guard status == 200 else {
+      throw CommandFailure(.failed, "cannot fetch \(shown): \(StatusText.sentence(for: status))")
     }
-  }
-
-  func finish(_ outcome: TaskOutcome) {
-    state.withLock { $0.outcome = outcome }
-    end.finish()
+    return received.document.body
   }
 }

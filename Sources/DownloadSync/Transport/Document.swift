@@ -53,7 +53,27 @@ extension Transport {
     var request = TaskRequest(url: url, recordID: TaskRequest.noRecord, headers: headers)
     request.method = method
     request.followsRedirects = followsRedirects
-    let sink = DocumentSink(limit: limit)
+    let (document, isTooLong) = try await self.document(request, limit: limit) { _ in true }
+    guard !isTooLong else {
+      throw DownloadFailure(.badResponse, "the document has more than \(limit) bytes")
+    }
+    return document
+  }
+
+  /// Requests a document whose body is wanted only with some heads.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - limit: The maximum length of the body in bytes.
+  ///   - keepsBody: Whether the body is received; otherwise the document has only its head.
+  /// - Returns: The document, and whether the rest of a longer body was not received.
+  /// - Throws: `DownloadFailure` as a task of the transport reports it; `CancellationError`.
+  package func document(
+    _ request: TaskRequest,
+    limit: Int,
+    keepsBody: @escaping @Sendable (ResponseHead) -> Bool
+  ) async throws -> (document: Document, isTooLong: Bool) {
+    let sink = DocumentSink(limit: limit, keepsBody: keepsBody)
     let task = start(request, sink: sink)
     return try await withTaskCancellationHandler {
       try await sink.document()
@@ -65,23 +85,29 @@ extension Transport {
 
 /// Collects the response of a task.
 private final class DocumentSink: TaskSink {
+  typealias Received = (document: Document, isTooLong: Bool)
+
   private struct State {
     var head: ResponseHead?
     var body: [UInt8] = []
-    var result: Result<Document, any Error>?
-    var waiting: CheckedContinuation<Document, any Error>?
+    var isTooLong = false
+    /// Whether this sink has ended the task.
+    var isCut = false
+    var result: Result<Received, any Error>?
+    var waiting: CheckedContinuation<Received, any Error>?
   }
 
   private let limit: Int
+  private let keepsBody: @Sendable (ResponseHead) -> Bool
   // Only held to access the fields: the transport calls one method at a time, and the caller waits.
   private let state = Mutex(State())
 
-  init(limit: Int) {
-    self.limit = limit
+  init(limit: Int, keepsBody: @escaping @Sendable (ResponseHead) -> Bool) {
+    (self.limit, self.keepsBody) = (limit, keepsBody)
   }
 
   /// Waits for the end of the task.
-  func document() async throws -> Document {
+  func document() async throws -> Received {
     try await withCheckedThrowingContinuation { continuation in
       let result = state.withLock { state in
         if state.result == nil { state.waiting = continuation }
@@ -92,43 +118,45 @@ private final class DocumentSink: TaskSink {
   }
 
   func receive(_ head: ResponseHead) -> BodyDisposition {
-    state.withLock { $0.head = head }
-    return .proceed
+    let isWanted = keepsBody(head)
+    state.withLock { state in
+      state.head = head
+      state.isCut = !isWanted
+    }
+    return isWanted ? .proceed : .cancel
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
-    let isTooLong = state.withLock { state in
+    state.withLock { state in
       guard bytes.count <= limit - state.body.count else {
-        end(&state, .failure(tooLong))
-        return true
+        (state.isTooLong, state.isCut) = (true, true)
+        return .cancel
       }
       state.body.append(copying: bytes)
-      return false
+      return .proceed
     }
-    return isTooLong ? .cancel : .proceed
-  }
-
-  private var tooLong: DownloadFailure {
-    DownloadFailure(.badResponse, "the document has more than \(limit) bytes")
   }
 
   func finish(_ outcome: TaskOutcome) {
     let (waiting, result) = state.withLock { state in
-      switch (outcome, state.head) {
-      case (.completed, let head?):
-        end(&state, .success(Document(head: head, body: Data(state.body))))
-      case (.completed, nil):
-        end(&state, .failure(DownloadFailure(.badResponse, "the server sent no response")))
-      case (.cancelled, _): end(&state, .failure(CancellationError()))
-      case (.failed(let failure), _): end(&state, .failure(failure))
-      }
-      return (state.waiting.take(), state.result)
+      let result = Self.result(of: outcome, state)
+      state.result = result
+      return (state.waiting.take(), result)
     }
-    if let waiting, let result { waiting.resume(with: result) }
+    waiting?.resume(with: result)
   }
 
-  /// Notes the result; the first one counts.
-  private func end(_ state: inout State, _ result: Result<Document, any Error>) {
-    if state.result == nil { state.result = result }
+  private static func result(
+    of outcome: TaskOutcome,
+    _ state: State
+  ) -> Result<Received, any Error> {
+    if let head = state.head, outcome == .completed || state.isCut {
+      return .success((Document(head: head, body: Data(state.body)), state.isTooLong))
+    }
+    return switch outcome {
+    case .completed: .failure(DownloadFailure(.badResponse, "the server sent no response"))
+    case .cancelled: .failure(CancellationError())
+    case .failed(let failure): .failure(failure)
+    }
   }
 }
