@@ -171,6 +171,30 @@ struct DownloadBytesTests {
     #expect(cancelled?.code == .cancelled)
   }
 
+  @Test func `a finished file that is shorter than its record is an error, and not waited for`()
+    async throws
+  {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    _ = try await running { try await all(bytes) }
+    // As if another program had truncated the file after its identity was compared.
+    var record = try fixture.record("/a")
+    record.received += 1
+    try fixture.store.objects.writeNow { [record] tx in _ = try tx.upsert(record) }
+    let failure = await #expect(throws: EngineError.self) { try await all(bytes) }
+    #expect(failure?.code == .fileMissing)
+  }
+
+  @Test func `a reader that does not wait ends before the first missing byte`() async throws {
+    try fixture.interrupted("/a", Self.body)
+    var bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    bytes.waits = false
+    let read = try await all(bytes)
+    #expect(read.count == Int(try fixture.record("/a").received))
+    #expect(read == Self.expected(0..<Int64(read.count)))
+  }
+
   @Test func `a reader that waits can be cancelled, and an unknown download is an error`()
     async throws
   {

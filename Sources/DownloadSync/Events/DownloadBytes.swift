@@ -31,10 +31,12 @@ public struct DownloadBytes: AsyncSequence, Sendable {
   let store: RecordStore
   let name: String
   let offset: Int64
+  /// Whether to wait for bytes that are not on disk; otherwise the sequence ends before the first one.
+  package var waits = true
 
   /// Starts reading.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(store: store, name: name, offset: offset)
+    Iterator(store: store, name: name, offset: offset, waits: waits)
   }
 
   /// Reads the bytes.
@@ -44,6 +46,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
 
     private let store: RecordStore
     private let name: String
+    private let waits: Bool
     private var given: Range<Int64>
     private var version: Validator?
     private var source: Source?
@@ -59,8 +62,8 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       var changes: ResultChanges<DownloadRecord>.AsyncIterator
     }
 
-    fileprivate init(store: RecordStore, name: String, offset: Int64) {
-      (self.store, self.name) = (store, name)
+    fileprivate init(store: RecordStore, name: String, offset: Int64, waits: Bool) {
+      (self.store, self.name, self.waits) = (store, name, waits)
       given = offset..<offset
     }
 
@@ -81,20 +84,27 @@ public struct DownloadBytes: AsyncSequence, Sendable {
           if let record, let bytes = try await bytes(upTo: end, of: record, source) {
             return note(bytes, of: record)
           }
-        case .wait: break
+        case .wait:
+          guard waits else { return nil }
         case .end:
           try checkDigest(source.digest)
           return nil
-        case .changed:
-          throw DownloadFailure(
-            .entityChanged,
-            "the server's file has changed after its first \(given.upperBound) bytes were read"
-          )
+        case .changed: throw change(of: record)
         case .failed(let failure): throw failure
         case .cancelled: throw EngineError(.cancelled, "the download was cancelled or removed")
         }
         guard try await source.changes.next() != nil else { throw CancellationError() }
       }
+    }
+
+    /// Why the bytes that were given out are not those of the file.
+    private func change(of record: DownloadRecord?) -> DownloadFailure {
+      // The engine drops the bytes of a file with a wrong digest.
+      if let last = record?.attempts.last?.failure, last.code == .digestMismatch { return last }
+      return DownloadFailure(
+        .entityChanged,
+        "the server's file has changed after its first \(given.upperBound) bytes were read"
+      )
     }
 
     /// The download, from the first call on.
@@ -152,7 +162,15 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       }
       let bytes = try await store.inBackground { [range] in try Self.read(range, of: path) }
       // Between the two reads of the record, another version may have replaced the file.
-      guard let bytes, let after = try await self.record(source.id) else { return nil }
+      guard let after = try await self.record(source.id) else { return nil }
+      guard let bytes else {
+        // No commit follows if another program has truncated the finished file.
+        guard !isComplete || after.state != .completed || after.fileIdentity != record.fileIdentity
+        else {
+          throw EngineError(.fileMissing, "the file was truncated: \(layout.finalPath)")
+        }
+        return nil
+      }
       switch ByteStep(after, given: given, version: version ?? Validator(of: record)) {
       case .read(let end) where end >= range.upperBound: return bytes
       default: return nil
@@ -231,7 +249,7 @@ extension RecordStore {
   /// ```
   ///
   /// - Parameters:
-  ///   - name: The URL, the id, a unique id prefix or the unique file name of the download.
+  ///   - name: The URL, the key, the id, a unique id prefix or the unique file name of the download.
   ///   - offset: The offset of the first byte, at least zero.
   /// - Returns: A sequence that ends after the last byte; see ``DownloadBytes``.
   public func bytes(of name: String, from offset: Int64 = 0) -> DownloadBytes {
