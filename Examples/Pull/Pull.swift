@@ -43,10 +43,11 @@ struct Pull {
     let blobs = manifest.content.blobs
     try await store.add(
       blobs.map { blob in
-        var request = DownloadRequest(url: image.url("blobs", blob.digest))
-        request.digest = try Digest(blob.digest)
+        let digest = try Digest(blob.digest)
+        var request = DownloadRequest(digest: digest, urls: [image.url("blobs", blob.digest)])
+        request.byteCount = blob.size
         request.folder = Layout.folder
-        request.filename = request.digest?.hexadecimal
+        request.filename = digest.hexadecimal
         return request
       }
     )
@@ -54,15 +55,14 @@ struct Pull {
     options.authorizer = registry
     // A kill costs at most the bytes since the last checkpoint.
     options.checkpointInterval = .milliseconds(200)
-    let urls = blobs.map { image.url("blobs", $0.digest) }
-    let size = blobs.reduce(0) { $0 + $1.size }
     var records: [DownloadRecord] = []
     for try await progress in store.downloads(
-      .matching(urls),
+      .matching(blobs.map(\.digest)),
       transport: transport,
       options: options,
       every: .seconds(1)
     ) {
+      let size = progress.expected ?? 0
       print(progress.isLeading ? "pulling" : "waiting", progress.received, "of", size, "bytes")
       records = progress.records
     }

@@ -76,6 +76,9 @@ struct Hub {
   func request(for file: HubFile, of commit: String) throws -> DownloadRequest {
     let path = file.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? file.path
     var request = DownloadRequest(url: "\(model.hub)/\(model.name)/resolve/\(commit)/\(path)")
+    // Files of several revisions may have the same contents.
+    request.key = file.blob
+    request.byteCount = file.size > 0 ? file.size : nil
     request.headers = headers
     request.folder = Cache.blobs
     request.filename = file.blob

@@ -43,14 +43,14 @@ struct Snapshot {
     var options = EngineOptions(maximumRunning: 4)
     // A kill costs at most the bytes since the last checkpoint.
     options.checkpointInterval = .milliseconds(200)
-    let size = missing.reduce(0) { $0 + $1.size }
     var records: [DownloadRecord] = []
     for try await progress in store.downloads(
-      .matching(requests.map(\.url)),
+      .matching(missing.map(\.blob)),
       transport: transport,
       options: options,
       every: .seconds(1)
     ) {
+      let size = progress.expected ?? 0
       FileHandle.standardError.write(Data("\(progress.received) of \(size) bytes\n".utf8))
       records = progress.records
     }

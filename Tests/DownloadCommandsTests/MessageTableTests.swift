@@ -40,7 +40,7 @@ struct MessageTableTests {
       "pause",
       "zzzz",
       status: .failed,
-      says: "no download has the URL, the id or the file name 'zzzz'"
+      says: "no download has the URL, the id, the key or the file name 'zzzz'"
     ),
     Row(46, "pause", "b", status: .done, says: ""),
     Row(

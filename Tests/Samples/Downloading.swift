@@ -32,6 +32,8 @@ var url: String { some() }
 var urls: [String] { some() }
 var folder: String { some() }
 var identifier: String { some() }
+var size: Int64 { some() }
+var otherURL: String { some() }
 var token: String { some() }
 func token() async throws -> String { some() }
 func fetchToken(_ challenge: String) async throws -> String { some() }

@@ -30,3 +30,5 @@ func update(_ rows: some Collection, _ changes: [Int]...) {}
 var engine: DownloadEngine { some() }
 var handle: DownloadHandle { some() }
 var request: DownloadRequest { some() }
+var digest: Digest { some() }
+var transport: URLSessionTransport { some() }

@@ -43,14 +43,14 @@ package enum DownloadCommand: Sendable, Hashable {
 /// try await store.cancel(.tagged("drafts"))
 /// ```
 public enum RecordSelection: Sendable, Hashable {
-  /// The downloads with these URLs, ids, unique id prefixes or unique file names.
+  /// The downloads with these URLs, keys, ids, unique id prefixes or unique file names.
   case matching([String])
   /// The downloads with a tag.
   case tagged(String)
   /// All downloads of the store.
   case all
 
-  /// The download with a URL, an id, a unique id prefix or a unique file name.
+  /// The download with a URL, a key, an id, a unique id prefix or a unique file name.
   public static func matching(_ name: String) -> Self { .matching([name]) }
 
   /// The downloads as names or a condition, which an index serves.

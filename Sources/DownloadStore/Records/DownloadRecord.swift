@@ -161,6 +161,9 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Only this server may be asked with them whether it still has the file: another one could
   /// repeat what it is told. Without both, the server that stated those of bytes that were dropped.
   public package(set) var validatorOrigin: String?
+  /// Names of the download besides its URL, given as ``DownloadRequest/key``; at most one download of
+  /// the store has a key.
+  public package(set) var keys: Set<String> = []
 }
 
 nonisolated extension DownloadRecord: ObjectStoreNames.Model {
@@ -266,6 +269,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     )
     /// The field `validatorOrigin`.
     public let validatorOrigin = ObjectStoreNames.Column<DownloadRecord, String?>(position: 46)
+    /// The field `keys`.
+    public let keys = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 47)
   }
 
   /// The stored fields, for use in queries.
@@ -345,6 +350,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
         isHot: true
       ),
       ObjectStoreNames.FieldSchema("validatorOrigin", String.self, id: 47, isOptional: true),
+      ObjectStoreNames.FieldSchema("keys", Set<String>.self, id: 50, default: [], isIndexed: true),
     ],
     indexes: [
       ObjectStoreNames.IndexSchema(
@@ -413,6 +419,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     hasForeignFile = try record.value(at: 44)
     partialIdentity = try record.optional(at: 45)
     validatorOrigin = try record.optional(at: 46)
+    keys = try record.value(at: 47)
   }
 
   /// Writes every stored field.
@@ -464,6 +471,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     record.encode(hasForeignFile)
     record.encode(partialIdentity)
     record.encode(validatorOrigin)
+    record.encode(keys)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -517,6 +525,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       \.hasForeignFile,
       \.partialIdentity,
       \.validatorOrigin,
+      \.keys,
     ]
     return properties.firstIndex(of: property)
   }

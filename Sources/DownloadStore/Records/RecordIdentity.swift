@@ -71,6 +71,18 @@ package enum RecordIdentity {
     }
   }
 
+  /// Throws unless a text can be the key of a download.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidKey`.
+  package static func validate(key: String) throws(RecordStoreError) {
+    guard !key.isEmpty, key.utf8.count <= RecordLimits.keyLength, !key.hasControlCharacters else {
+      throw RecordStoreError(
+        .invalidKey,
+        "a key has 1 to \(RecordLimits.keyLength) bytes, and no control characters"
+      )
+    }
+  }
+
   /// The maximum length of a URL: longer than servers accept.
   private static let longestURL = 65_536
 

@@ -26,6 +26,9 @@ package enum RecordLimits {
   /// The maximum length of the path of a root in bytes.
   package static let rootLength = 1_536
 
+  /// The maximum length of a key in bytes.
+  package static let keyLength = 1_024
+
   /// Whether a value is the size of a file, or an offset in one.
   package static func isSize(_ value: Int64) -> Bool { (0...fileSize).contains(value) }
 

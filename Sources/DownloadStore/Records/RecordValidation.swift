@@ -45,6 +45,7 @@ extension DownloadRecord {
     try RecordIdentity.validate(url)
     for mirror in mirrors { try RecordIdentity.validate(mirror) }
     for attempt in attempts { try RecordIdentity.validate(attempt.url) }
+    for key in keys { try RecordIdentity.validate(key: key) }
     guard RecordIdentity.isID(id) else {
       throw invalid("its id is not 16 hexadecimal digits")
     }

@@ -1,17 +1,19 @@
 /// A valid request with the properties that a new record of its URL would have.
 struct Addition: Sendable {
-  let request: DownloadRequest
+  private(set) var request: DownloadRequest
+  /// The URL for which the header fields were given.
+  let givenURL: String
   /// The normalized folder.
   let folder: String
   /// The wanted file name.
   let filename: String
   /// The wanted id.
-  let id: String
+  private(set) var id: String
 
   /// Validates a request.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidName`, `invalidHeader` or
-  ///   `invalidRecord`.
+  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidName`, `invalidHeader`,
+  ///   `invalidKey` or `invalidRecord`.
   init(_ request: DownloadRequest) throws {
     try RecordIdentity.validate(request.url)
     for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
@@ -29,10 +31,27 @@ struct Addition: Sendable {
       ?? SafeFilename.suggested(byURL: request.url)
     id = request.id ?? RecordIdentity.id(forURL: request.url)
     self.request = request
+    givenURL = request.url
+  }
+
+  /// The addition to the record of another URL, which has the request's URL as a mirror.
+  func joining(_ url: String) -> Self {
+    guard !url.utf8.elementsEqual(request.url.utf8) else { return self }
+    var addition = self
+    let urls = [request.url] + request.mirrors
+    addition.request.mirrors = urls.filter { !$0.utf8.elementsEqual(url.utf8) }
+    addition.request.url = url
+    if request.id == nil { addition.id = RecordIdentity.id(forURL: url) }
+    return addition
   }
 
   /// The destination with the wanted file name.
   var destination: String {
     FileLayout.destination(root: request.root, folder: folder, filename: filename)
+  }
+
+  /// Whether the header fields were given for the origin of a URL.
+  func isForOrigin(of url: String) -> Bool {
+    RecordIdentity.origin(of: givenURL) == RecordIdentity.origin(of: url)
   }
 }

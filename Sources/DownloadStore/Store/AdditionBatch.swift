@@ -49,14 +49,16 @@ struct AdditionBatch {
   /// - Precondition: The transaction has no changes.
   /// - Throws: ``FinishedFileDigests/Missing`` if files must be read first.
   mutating func run(
-    _ additions: [Addition],
+    _ given: [Addition],
     in tx: inout StoreTransaction
   ) throws -> [RecordStore.Added] {
+    var keys = KeyedAdditions()
+    let additions = try given.map { try keys.resolved($0, in: tx) }
     try lookUp(additions, in: tx)
     let places = try additions.map { addition -> (Int, isNew: Bool, note: Note?) in
       if let position = positions[StoredText(addition.request.url)] {
         let known = entries[position].record
-        let (record, note) = try proceed(with: known, addition.request)
+        let (record, note) = try proceed(with: known, addition)
         if record != known {
           entries[position].record = record
           entries[position].isChanged = true
@@ -169,10 +171,11 @@ struct AdditionBatch {
       prefersBackground: request.prefersBackground,
       bytesPerSecond: request.bytesPerSecond,
       notBefore: request.notBefore,
-      connections: request.connections
+      connections: request.connections,
+      keys: Set([request.key].compactMap { $0 })
     )
     try chooseName(for: &record, request, in: tx)
-    if record.hasHeaders { addHeaders(of: request, to: record) }
+    if record.hasHeaders { addHeaders(of: addition, to: record) }
     try addPieces(of: request, to: &record)
     return record
   }
@@ -287,9 +290,13 @@ struct AdditionBatch {
     }
   }
 
-  private mutating func addHeaders(of request: DownloadRequest, to record: DownloadRecord) {
+  private mutating func addHeaders(of addition: Addition, to record: DownloadRecord) {
     headers.append(
-      RequestHeaders(recordID: record.id, fields: request.headers, givenFor: record.url)
+      RequestHeaders(
+        recordID: record.id,
+        fields: addition.request.headers,
+        givenFor: addition.givenURL
+      )
     )
   }
 
@@ -316,18 +323,25 @@ struct AdditionBatch {
   /// Applies a request to the record of its URL.
   private mutating func proceed(
     with known: DownloadRecord,
-    _ given: DownloadRequest
+    _ addition: Addition
   ) throws -> (DownloadRecord, Note?) {
     var record = known
-    var (request, note) = Self.trusted(given, for: known)
+    var (request, note) = Self.trusted(addition.request, for: known)
+    try known.requireNoOtherDigest(request.digest)
     record.tags.formUnion(request.tags)
+    if let key = request.key { record.keys.insert(key) }
     let mirrors = Set(known.mirrors.map(StoredText.init))
-    record.mirrors += request.mirrors
-      .filter { !mirrors.contains(StoredText($0)) }
-      .prefix(max(0, RecordLimits.mirrors - known.mirrors.count))
-    if !request.headers.isEmpty {
+    let new = request.mirrors.filter { !mirrors.contains(StoredText($0)) }
+    if request.key == nil {
+      record.mirrors += new.prefix(max(0, RecordLimits.mirrors - known.mirrors.count))
+    } else if !new.isEmpty {
+      // The URLs that were given last: those of before may have expired.
+      record.mirrors = Array((new + known.mirrors).prefix(RecordLimits.mirrors))
+    }
+    // Fields for the origin of a mirror do not replace those for the origin of the URL.
+    if !request.headers.isEmpty, !known.hasHeaders || addition.isForOrigin(of: known.url) {
       record.hasHeaders = true
-      addHeaders(of: request, to: record)
+      addHeaders(of: addition, to: record)
     }
     try addPieces(of: request, to: &record)
     if let type = request.type { record.type = type }

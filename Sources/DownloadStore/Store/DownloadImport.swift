@@ -20,6 +20,8 @@ package final class DownloadImport: ImportReview {
   private struct Place {
     var id: String
     var filename: String
+    /// The keys, without those that another record has.
+    var keys: Set<String>
     /// Whether the record is left out: the store's own is kept, or it was removed in its own store.
     var isKept = false
     /// Whether header fields and digests with the id belong to an earlier record of the file.
@@ -50,6 +52,8 @@ package final class DownloadImport: ImportReview {
   /// An equal hash of another destination only leads to a number that the name would not need.
   private var ids: Set<UInt64> = []
   private var destinations: Set<Int> = []
+  /// The keys of the file's records so far.
+  private var keys: Set<StoredText> = []
   /// The last number that was given to each wanted destination.
   private var numbers: [StoredText: Int] = [:]
 
@@ -63,7 +67,7 @@ package final class DownloadImport: ImportReview {
   package private(set) var newRoots: [(name: String, path: String)] = []
   /// The number of records that are left out because their users have removed them.
   package private(set) var removedCount = 0
-  /// The number of records that got another id or file name.
+  /// The number of records that got another id or file name, or lost a key.
   package private(set) var changedRecordCount = 0
 
   /// Creates a review.
@@ -173,6 +177,7 @@ package final class DownloadImport: ImportReview {
     if let place {
       result.id = place.id
       result.filename = place.filename
+      result.keys = place.keys
       result.destination = FileLayout.destination(
         root: record.root,
         folder: record.folder,
@@ -205,7 +210,12 @@ package final class DownloadImport: ImportReview {
     let stored = try store()?.objects.read { tx in
       try tx.find(DownloadRecord.self, key: record.url)
     }
-    var place = Place(id: record.id, filename: record.filename, hasNoDetails: isClaimed)
+    var place = Place(
+      id: record.id,
+      filename: record.filename,
+      keys: record.keys,
+      hasNoDetails: isClaimed
+    )
     // Its user has removed it. The store that it comes from deletes its files.
     let isRemoved = record.state == .removed || record.intent == .remove
     if isRemoved { removedCount += 1 }
@@ -228,8 +238,11 @@ package final class DownloadImport: ImportReview {
     if !isClaimed, place.id != record.id { newIDs[fileID] = place.id }
     place.filename = try freeName(for: record)
     destinations.insert(Self.hash(of: destination(of: record, named: place.filename)))
+    place.keys = try record.keys.filter { try !isTaken(key: $0, byOtherThan: record.url) }
+    keys.formUnion(place.keys.map { StoredText($0) })
     let isSame =
-      place.id == record.id && place.filename == record.filename && !place.hasNoDetails
+      place.id == record.id && place.filename == record.filename && place.keys == record.keys
+      && !place.hasNoDetails
     guard !isSame else { return }
     places[number] = place
     changedRecordCount += 1
@@ -240,6 +253,12 @@ package final class DownloadImport: ImportReview {
     return try store()?.objects.read { tx in
       try tx.exists(DownloadRecord.where { $0.id == id })
     } ?? false
+  }
+
+  private func isTaken(key: String, byOtherThan url: String) throws -> Bool {
+    if keys.contains(StoredText(key)) { return true }
+    let owner = try store()?.objects.read { tx in try tx.record(withKey: key) }
+    return owner.map { $0.url != url } ?? false
   }
 
   /// The file name of the record, numbered if another record has its destination.

@@ -15,8 +15,25 @@
 /// try await store.add([request])
 /// ```
 public struct DownloadRequest: Sendable, Hashable {
-  /// The URL, which is also the record's key.
+  /// The URL, which identifies the download unless it has a ``key``.
   public var url: String
+  /// The name that identifies the download instead of the URL, at most 1,024 bytes; `nil` for none.
+  ///
+  /// A second request with the same key is for the same download, whatever its URL: the URL becomes
+  /// another source of the file, which is tried before the other mirrors. For files whose URLs change,
+  /// such as signed ones, and for caches by content; see ``init(digest:urls:)``. Commands and selections
+  /// accept the key as a name of the download.
+  ///
+  /// A download that is known by one of the URLs alone gets the key. If that download has another key or
+  /// requires another digest, the next of the URLs becomes that of a new download.
+  ///
+  /// ```swift
+  /// var request = DownloadRequest(url: try await signedURL(for: "tiny"))
+  /// request.key = "models/tiny@v2"
+  /// try await store.add([request])
+  /// let record = try store.record(matching: "models/tiny@v2")
+  /// ```
+  public var key: String?
   /// The file name, which is made safe; by default a name derived from the URL, which a name that
   /// the server suggests may replace.
   public var filename: String?
@@ -106,12 +123,32 @@ public struct DownloadRequest: Sendable, Hashable {
   public init(url: String) {
     self.url = url
   }
+
+  /// Creates a request for the file with a digest, which has one download whatever its URLs are.
+  ///
+  /// The text of the digest is the ``key``.
+  ///
+  /// ```swift
+  /// let digest = try Digest("sha256:\(identifier)")
+  /// try await store.add([DownloadRequest(digest: digest, urls: [url, otherURL])])
+  /// let record = try store.record(matching: digest.text)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - digest: The digest that the file must have.
+  ///   - urls: The URLs of the file, at least one.
+  public init(digest: Digest, urls: [String]) {
+    self.init(url: urls.first ?? "")
+    mirrors = Array(urls.dropFirst())
+    key = digest.text
+    self.digest = digest
+  }
 }
 
 extension DownloadRequest {
-  /// Throws unless an import accepts the numbers and the date that the request stores.
+  /// Throws unless an import accepts the numbers, the date and the key that the request stores.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidRecord` or `invalidName`.
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`, `invalidKey` or `invalidName`.
   func validateNumbers() throws(RecordStoreError) {
     guard RecordLimits.isRate(bytesPerSecond), RecordLimits.isConnectionCount(connections) else {
       throw RecordStoreError(
@@ -134,6 +171,7 @@ extension DownloadRequest {
     guard id.map({ RecordIdentity.isID($0) }) ?? true else {
       throw RecordStoreError(.invalidRecord, "'\(id ?? "")' is not 16 hexadecimal digits")
     }
+    if let key { try RecordIdentity.validate(key: key) }
     guard !root.isEmpty, !root.hasControlCharacters else {
       throw RecordStoreError(.invalidName, "'\(root)' is not the name of a root")
     }

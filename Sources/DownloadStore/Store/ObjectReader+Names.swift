@@ -1,17 +1,19 @@
 internal import ObjectStore
 
 extension ObjectReader where Self: ~Copyable {
-  /// The record with a URL, an id, a unique id prefix or a unique file name, or the error
+  /// The record with a URL, a key, an id, a unique id prefix or a unique file name, or the error
   /// `unknownRecord` or `ambiguousID`.
   ///
+  /// A key is preferred to an id and to a file name.
   /// A prefix of fewer than eight digits that is also the file name of another download is
   /// ambiguous.
   ///
-  /// - Complexity: O(log n) for a URL, and for an id or its first eight digits or more. Otherwise
+  /// - Complexity: O(log n) for a URL, for a key, and for an id or its first eight digits or more. Otherwise
   ///   the file names of all n records are compared, because no index serves them.
   func record(matching name: String) throws -> Result<DownloadRecord, RecordStoreError> {
     if let record = try find(DownloadRecord.self, key: name) { return .success(record) }
     guard !name.isEmpty else { return .failure(.unknownRecord(name)) }
+    if let record = try record(withKey: name) { return .success(record) }
     let isPrefix = name.utf8.count <= RecordIdentity.idLength && name.allSatisfy(\.isHexDigit)
     let prefixed =
       isPrefix
@@ -36,6 +38,13 @@ extension ObjectReader where Self: ~Copyable {
   }
 }
 
+extension ObjectReader where Self: ~Copyable {
+  /// The record with a key; `nil` if there is none.
+  func record(withKey key: String) throws -> DownloadRecord? {
+    try first(DownloadRecord.where { $0.keys.contains(key) })
+  }
+}
+
 extension RecordIdentity {
   /// The number of digits of an id.
   static let idLength = 16
@@ -49,7 +58,7 @@ extension RecordStoreError {
   static func unknownRecord(_ name: String) -> Self {
     Self(
       .unknownRecord,
-      "no download has the URL, the id or the file name '\(Redaction.argument(name))'"
+      "no download has the URL, the id, the key or the file name '\(Redaction.argument(name))'"
     )
   }
 

@@ -211,6 +211,7 @@ extension DownloadRecord {
     hasher.combine(isHeld)
     hasher.combine(startsImmediately)
     hasher.combine(tags)
+    hasher.combine(keys)
     hasher.combine(destination)
     // A list has no other record of the file that it found.
     hasher.combine(fileIdentity)

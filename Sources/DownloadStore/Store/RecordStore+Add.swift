@@ -17,7 +17,7 @@ extension RecordStore {
   public struct Added: Sendable, Hashable {
     /// The current record.
     public var record: DownloadRecord
-    /// Whether the URL was new.
+    /// Whether the download was new.
     public var isNew: Bool
     /// What the request did not do, or did besides.
     package var note: Note?
@@ -39,12 +39,12 @@ extension RecordStore {
 
   /// Adds downloads, all of them or none.
   ///
-  /// A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
+  /// The key identifies a download, or the URL without one. A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
   /// cancelled download restarts. A completed download is unchanged while its file exists. It restarts
   /// if the file is missing, was changed, or does not have the requested digest; to find that out, the
   /// file is read if the digest was not computed before, or if the file was changed. Of the request, a
   /// known download takes the type, the tags, the priority, the mirrors, the digest, the header fields,
-  /// the limits and the earliest start; it keeps its name, its folder and its root.
+  /// the limits, the earliest start and the key; it keeps its name, its folder and its root.
   ///
   /// A new record reserves its file name in the same transaction. If another record or a file has the
   /// name, ``DownloadRequest/collision`` decides.
@@ -59,7 +59,9 @@ extension RecordStore {
   ///
   /// - Parameter requests: The requests.
   /// - Returns: The records, in the order of the requests.
-  /// - Throws: ``RecordStoreError`` with `invalidURL` or `invalidHeader`; with `invalidRecord` for a
+  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidHeader` or `invalidKey`; with `keyTaken`
+  ///   for another digest than that of the download with the key; with `urlTaken` if each URL of a new
+  ///   key is that of a download with another key or digest; with `invalidRecord` for a
   ///   rate, a number of connections or a date that is out of range; with `busy` for a digest
   ///   while the finished file is being renamed; with `fileSystem` if a file cannot be read; with `invalidName` for a folder that leads
   ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,

@@ -229,7 +229,7 @@ extension DownloadRecord {
     id == planned.id && generation == planned.generation && state == planned.state
       && intent == planned.intent && isHeld == planned.isHeld
       && startsImmediately == planned.startsImmediately && tags == planned.tags
-      && destination == planned.destination
+      && keys == planned.keys && destination == planned.destination
   }
 }
 

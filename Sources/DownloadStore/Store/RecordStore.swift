@@ -93,16 +93,30 @@ public final class RecordStore: Sendable {
 
   // MARK: Reading
 
-  /// Returns the record with a URL, an id, a unique id prefix or a unique file name.
+  /// Returns the record with a URL, a key, an id, a unique id prefix or a unique file name.
   ///
   /// A prefix of fewer than eight digits that is also the file name of another download is
   /// ambiguous.
   ///
   /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
-  /// - Complexity: O(log n) for a URL, and for an id or its first eight digits or more. Otherwise
+  /// - Complexity: O(log n) for a URL, for a key, and for an id or its first eight digits or more. Otherwise
   ///   the file names of all n records are compared.
   public func record(matching name: String) throws -> DownloadRecord {
     try objects.read { tx in try tx.record(matching: name).get() }
+  }
+
+  /// Returns the known records of requests, in their order: by the key of a request, or else by its URL.
+  ///
+  /// - Throws: ``StoreError``.
+  package func records(of requests: [DownloadRequest]) throws -> [DownloadRecord?] {
+    try objects.read { tx in
+      var records = try tx.find(DownloadRecord.self, keys: requests.map(\.url))
+      for (index, request) in requests.enumerated() {
+        guard let key = request.key, let record = try tx.record(withKey: key) else { continue }
+        records[index] = record
+      }
+      return records
+    }
   }
 
   /// Returns the records of a query, by default all records, from one snapshot.

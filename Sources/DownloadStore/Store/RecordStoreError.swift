@@ -13,6 +13,7 @@ public struct RecordStoreError: Error, Sendable {
     private enum Value: String, CaseIterable {
       case invalidURL, invalidName, invalidDigest, unknownRecord, ambiguousID, missingRoot
       case nameTaken, urlTaken, busy, fileSystem, invalidHeader, invalidRecord
+      case invalidKey, keyTaken
     }
 
     private let value: Value
@@ -28,6 +29,8 @@ public struct RecordStoreError: Error, Sendable {
     public static let invalidDigest = Self(value: .invalidDigest)
     /// A header field has a name or a value that cannot be sent.
     public static let invalidHeader = Self(value: .invalidHeader)
+    /// A key is empty, too long, or has control characters.
+    public static let invalidKey = Self(value: .invalidKey)
     /// A record of a file contradicts itself, or has a number that is out of range.
     public static let invalidRecord = Self(value: .invalidRecord)
     /// No record has that URL or id.
@@ -41,6 +44,8 @@ public struct RecordStoreError: Error, Sendable {
     public static let nameTaken = Self(value: .nameTaken)
     /// Another record has the URL.
     public static let urlTaken = Self(value: .urlTaken)
+    /// The download with the key requires another digest.
+    public static let keyTaken = Self(value: .keyTaken)
     /// The finished file of the download is being renamed; try again in a moment.
     public static let busy = Self(value: .busy)
     /// The file system failed to rename a file.

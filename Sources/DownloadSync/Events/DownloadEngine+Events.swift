@@ -39,7 +39,8 @@ extension DownloadEngine {
   public nonisolated func download(_ request: DownloadRequest) async throws -> DownloadHandle {
     let added = try await store.add([request])
     inbox.post(.storeChanged)
-    return DownloadHandle(url: request.url, recordID: added.first?.record.id, engine: self)
+    let record = added.first?.record
+    return DownloadHandle(url: record?.url ?? request.url, recordID: record?.id, engine: self)
   }
 
   /// The progress of the running downloads, in order of arrival.

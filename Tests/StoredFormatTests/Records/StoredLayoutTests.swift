@@ -60,6 +60,7 @@ private struct RecordByIDs: Model {
       FieldSchema("f45", Bool.self, id: 45),
       FieldSchema("f46", FileIdentity.self, id: 46, isOptional: true),
       FieldSchema("f47", String.self, id: 47, isOptional: true),
+      FieldSchema("f50", Set<String>.self, id: 50),
     ]
   )
 
@@ -116,6 +117,7 @@ private struct RecordByIDs: Model {
       "\(try record.value(at: 44) as Bool)",
       "\((try record.optional(at: 45) as FileIdentity?)?.inode ?? 0)",
       "\(try record.optional(at: 46) as String? ?? "")",
+      "\((try record.value(at: 47) as Set<String>).sorted())",
     ]
   }
 
@@ -183,6 +185,7 @@ private struct RecordByIDs: Model {
     record.hasForeignFile = true
     record.partialIdentity = FileIdentity(size: 0, inode: 46, modified: 0)
     record.validatorOrigin = "v47"
+    record.keys = ["v50"]
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -199,6 +202,7 @@ private struct RecordByIDs: Model {
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
         "true", "1044.0", "true", "46", "v47",
+        "[\"v50\"]",
       ]
     )
   }

@@ -26,6 +26,7 @@ extension DownloadRecord {
       "intent": JSON(intent.rawValue),
       "isHeld": JSON(isHeld),
       "isNameGiven": JSON(isNameGiven),
+      "keys": JSON(keys),
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },

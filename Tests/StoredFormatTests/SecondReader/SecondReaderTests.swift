@@ -354,5 +354,6 @@ extension DownloadRecord {
     hasForeignFile = true
     partialIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
     validatorOrigin = "https://cdn.example:443"
+    keys = ["sha256:0", "models/tiny@v2"]
   }
 }
