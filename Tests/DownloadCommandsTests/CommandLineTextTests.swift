@@ -50,7 +50,7 @@ struct CommandLineTextTests {
     let folder = try TemporaryFolder()
     let store = folder.path("store")
     #expect(await dlstore("--store", store, "add", "http://b/2").status == .done)
-    for command in ["list", "inspect", "pause", "verify-file"] {
+    for command in ["list", "inspect", "pause", "cat", "verify-file"] {
       let result = await dlstore("--store", store, command, name)
       #expect(result.status != .done && !result.messages.isEmpty, "\(command)")
       #expect(!result.messages.contains("hush"), "\(result.messages)")

@@ -42,7 +42,7 @@ struct FlagsTests {
     ("-k", "--ca-certificate"), ("--insecure", "--ca-certificate"),
     ("--no-check-certificate", "--ca-certificate"), ("--cacert x", "--ca-certificate"),
     ("-E x", "--client-certificate"), ("--cert x", "--client-certificate"),
-    ("--key x", "--client-key"),
+    ("--private-key x", "--client-key"),
     // What is sent.
     ("-U x", "-A TEXT"), ("-b x", "--cookie-file"), ("--cookie x", "--cookie-file"),
     ("--load-cookies x", "--cookie-file"), ("-u a:b", "--netrc"), ("--user a:b", "--netrc"),
@@ -192,8 +192,10 @@ struct FlagsTests {
     #expect(try get("--limit-rate 1MB").limits.limitRate == 1 << 20)
   }
 
-  @Test func `-o - is refused, and names no file`() {
-    let error = #expect(throws: (any Error).self) { try get("-o -") }
+  @Test func `-o - names no file, and excludes events on standard output`() throws {
+    let piped = try get("-o -")
+    #expect(piped.what.writesOutput && piped.what.place == nil)
+    let error = #expect(throws: (any Error).self) { try get("-o - --json-events") }
     let message = error.map { GetCommand.message(for: $0) } ?? ""
     #expect(message.contains("standard output"), "\(message)")
   }

@@ -53,7 +53,7 @@
         "set a.bin --priority 1",
         "limit 2M",
         "limit none", "purge --state failed --dry-run", "restart a.bin", "run --until-idle",
-        "verify-file a.bin",
+        "verify-file a.bin", "cat a.bin --from 1",
         "root list",
         "verify", "verify --repair", "reconcile --apply", "backup copy", "compact",
         "export --output out.jsonl", "import out.jsonl", "config", "explain --stored running",

@@ -29,7 +29,7 @@ struct ListTests: StoreSuite {
     let keys = [
       "attempts", "checksum", "completedAt", "connections", "createdAt", "displayURL", "fileStatus",
       "filename",
-      "folder", "heldByHand", "id", "intent", "lastError", "limitRate", "localPath",
+      "folder", "heldByHand", "id", "intent", "keys", "lastError", "limitRate", "localPath",
       "mirrors", "nextRetryAt", "notBefore", "priority", "progress", "resume", "state", "tags",
       "type",
       "updatedAt", "url",

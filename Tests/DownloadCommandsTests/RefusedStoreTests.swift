@@ -24,7 +24,8 @@ struct RefusedStoreTests {
     ["set", "abcd", "--type", "x"],
     ["purge", "--orphans", "--yes"], ["reconcile"], ["export"], ["import", "FILE"],
     ["root", "list"], ["limit"], ["limit", "2M"],
-    ["stats"], ["verify"], ["verify", "--repair"], ["verify-file", "abcd"], ["backup", "COPY"],
+    ["stats"], ["verify"], ["verify", "--repair"], ["verify-file", "abcd"], ["cat", "abcd"],
+    ["backup", "COPY"],
     ["compact"], ["migrate", "--status"], ["store", "models"],
   ]
 

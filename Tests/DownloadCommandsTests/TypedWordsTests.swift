@@ -106,7 +106,7 @@ struct TypedWordsTests: StoreSuite {
   }
 
   @Test(arguments: [
-    ("-", "does not write to standard output"), ("a/", "must end with a file name"),
+    ("-", "only 'get' writes to standard output"), ("a/", "must end with a file name"),
     ("..", "must end with a file name"), ("../a", "must not leave the folder"),
     ("/", "must end with a file name"),
   ])
@@ -114,22 +114,6 @@ struct TypedWordsTests: StoreSuite {
     let result = await run("add", "http://h/x", "-o", path)
     #expect(result.status == .usage && result.messages.contains(message), "\(result.messages)")
     #expect(!FileManager.default.fileExists(atPath: store))
-  }
-
-  @Test func `get -o - writes neither to standard output nor to a file of this name`() async throws
-  {
-    let result = try await DLStoreProcess.run(
-      "get",
-      "http://h/x",
-      "-o",
-      "-",
-      store: store,
-      in: folder.path
-    )
-    #expect(result.status == 64 && result.output.isEmpty)
-    let text = "dlstore does not write to standard output: give -o a file name"
-    #expect(result.messages.contains(text), "\(result.messages)")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
   // MARK: URLs

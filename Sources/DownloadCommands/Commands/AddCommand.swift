@@ -41,6 +41,9 @@ struct AddCommand: AsyncParsableCommand {
   var adopt: String?
 
   func validate() throws {
+    guard !what.writesOutput else {
+      throw ValidationError("'add' downloads nothing: only 'get' writes to standard output, -o -.")
+    }
     guard adopt == nil || what.urls.count == 1 && what.inputFile == nil && what.metalink == nil
     else { throw ValidationError("--adopt requires exactly one URL.") }
   }

@@ -40,7 +40,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
           PurgeCommand.self,
         ]
       ),
-      CommandGroup(name: "Files", subcommands: [VerifyFileCommand.self, RootCommand.self]),
+      CommandGroup(
+        name: "Files",
+        subcommands: [CatCommand.self, VerifyFileCommand.self, RootCommand.self]
+      ),
       CommandGroup(
         name: "Store",
         subcommands: [
@@ -102,11 +105,13 @@ package struct DLStoreCommand: AsyncParsableCommand {
         // Here, because the supervisor needs the main thread.
         if let command = command as? any EngineCommand, Worker.current == nil {
           if let command = command as? GetCommand, command.readsInput { try SpooledInput.spool() }
+          let isPiped = (command as? GetCommand)?.what.writesOutput ?? false
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
             environment: configuration.workerEnvironment.merging(
               command.limits.client.connection.environment
-            ) { $1 }
+            ) { $1 },
+            position: try isPiped ? OutputPosition.create() : nil
           )
           quit(supervisor.run())
         }

@@ -13,7 +13,9 @@ struct GetCommand: EngineCommand {
     discussion: """
       Files go into the current folder unless --output-folder is given; a known URL keeps its \
       folder, and another one is refused. The exit code is 0 only if every download is complete, \
-      and 69 if no server could be reached; if a part of several downloads is complete, it is 1. If another engine runs on the store, such \
+      and 69 if no server could be reached; if a part of several downloads is complete, it is 1. \
+      -o - writes the file to standard output while it arrives; the file on disk is then temporary, \
+      unless --output-folder is given. If another engine runs on the store, such \
       as that of another 'get', it runs these downloads, too: 'get' shows their progress, and goes \
       on by itself when that engine ends first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
       command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
@@ -21,6 +23,7 @@ struct GetCommand: EngineCommand {
       EXAMPLES:
         dlstore get https://example.com/a.iso -o a.iso
         dlstore get https://example.com/a.iso --mirror https://example.org/a.iso
+        dlstore get https://example.com/layer.tar.gz -o - | tar xz
       """
   )
 
@@ -47,6 +50,11 @@ struct GetCommand: EngineCommand {
     guard what.place?.root == nil || outputFolder == nil else {
       throw ValidationError("-o with an absolute path and --output-folder cannot be combined.")
     }
+    guard !what.writesOutput || !display.jsonEvents else {
+      throw ValidationError(
+        "-o - and --json-events cannot be combined: both print to standard output."
+      )
+    }
     // A restarted worker reads the files again. Standard input is kept for it.
     for (option, file) in what.files where file != "-" {
       let attributes = try? FileManager.default.attributesOfItem(
@@ -69,26 +77,31 @@ struct GetCommand: EngineCommand {
     if readsInput { SpooledInput.rewind() }
     var source = try await RequestSource(what, limits.client)
     let givenFolder = what.place?.root ?? outputFolder
-    let folder = try Folder.made(at: givenFolder ?? ".")
-    try Folder.requireWritable(folder)
+    let isPiped = what.writesOutput
+    let folder = try isPiped && givenFolder == nil ? nil : Folder.made(at: givenFolder ?? ".")
+    if let folder { try Folder.requireWritable(folder) }
     try what.requireNoFolder(below: folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     warnOfOtherOptions(in: store)
+    var piped: PipedDownload?
     var urls: Set<String> = []
     var complete: Set<String> = []
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
-      urls.formUnion(requests.map(\.url))
+      if isPiped { piped = try PipedDownload(requests[0].key ?? requests[0].url, in: store) }
       if Worker.current?.isRestarted != true {
         try source.checkPlaces(of: requests, inFolder: givenFolder == nil ? nil : folder, store)
       }
-      complete.formUnion(try add(requests, folder, to: store))
+      for record in try add(requests, folder, to: store) {
+        urls.insert(record.url)
+        if record.state == .completed { complete.insert(record.url) }
+      }
     }
     if Worker.current?.isRestarted == true {
       // The previous worker has reported these ends.
       complete.formUnion(try records(Array(urls), in: store).filter(\.needsCommand).map(\.url))
     }
-    let end = try await download(urls, ended: complete, in: store)
+    let (end, isWritten) = try await download(urls, ended: complete, in: store, piped)
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try records(urls.sorted(), in: store)
     for record in records where record.state == .paused {
@@ -98,9 +111,10 @@ struct GetCommand: EngineCommand {
     }
     // A record that was removed in the meantime was not downloaded.
     let status = records.count == urls.count ? Self.status(of: records) : .failed
-    guard status == .done, source.isComplete, end.failedHooks == 0 else {
+    guard status == .done, isWritten, source.isComplete, end.failedHooks == 0 else {
       throw CommandFailure(status == .done ? .failed : status)
     }
+    try piped?.removeFile()
   }
 
   /// Says which options do not apply, because an engine with its own ones runs all downloads.
@@ -121,13 +135,15 @@ struct GetCommand: EngineCommand {
   ///   - urls: The URLs of the downloads.
   ///   - ended: Those that had already ended.
   ///   - store: The store.
-  /// - Returns: How the run ended.
+  ///   - piped: The download whose bytes go to standard output; `nil` for none.
+  /// - Returns: How the run ended, and whether its bytes were written.
   /// - Throws: ``CommandFailure`` with `engineRuns`; ``EngineError``; `StoreError`; ``ClosedPipe``.
   private func download(
     _ urls: Set<String>,
     ended: Set<String>,
-    in store: RecordStore
-  ) async throws -> EngineSetup.End {
+    in store: RecordStore,
+    _ piped: PipedDownload?
+  ) async throws -> (EngineSetup.End, isWritten: Bool) {
     let setup = try EngineSetup(
       store: store,
       limits: limits,
@@ -155,15 +171,36 @@ struct GetCommand: EngineCommand {
           + "; waiting for it (Ctrl-C ends only the waiting, --no-wait does not wait)"
       }
     }
+    let writing = piped.map { piped in
+      Task {
+        do {
+          try await piped.write()
+        } catch {
+          // A download that has failed ends by itself, and its failure is shown.
+          if !piped.hasEnded { following.cancel() }
+          throw error
+        }
+      }
+    }
+    let stop: @Sendable () -> Void = {
+      following.cancel()
+      writing?.cancel()
+    }
     do {
-      let (end, last) = try await setup.run(stop: following.cancel) { try await following.value }
+      let (end, (last, isWritten)) = try await setup.run(stop: stop) {
+        let result = await following.result
+        let record = try? result.get()?.records.first
+        var isWritten = true
+        if let writing { isWritten = try await PipedDownload.finish(writing, of: record) }
+        return (try result.get(), isWritten)
+      }
       if end.signal != nil, !display.quiet {
         Output.current.say(
           last?.leader == nil
             ? EngineSession.stopped : "stopped waiting; the other engine goes on"
         )
       }
-      return end
+      return (end, isWritten)
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
@@ -172,38 +209,38 @@ struct GetCommand: EngineCommand {
     }
   }
 
-  /// Adds the downloads, and returns the URLs of those that are already complete.
+  /// Adds the downloads, and returns their records.
   private func add(
-    _ requests: [DownloadRequest],
-    _ folder: String,
+    _ given: [DownloadRequest],
+    _ folder: String?,
     to store: RecordStore
-  ) throws -> Set<String> {
-    var requests = requests
+  ) throws -> [DownloadRecord] {
+    var requests = given
+    var records: [DownloadRecord] = []
     if Worker.current?.isRestarted == true {
       // Adding a known download clears its failures: a server that crashes the process would be
       // tried forever.
-      let known = Set(try records(requests.map(\.url), in: store).map(\.url))
-      requests.removeAll { known.contains($0.url) }
+      let known = try store.records(of: given)
+      records = known.compactMap { $0 }
+      requests = zip(given, known).filter { $0.1 == nil }.map(\.0)
     }
-    guard !requests.isEmpty else { return [] }
-    let root = try store.root(at: folder)
+    guard !requests.isEmpty else { return records }
+    let root = try folder.map { try store.root(at: $0) } ?? PipedDownload.rootName
     for index in requests.indices {
       requests[index].root = root
       // 'get' runs every download, also one that an input file pauses.
       requests[index].isPaused = false
     }
     let roots = try store.roots()
-    var complete: Set<String> = []
     for added in try store.addNow(requests) {
+      records.append(added.record)
       if let message = added.message, !display.quiet { Output.current.say(message) }
-      guard added.record.state == .completed else { continue }
-      complete.insert(added.record.url)
-      guard !display.quiet else { continue }
+      guard added.record.state == .completed, !display.quiet else { continue }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
-      let advice = KnownPlace.elsewhere(added.record, folder, roots)
+      let advice = folder.map { KnownPlace.elsewhere(added.record, $0, roots) } ?? ""
       Output.current.say("already complete: \(place)\(advice)")
     }
-    return complete
+    return records
   }
 
   private func records(_ urls: [String], in store: RecordStore) throws -> [DownloadRecord] {

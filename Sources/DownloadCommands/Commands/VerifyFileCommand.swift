@@ -60,10 +60,7 @@ struct VerifyFileCommand: EngineCommand {
       guard record.state == .completed else {
         // The worker before this one has crashed during the repair.
         guard repair, Worker.current?.isRestarted == true else {
-          throw CommandFailure(
-            .failed,
-            Self.incomplete(record)
-          )
+          throw CommandFailure(.failed, record.incompleteText)
         }
         repaired.insert(record.url)
         continue
@@ -105,23 +102,6 @@ struct VerifyFileCommand: EngineCommand {
     }
     if urls.isEmpty { Output.current.say("no completed download is selected") }
     return urls
-  }
-
-  /// Says why a download that is not complete is not compared.
-  private static func incomplete(_ record: DownloadRecord) -> String {
-    let name = TerminalText.safe(record.filename)
-    let state = record.state.word(engineRuns: true)
-    switch record.state {
-    case .failedPermanent, .paused:
-      return "\(name) is not complete (\(state)): 'dlstore resume \(record.id)' continues it"
-    case .cancelled, .removed:
-      return "\(name) is not complete (\(state)): 'dlstore restart \(record.id)' downloads it"
-    // A repair keeps the identity of the file that it replaces.
-    case _ where record.replacedFileIdentity != nil:
-      return "\(name) is being repaired: 'dlstore run' continues the repair"
-    case .waiting, .running, .failedRetryable, .finalizing, .completed:
-      return "\(name) is not complete yet (\(state)): 'dlstore run' downloads it"
-    }
   }
 
   private func report(_ check: FileCheck) throws {

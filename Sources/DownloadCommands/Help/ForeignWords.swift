@@ -83,7 +83,7 @@ enum ForeignWords {
     ),
     ("--cacert --ca-file", "use --ca-certificate FILE"),
     ("--cert --certificate", "use --client-certificate FILE"),
-    ("--key --private-key", "use --client-key FILE"),
+    ("--private-key", "use --client-key FILE"),
     ("--min-split-size", "use --min-split BYTES"),
     ("--cookie --load-cookies", "use --cookie-file FILE"),
     ("--user --http-user --http-passwd --http-password --password", ShortOption.login),

@@ -33,9 +33,7 @@ enum KnownPlace {
         && (folder != nil || request.filename != nil || !request.folder.isEmpty)
     }
     guard !placed.isEmpty else { return [] }
-    let known = try store.objects.read { tx in
-      try tx.find(DownloadRecord.self, keys: placed.map(\.url))
-    }
+    let known = try store.records(of: placed)
     let roots = try store.roots()
     return zip(placed, known).compactMap { request, record in
       guard let record, let reason = difference(request, record, folder, roots) else { return nil }

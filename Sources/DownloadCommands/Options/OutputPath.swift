@@ -22,9 +22,6 @@ struct OutputPath: Sendable, Hashable {
   ///   - below: The value of `--folder`.
   /// - Throws: ``Problem``.
   init(_ text: String, below: String?) throws(Problem) {
-    guard text != "-" else {
-      throw Problem(message: "dlstore does not write to standard output: give -o a file name.")
-    }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     name = parts.last ?? ""
     guard FileName.isPlain(name) else {

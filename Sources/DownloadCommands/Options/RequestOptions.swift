@@ -11,7 +11,8 @@ struct RequestOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output"), .customLong("out")],
     help: ArgumentHelp(
-      "The file name, or a path: relative to the folder for files, or absolute; only with one URL.",
+      "The file name, or a path: relative to the folder for files, or absolute; '-' is standard output "
+        + "('get' only); only with one URL.",
       valueName: "path"
     )
   )
@@ -66,6 +67,15 @@ struct RequestOptions: ParsableArguments {
     )
   )
   var mirrors: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The name that identifies the download instead of the URL: another URL with the same key is "
+        + "another source of the file; only with one URL.",
+      valueName: "key"
+    )
+  )
+  var key: String?
 
   @Option(
     help: ArgumentHelp(
@@ -144,10 +154,11 @@ struct RequestOptions: ParsableArguments {
     guard isOne || checksum == nil else {
       throw ValidationError("--checksum requires exactly one URL.")
     }
+    guard isOne || key == nil else { throw ValidationError("--key requires exactly one URL.") }
     guard isOne || mirrors.isEmpty else {
       throw ValidationError("--mirror requires exactly one URL.")
     }
-    if let output {
+    if let output, !writesOutput {
       do throws(OutputPath.Problem) {
         _ = try OutputPath(output, below: folder)
       } catch {
@@ -162,6 +173,7 @@ struct RequestOptions: ParsableArguments {
     }
     do {
       _ = try checksum.map(Digest.init)
+      if let key { try RecordIdentity.validate(key: key) }
       _ = try folder.map(FileLayout.validatedFolder)
       try details.requireDistinct(from: try headers.map { try HeaderField(line: $0) })
     } catch let error as RecordStoreError {
@@ -171,10 +183,15 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
-  /// The path of `-o`; `nil` if it is not given.
+  /// Whether the bytes of the file go to standard output.
+  var writesOutput: Bool { output == "-" }
+
+  /// The path of `-o`; `nil` if it is not given, or is standard output.
   ///
   /// Valid after ``validate()``.
-  var place: OutputPath? { output.flatMap { try? OutputPath($0, below: folder) } }
+  var place: OutputPath? {
+    writesOutput ? nil : output.flatMap { try? OutputPath($0, below: folder) }
+  }
 
   /// Refuses a path of `-o` that is a folder, beside which the file would get a number.
   ///

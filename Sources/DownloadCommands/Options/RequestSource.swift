@@ -43,6 +43,7 @@ struct RequestSource: ~Copyable {
       var request = try options.request(for: url)
       request.filename = place?.name
       request.mirrors = options.mirrors
+      request.key = options.key
       request.digest = try options.checksum.map(Digest.init)
       try details.completion.complete(&request)
       requests.append(request)

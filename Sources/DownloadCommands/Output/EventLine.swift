@@ -129,6 +129,8 @@ extension EventLine {
     self.retry = retry
     self.isRepeatable = isRepeatable
     place = { record in
+      // A temporary file is gone when the user reads the line.
+      guard record.root != PipedDownload.rootName else { return record.filename }
       let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
       return entry?.localPath ?? record.filename
     }

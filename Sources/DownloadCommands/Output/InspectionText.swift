@@ -16,6 +16,7 @@ enum InspectionText {
     let url = { (url: String) in revealsSecrets ? url : Redaction.url(url) }
     var rows: [(String, String)] = [
       ("url", url(record.url)), ("id", record.id),
+      ("keys", record.keys.sorted().joined(separator: ", ")),
       ("state", entry.stateText + intent(of: record)),
       ("progress", progress(of: entry)), ("file status", entry.fileStatus.rawValue),
       ("filename", record.filename), ("folder", record.folder), ("root", record.root),

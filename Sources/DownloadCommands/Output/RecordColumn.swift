@@ -7,7 +7,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
   case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
   case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
   case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus, limitRate, notBefore
-  case connections, nextRetryAt
+  case connections, nextRetryAt, keys
 
   /// The value of a cell.
   enum Value: Equatable {
@@ -63,6 +63,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
     case .resumeKind: return Value(entry.resume?.kind)
     case .resumeReceived: return entry.resume.map { .byteCount($0.received) } ?? .missing
     case .resumeValidator: return Value(entry.resume?.validator)
+    case .keys: return .text(record.keys.sorted().joined(separator: " "))
     case .tags: return .text(record.tags.sorted().joined(separator: " "))
     case .priority: return .number(Int64(record.priority))
     case .attempts: return .number(Int64(record.failedAttempts))

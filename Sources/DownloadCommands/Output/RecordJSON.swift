@@ -76,6 +76,7 @@ enum RecordJSON {
           "heldByHand": .bool(record.isHeld),
           "id": .string(record.id),
           "intent": .string(record.intent.rawValue),
+          "keys": .array(record.keys.sorted().map(JSONValue.string)),
           "lastError": lastError(of: entry, revealsSecrets),
           "limitRate": JSONValue(record.bytesPerSecond),
           "localPath": JSONValue(entry.localPath),

@@ -12,14 +12,17 @@ internal import CommandLineSupport
     private var supervision: Supervision
     private var stop: StopSignal?
     private let environment: [String: String]
+    private let position: Int32?
 
     /// Creates a supervisor.
     ///
     /// - Parameters:
     ///   - failsWhenSomethingFailed: See ``EngineCommand``.
     ///   - environment: Variables that the workers receive, in addition to those of this process.
-    init(failsWhenSomethingFailed: Bool, environment: [String: String]) {
+    ///   - position: The file of an ``OutputPosition``; `nil` for none.
+    init(failsWhenSomethingFailed: Bool, environment: [String: String], position: Int32? = nil) {
       self.environment = environment
+      self.position = position
       supervision = Supervision(failsWhenSomethingFailed: failsWhenSomethingFailed)
     }
 
@@ -46,6 +49,7 @@ internal import CommandLineSupport
           worker = try WorkerProcess(
             isRestart: isRestart,
             environment: environment,
+            position: position,
             signalMask: before
           )
         } catch {

@@ -12,11 +12,17 @@ internal import CommandLineSupport
     /// Starts a worker with additional environment variables.
     ///
     /// - Throws: ``CommandFailure`` with `inputOutput`.
-    init(isRestart: Bool, environment additions: [String: String], signalMask: sigset_t) throws {
+    init(
+      isRestart: Bool,
+      environment additions: [String: String],
+      position: Int32?,
+      signalMask: sigset_t
+    ) throws {
       guard let pipe = DescriptorPipe() else { throw Self.failure(errno) }
       _ = fcntl(pipe.reading, F_SETFL, O_NONBLOCK)
       var start = ProcessStart()
       start.files = [.copy(pipe.writing, as: Worker.notesDescriptor)]
+      if let position { start.files.append(.copy(position, as: OutputPosition.workerDescriptor)) }
       start.blockedSignals = signalMask
       let (id, code) = start.start(
         "/proc/self/exe",

@@ -1,0 +1,94 @@
+internal import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// `dlstore cat`: writes the bytes of a download to standard output.
+struct CatCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cat",
+    abstract: "Writes the bytes of a download to standard output.",
+    discussion: """
+      While an engine runs the download, in any process, the bytes follow as they arrive. The exit \
+      code is 0 after the last byte, and 1 if the download is not complete and no engine runs it: the \
+      bytes on disk are written before. Pieces with a required digest are compared before their bytes \
+      are written, and the whole file at the end, if it has a required digest.
+
+      EXAMPLES:
+        dlstore cat 8c2b47 | tar xz
+        dlstore cat a.iso --from 1048576 > rest
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+
+  @Argument(
+    help: ArgumentHelp("The URL, id, id prefix, or file name.", valueName: "url|id|file"),
+    completion: StoreCompletion.downloads
+  )
+  var name: String
+
+  @Option(
+    name: .customLong("from"),
+    help: ArgumentHelp("The offset of the first byte to write; default: 0.", valueName: "byte")
+  )
+  var start: Int64 = 0
+
+  func validate() throws {
+    guard start >= 0 else { throw ValidationError("--from must be at least 0.") }
+  }
+
+  func run() async throws {
+    let store = try RecordStore(at: location.existing(), access: .readOnly)
+    let record = try store.record(matching: name)
+    do {
+      guard try await !copy(of: record, in: store) else { return }
+    } catch let failure as DownloadFailure {
+      throw CommandFailure(.failed, failure.message)
+    }
+    let last = (try? store.record(matching: record.id)) ?? record
+    throw CommandFailure(.failed, last.incompleteText)
+  }
+
+  /// Writes the bytes of a download; returns whether all of them were.
+  private func copy(of record: DownloadRecord, in store: RecordStore) async throws -> Bool {
+    let start = start
+    let reading = Task { try await Self.copy(store.bytes(of: record.id, from: start), start) }
+    let following = Task {
+      // Ends with the download, or when no engine runs.
+      for try await _ in store.updates(of: [record.url]) {}
+      reading.cancel()
+    }
+    defer { following.cancel() }
+    let (position, isAtEnd) = try await reading.value
+    if isAtEnd { return true }
+    // The rest that is on disk.
+    var rest = store.bytes(of: record.id, from: position)
+    rest.waits = false
+    let end = try await Self.copy(rest, position).position
+    let last = try store.record(matching: record.id)
+    return last.state == .completed && end >= last.received
+  }
+
+  /// Writes bytes to standard output until they end or the task is cancelled.
+  ///
+  /// - Returns: The offset of the next byte, and whether there is none.
+  private static func copy(
+    _ bytes: DownloadBytes,
+    _ start: Int64
+  ) async throws -> (position: Int64, isAtEnd: Bool) {
+    let writer = PipeWriter()
+    var position = start
+    do {
+      for try await chunk in bytes {
+        // A chunk that was read is written also if the task was cancelled.
+        try await Task { try await writer.write(chunk) { _ in } }.value
+        position += Int64(chunk.count)
+      }
+      return (position, true)
+    } catch is CancellationError {
+      return (position, false)
+    }
+  }
+}

@@ -1,0 +1,21 @@
+internal import CommandLineSupport
+internal import DownloadStore
+
+extension DownloadRecord {
+  /// Why the whole file of a download cannot be read, and what the user can do.
+  var incompleteText: String {
+    let name = TerminalText.safe(filename)
+    let state = state.word(engineRuns: true)
+    switch self.state {
+    case .failedPermanent, .paused:
+      return "\(name) is not complete (\(state)): 'dlstore resume \(id)' continues it"
+    case .cancelled, .removed:
+      return "\(name) is not complete (\(state)): 'dlstore restart \(id)' downloads it"
+    // A repair keeps the identity of the file that it replaces.
+    case _ where replacedFileIdentity != nil:
+      return "\(name) is being repaired: 'dlstore run' continues the repair"
+    case .waiting, .running, .failedRetryable, .finalizing, .completed:
+      return "\(name) is not complete yet (\(state)): 'dlstore run' downloads it"
+    }
+  }
+}

@@ -1,0 +1,315 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// `get -o -` and `cat`: the bytes of a download on standard output.
+@Suite(.timeLimit(.minutes(10)))
+struct StandardOutputTests: ToolSuite {
+  let fixture: ToolFixture
+  private let body = Body.generated(byteCount: 4_000_000, seed: 32)
+
+  init() throws {
+    fixture = try ToolFixture()
+  }
+
+  /// Starts a command line of the shell, in which `URL` is the URL of the file.
+  private func shell(_ line: String, _ path: String = "/a") throws -> DLStoreProcess {
+    try DLStoreProcess(
+      [],
+      store: store,
+      in: folder.path,
+      shell: line.replacing("URL", with: "'\(server.url(path))'")
+    )
+  }
+
+  /// Routes a file whose transfer takes minutes, unless the gate is opened.
+  private func slow(_ path: String = "/a", bytesPerSecond: Int64 = 20_000) -> Gate {
+    let gate = Gate()
+    var resource = Resource(body)
+    (resource.bytesPerSecond, resource.rateGate) = (bytesPerSecond, gate)
+    server.route(path, resource)
+    return gate
+  }
+
+  private func records() throws -> [DownloadRecord] {
+    try RecordStore(at: store, access: .readOnly).records()
+  }
+
+  private func size(_ name: String) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: folder.path(name))
+    return attributes?[.size] as? Int ?? 0
+  }
+
+  /// The files that the store has for standard output.
+  private func temporaryFiles() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "\(store)/output").filter { $0 != ".lock" }
+  }
+
+  private func text(_ name: String) -> String {
+    (try? String(contentsOfFile: folder.path(name), encoding: .utf8)) ?? ""
+  }
+
+  // MARK: get -o -
+
+  @Test(arguments: [1, 4])
+  func `get writes the bytes in order, and keeps neither a file nor a record`(
+    _ connections: Int
+  ) async throws {
+    server.route("/a", Resource(body, faults: .closeAfter(bytes: 1_000_000)))
+    let get = try shell("dlstore get URL -o - --connections \(connections) --min-split 256K > out")
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(body.matches(file: folder.path("out")))
+    #expect(get.messages.contains("completed a"))
+    #expect(try records().isEmpty)
+    #expect(try temporaryFiles().isEmpty)
+    #expect(try folder.names().sorted() == ["out", "store"])
+  }
+
+  @Test func `bytes arrive before the end of the download`() async throws {
+    let gate = slow()
+    let get = try shell("dlstore get URL -o - | cat > out")
+    try await waitUntil { size("out") > 0 }
+    #expect(try record("/a").state != .completed)
+    gate.open()
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(body.matches(file: folder.path("out")))
+  }
+
+  @Test func `after a kill, the same command goes on from the bytes on disk`() async throws {
+    let gate = slow()
+    let killed = try shell("exec dlstore get URL -o - > killed")
+    try await waitUntil { size("killed") > 0 }
+    killed.send(SIGKILL)
+    _ = try await killed.status()
+    gate.open()
+    let get = try shell("dlstore get URL -o - > out")
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(body.matches(file: folder.path("out")))
+    #expect(server.requests.last?["Range"] != nil)
+    #expect(try records().isEmpty)
+  }
+
+  #if os(Linux)
+    @Test func `a worker that follows a crash repeats no byte`() async throws {
+      let gate = slow()
+      let get = try shell("dlstore get URL -o - --timeout 10m | cat > out")
+      try await waitUntil { size("out") > 0 }
+      let lock = try String(contentsOfFile: "\(store)/engine.lock", encoding: .utf8)
+      let holder = lock.split(separator: "\n").first?.split(separator: " ").last
+      kill(try #require(holder.flatMap { pid_t($0) }), SIGSEGV)
+      try await get.message("restarting it")
+      gate.open()
+      #expect(try await get.status() == 0, "\(get.messages)")
+      #expect(body.matches(file: folder.path("out")))
+      #expect(try records().isEmpty)
+    }
+  #endif
+
+  @Test func `a wrong checksum is an error`() async throws {
+    server.route("/a", Resource(body))
+    let wrong = "md5:9e107d9d372bb6826bd81d3542a419d6"
+    let get = try shell("dlstore get URL -o - --checksum \(wrong) --max-attempts 1 > out")
+    #expect(try await get.status() == 1, "\(get.messages)")
+    #expect(get.messages.contains("failed a: "), "\(get.messages)")
+    #expect(try records().count == 1)
+  }
+
+  @Test func `a file that changes on the server after bytes were written is an error`()
+    async throws
+  {
+    let gate = Gate()
+    var resource = Resource(body, faults: .closeAfter(bytes: 1_000_000))
+    resource.endGate = gate
+    server.route("/a", resource)
+    let get = try shell("dlstore get URL -o - > out")
+    try await waitUntil { size("out") > 0 }
+    var other = Resource(.generated(byteCount: 4_000_000, seed: 33))
+    other.etag = "\"2\""
+    server.route("/a", other)
+    gate.open()
+    #expect(try await get.status() == 1)
+    #expect(get.messages.contains("the server's file has changed after"), "\(get.messages)")
+  }
+
+  @Test func `a reader that closes the pipe ends the command quietly`() async throws {
+    server.route("/a", Resource(body))
+    let get = try shell("{ dlstore get URL -o - -q; echo $? > status; } | head -c 100 > out")
+    #expect(try await get.status() == 0)
+    #expect(text("status") == "0\n")
+    #expect(get.messages.isEmpty, "\(get.messages)")
+    #expect(size("out") == 100)
+    // The bytes on disk serve the next command.
+    let again = try shell("dlstore get URL -o - > again")
+    #expect(try await again.status() == 0)
+    #expect(body.matches(file: folder.path("again")))
+  }
+
+  @Test func `tar unpacks an archive while it arrives`() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path("in"),
+      withIntermediateDirectories: false
+    )
+    try body.write(toFile: folder.path("in/file"))
+    let pack = try shell("tar cf a.tar in/file && rm -r in")
+    #expect(try await pack.status() == 0, "\(pack.messages)")
+    let bytes = try Data(contentsOf: URL(filePath: folder.path("a.tar")))
+    server.route("/a", Resource(.bytes(Array(bytes))))
+    let get = try shell("dlstore get URL -o - | tar x")
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(body.matches(file: folder.path("in/file")))
+  }
+
+  @Test func `a reader that stands still holds up neither the download nor a stop`() async throws {
+    server.route("/a", Resource(body))
+    let get = try shell(
+      "mkfifo go; { dlstore get URL -o - & echo $! > pid; wait $!; echo $? > status; }"
+        + " | (read x < go; cat > out)"
+    )
+    // A pipe takes 64 KiB, so the command waits for its reader.
+    try await get.message("completed a")
+    kill(try #require(pid_t(text("pid").trimmingCharacters(in: .newlines))), SIGTERM)
+    try await waitUntil { text("status") == "143\n" }
+    try go()
+    _ = try await get.status()
+    #expect(size("out") < Int(body.byteCount))
+  }
+
+  /// Lets a reader begin that waits for a line in a pipe.
+  private func go() throws {
+    let pipe = try #require(FileHandle(forWritingAtPath: folder.path("go")))
+    try pipe.write(contentsOf: Data("go\n".utf8))
+    try pipe.close()
+  }
+
+  @Test func `a slow reader gets all bytes, and costs no memory`() async throws {
+    let large = Body.generated(byteCount: 200_000_000, seed: 35)
+    server.route("/a", Resource(large))
+    let get = try shell("mkfifo go; dlstore get URL -o - | (read x < go; cat > out)")
+    try await get.message("completed a")
+    #if os(Linux)
+      for id in try children(ofProcess: get.id) {
+        let status = (try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)) ?? ""
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?
+          .split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        #expect((peak ?? 0) < 150_000, "\(status)")
+      }
+    #endif
+    try go()
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(large.matches(file: folder.path("out")))
+  }
+
+  #if os(Linux)
+    /// The processes below a process.
+    private func children(ofProcess id: pid_t) throws -> [pid_t] {
+      let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")
+      let direct = tasks.flatMap { task in
+        ((try? String(contentsOfFile: "/proc/\(id)/task/\(task)/children", encoding: .utf8)) ?? "")
+          .split(separator: " ").compactMap { pid_t($0) }
+      }
+      return try direct + direct.flatMap { try children(ofProcess: $0) }
+    }
+  #endif
+
+  @Test func `two commands that write the same file both get all of it`() async throws {
+    let gate = slow()
+    let gets = try [1, 2].map { try shell("dlstore get URL -o - > out\($0)") }
+    try await waitUntil { size("out1") > 0 && size("out2") > 0 }
+    gate.open()
+    for get in gets { #expect(try await get.status() == 0, "\(get.messages)") }
+    #expect(body.matches(file: folder.path("out1")) && body.matches(file: folder.path("out2")))
+    #expect(try records().isEmpty)
+    #expect(try temporaryFiles().isEmpty)
+  }
+
+  @Test func `with a folder, the file is also kept there`() async throws {
+    server.route("/a", Resource(body))
+    let get = try shell("dlstore get URL -o - --output-folder kept > out")
+    #expect(try await get.status() == 0, "\(get.messages)")
+    for name in ["out", "kept/a"] { #expect(body.matches(file: folder.path(name))) }
+    #expect(try record("/a").state == .completed)
+    // A known download is not requested again, and its file stays.
+    let again = try shell("dlstore get URL -o - > again")
+    #expect(try await again.status() == 0, "\(again.messages)")
+    #expect(body.matches(file: folder.path("again")))
+    #expect(body.matches(file: folder.path("kept/a")))
+    #expect(server.requests.count(where: { $0.path == "/a" }) == 1)
+  }
+
+  @Test func `a download that fails has the exit code of its failure`() async throws {
+    server.route("/a", Resource(.text("x"), faults: .status(404)))
+    let get = try shell("dlstore get URL -o - > out")
+    #expect(try await get.status() == 1)
+    #expect(size("out") == 0)
+    #expect(get.messages.split(separator: "\n").count(where: { $0.contains("404") }) == 1)
+  }
+
+  // MARK: cat
+
+  @Test func `cat writes a finished file, also from an offset`() async throws {
+    server.route("/a", Resource(body))
+    #expect(try await dlstore("get", server.url("/a")).status == 0)
+    for (start, count) in [(0, 4_000_000), (3_999_990, 10), (4_000_000, 0), (5_000_000, 0)] {
+      let cat = try shell("dlstore cat URL --from \(start) > out")
+      #expect(try await cat.status() == 0, "\(cat.messages)")
+      #expect(size("out") == count)
+    }
+    let cat = try shell("dlstore cat a > out")
+    #expect(try await cat.status() == 0)
+    #expect(body.matches(file: folder.path("out")))
+    let negative = try await dlstore("cat", "a", "--from=-1")
+    #expect(negative.status == 64 && negative.messages.contains("--from"))
+    let unknown = try await dlstore("cat", "http://127.0.0.1/unknown")
+    #expect(unknown.status == 1 && unknown.output.isEmpty)
+  }
+
+  @Test func `cat follows the engine of another process to the end`() async throws {
+    let gate = slow()
+    let get = try start("get", server.url("/a"))
+    try await get.message("started a")
+    let cat = try shell("dlstore cat URL > out")
+    try await waitUntil { size("out") > 0 }
+    gate.open()
+    #expect(try await cat.status() == 0, "\(cat.messages)")
+    #expect(body.matches(file: folder.path("out")))
+    #expect(try await get.status() == 0)
+  }
+
+  @Test func `cat of a download that no engine runs writes what is there, and fails`() async throws
+  {
+    _ = slow()
+    let get = try start("get", server.url("/a"))
+    try await waitUntil { (try? record("/a").received) ?? 0 > 0 }
+    let cat = try shell("dlstore cat URL > out")
+    try await waitUntil { size("out") > 0 }
+    get.send(SIGTERM)
+    #expect(try await get.status() == 143)
+    #expect(try await cat.status() == 1)
+    #expect(cat.messages.contains("is not complete yet"), "\(cat.messages)")
+    let received = try record("/a").received
+    #expect(size("out") == Int(received))
+    let bytes = try Data(contentsOf: URL(filePath: folder.path("out")))
+    let isPrefix = body.matches(bytes.span, at: 0)
+    #expect(isPrefix)
+  }
+
+  @Test func `cat ends quietly when its reader does`() async throws {
+    server.route("/a", Resource(body))
+    #expect(try await dlstore("get", server.url("/a")).status == 0)
+    let cat = try shell("{ dlstore cat a; echo $? > status; } | head -c 100 > out")
+    #expect(try await cat.status() == 0)
+    #expect(text("status") == "0\n" && cat.messages.isEmpty && size("out") == 100)
+  }
+
+  @Test func `cat of a changed file is an error`() async throws {
+    server.route("/a", Resource(body))
+    #expect(try await dlstore("get", server.url("/a")).status == 0)
+    try Data("x".utf8).write(to: URL(filePath: folder.path("a")))
+    let cat = try await dlstore("cat", "a")
+    #expect(cat.status == 1 && cat.output.isEmpty)
+    #expect(cat.messages.contains("is missing or was changed"), "\(cat.messages)")
+  }
+}
