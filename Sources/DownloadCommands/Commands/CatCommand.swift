@@ -16,8 +16,8 @@ struct CatCommand: AsyncParsableCommand {
       are written, and the whole file at the end, if it has a required digest.
 
       EXAMPLES:
-        dlstore cat 8c2b47 | tar xz
-        dlstore cat a.iso --from 1048576 > rest
+        dlstore cat 8c2b47
+        dlstore cat a.iso --from 1048576
       """
   )
 

@@ -23,7 +23,7 @@ struct GetCommand: EngineCommand {
       EXAMPLES:
         dlstore get https://example.com/a.iso -o a.iso
         dlstore get https://example.com/a.iso --mirror https://example.org/a.iso
-        dlstore get https://example.com/layer.tar.gz -o - | tar xz
+        dlstore get https://example.com/layer.tar.gz -o -
       """
   )
 
