@@ -225,4 +225,31 @@ struct ClockTests {
       try await fixture.started(1)
     }
   }
+
+  @Test(arguments: [429, 503], ["3600", "Tue, 14 Nov 2023 23:13:20 GMT"])
+  func `a server that asks for an hour is asked after it, also by the next engine`(
+    _ status: Int,
+    _ asked: String
+  ) async throws {
+    let date = clocks.date
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      let fields = [HeaderField(name: "Retry-After", value: asked)]
+      let task = fixture.transport.started[0].sink
+      _ = task.receive(ResponseHead(status: status, fields: fields))
+      task.finish(.completed)
+      try await fixture.reached(.failedRetryable, "a")
+      #expect(try fixture.record("a").nextRetryAt == date + 3_600)
+      clocks.advance(by: .seconds(600))
+      try await fixture.settle()
+      #expect(fixture.transport.started.count == 1)
+    }
+    try await fixture.running(try engine()) {
+      clocks.advance(by: .seconds(2_999))
+      try await fixture.settle()
+      #expect(fixture.transport.started.count == 1)
+      clocks.advance(by: .seconds(2))
+      try await fixture.started(2)
+    }
+  }
 }

@@ -24,7 +24,7 @@ struct RefusalTests {
   }
 
   @Test(arguments: ["1", "3600", "Fri, 31 Dec 2100 23:59:59 GMT"])
-  func `a server's Retry-After is honored, up to the cap`(_ text: String) async throws {
+  func `a server's Retry-After is honored, up to its bound`(_ text: String) async throws {
     let fixture = try EngineFixture()
     let fault = Fault.status(429, retryAfter: text)
     fixture.server.route("/a", Resource(Self.body, faults: fault))
@@ -35,7 +35,7 @@ struct RefusalTests {
     let waits = events.compactMap { event -> Duration? in
       if case .retrying(_, _, let wait) = event { wait } else { nil }
     }
-    // The cap of the fixture's policy.
+    // The bound of the fixture's policy.
     #expect(waits == [.seconds(1)])
   }
 

@@ -57,7 +57,7 @@ extension DownloadEngine {
     ReconcilePolicy(
       takesResumeData: takesResumeData,
       continuesUnvalidated: options.continuesUnvalidated,
-      longestWait: options.retry.cap
+      retry: options.retry
     )
   }
 

@@ -117,7 +117,12 @@ extension DownloadEngine {
     if let wait { return RetryDeadline(date: date, instant: instant.advanced(by: wait)) }
     // The system clock may have been set since the wait began.
     if let known, known.date == date { return known }
-    return RetryDeadline(date, now: now(), instant: instant, longestWait: options.retry.cap)
+    return RetryDeadline(
+      date,
+      now: now(),
+      instant: instant,
+      longestWait: options.retry.longestWait(of: record)
+    )
   }
 
   /// The time at which the queue offers a record that must not start yet.

@@ -126,10 +126,10 @@ package struct ReconcilePolicy: Sendable, Hashable {
   /// If the server's file has changed in the meantime, the result may be a mixture of both
   /// versions.
   package var continuesUnvalidated: Bool
-  /// The longest wait before a retry; `nil` for no limit.
+  /// The policy that limits the wait before a retry; `nil` for no limit.
   ///
   /// A retry date that is further away was stored before the system clock was set back, and is due.
-  package var longestWait: Duration?
+  package var retry: RetryPolicy?
   /// Whether every retry is due, whatever its date says.
   ///
   /// The engine sets this when a record leaves its queue. The queue has timed the wait with the
@@ -142,11 +142,11 @@ package struct ReconcilePolicy: Sendable, Hashable {
   package init(
     takesResumeData: Bool = false,
     continuesUnvalidated: Bool = false,
-    longestWait: Duration? = nil
+    retry: RetryPolicy? = nil
   ) {
     self.takesResumeData = takesResumeData
     self.continuesUnvalidated = continuesUnvalidated
-    self.longestWait = longestWait
+    self.retry = retry
   }
 
   /// The policy for a download whose wait is over.
@@ -160,6 +160,6 @@ package struct ReconcilePolicy: Sendable, Hashable {
   func isRetryDue(of record: DownloadRecord, at now: Date) -> Bool {
     if retriesAreDue { return true }
     guard let wait = record.nextRetryAt?.timeIntervalSince(now), wait > 0 else { return true }
-    return longestWait.map { wait > $0 / .seconds(1) } ?? false
+    return retry.map { wait > $0.longestWait(of: record) / .seconds(1) } ?? false
   }
 }

@@ -14,8 +14,12 @@ public struct RetryPolicy: Sendable, Hashable {
   public var maximumAttempts: Int32
   /// The longest wait after the first failure; it doubles with each further failure.
   public var base: Duration
-  /// The upper bound of every wait, even if a server asks for a longer one.
+  /// The upper bound of the waits, unless a server asks for a longer one.
   public var cap: Duration
+  /// The upper bound of the wait that a server asks for with `Retry-After`; a day by default.
+  ///
+  /// A download whose server asks for more is tried again after this time.
+  public var longestServerWait: Duration
   /// The number of consecutive refusals of a URL after which a request is still repeated, because a
   /// request interceptor can supply another URL; 0 by default.
   ///
@@ -33,18 +37,20 @@ public struct RetryPolicy: Sendable, Hashable {
   public init(
     maximumAttempts: Int32 = 8,
     base: Duration = .seconds(1),
-    cap: Duration = .seconds(300)
+    cap: Duration = .seconds(300),
+    longestServerWait: Duration = .seconds(86_400)
   ) {
     self.maximumAttempts = maximumAttempts
     self.base = base
     self.cap = cap
+    self.longestServerWait = longestServerWait
   }
 
   /// Decides whether and when a download is retried after a failure.
   ///
   /// The wait is drawn uniformly from zero to its upper bound ("full jitter"), so that downloads
   /// that failed together are not retried together. It is at least the time that the server asked
-  /// for, up to ``cap``.
+  /// for, up to ``longestServerWait``.
   ///
   /// - Parameters:
   ///   - failedAttempts: The number of consecutive failures, including this one.
@@ -60,7 +66,7 @@ public struct RetryPolicy: Sendable, Hashable {
   ) -> Duration? {
     guard code.isRetryable, allowsAttempt(afterFailures: failedAttempts) else { return nil }
     let drawn = longestWait(afterFailures: failedAttempts) * random
-    return max(drawn, min(retryAfter ?? .zero, cap))
+    return max(drawn, min(retryAfter ?? .zero, longestServerWait))
   }
 
   /// The policy for a download: with few attempts and short waits while no server was reached.
@@ -101,6 +107,16 @@ public struct RetryPolicy: Sendable, Hashable {
   /// more.
   func longestWait(afterFailures failures: Int32) -> Duration {
     min(cap, base * (1 << (Int(max(1, min(failures, 31))) - 1)))
+  }
+
+  /// The longest time from now to the next attempt of a record: ``cap``, or the wait that the last
+  /// failure has set, if a server asked for a longer one.
+  ///
+  /// A date further away was stored before the system clock was set back.
+  func longestWait(of record: DownloadRecord) -> Duration {
+    guard let date = record.nextRetryAt, let failure = record.attempts.last else { return cap }
+    let wait = Duration.seconds(date.timeIntervalSince(failure.at))
+    return max(cap, min(wait, longestServerWait))
   }
 }
 

@@ -110,7 +110,10 @@ struct SourceRotation: Sendable {
     guard !failure.code.traits.contains(.local), index != rotation.last else {
       return wait(failure.code, retryAfter)
     }
-    if let code = rotation.failures[index] { return wait(code, nil) }
+    // Another busy server has probably asked for a wait, too.
+    if let code = rotation.failures[index] {
+      return wait(code, code == .serverBusy ? retryAfter : nil)
+    }
     let asksForPatience =
       retryAfter != nil
       && rotation.last.map { RecordIdentity.origin(of: rotation.sources[$0]) }

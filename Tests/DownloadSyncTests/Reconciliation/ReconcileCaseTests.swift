@@ -48,7 +48,34 @@ import Testing
   ) {
     var record = DownloadRecord.sample()
     record.nextRetryAt = now.addingTimeInterval(wait)
-    let policy = ReconcilePolicy(longestWait: .seconds(300))
+    let policy = ReconcilePolicy(retry: RetryPolicy(cap: .seconds(300)))
+    let given = ReconcileCase(record: record, files: files, now: now, policy: policy)
+    #expect(given.conditions.isRetryDue == isDue)
+  }
+
+  @Test(
+    arguments: [
+      (3_600, 3_600, false), (3_600, 3_599, false), (3_600, 3_601, true), (100, 299, false),
+      (90_000, 86_401, true),
+    ] as [(Double, Double, Bool)]
+  )
+  func `a retry that a server has put off is due at its date`(
+    asked: Double,
+    left: Double,
+    isDue: Bool
+  ) {
+    var record = DownloadRecord.sample()
+    let date = now.addingTimeInterval(left)
+    record.nextRetryAt = date
+    record.attempts = [
+      Attempt(
+        at: date.addingTimeInterval(-asked),
+        url: record.url,
+        failure: DownloadFailure(.serverBusy, ""),
+        received: 0
+      )
+    ]
+    let policy = ReconcilePolicy(retry: RetryPolicy(cap: .seconds(300)))
     let given = ReconcileCase(record: record, files: files, now: now, policy: policy)
     #expect(given.conditions.isRetryDue == isDue)
   }

@@ -71,6 +71,13 @@ import Testing
     #expect(life(mirrors: mirrors, .serverBusy, retryAfter: .seconds(30)).waits == [.zero])
   }
 
+  @Test func `the first of two busy servers is asked again after the wait of the last one`() {
+    let busy = life(mirrors: [mirrors[0]], .serverBusy, .serverBusy, retryAfter: .seconds(30))
+    #expect(busy.waits == [.zero, .seconds(30)])
+    let lost = life(mirrors: [mirrors[0]], .timedOut, .serverBusy, retryAfter: .seconds(30))
+    #expect(lost.waits == [.zero, .seconds(4)])
+  }
+
   @Test(arguments: [DownloadFailure.Code.fileSystem, .quarantined])
   func `a local failure does not try the next source`(code: DownloadFailure.Code) {
     #expect(life(mirrors: mirrors, code).waits == [nil])

@@ -76,7 +76,12 @@ package final class EngineFixture {
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
     var options = EngineOptions()
-    options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
+    options.retry = RetryPolicy(
+      maximumAttempts: 8,
+      base: .milliseconds(1),
+      cap: .seconds(1),
+      longestServerWait: .seconds(1)
+    )
     change(&options)
     return try DownloadEngine(
       store: store,

@@ -67,7 +67,12 @@ final class ScriptedDownload {
     let outcome = Mutex<Result<Void, any Error>?>(nil)
     let post = Mutex<(@Sendable (EngineEnvironment.Signal) -> Void)?>(nil)
     var options = EngineOptions()
-    options.retry = RetryPolicy(maximumAttempts: 4, base: .seconds(1), cap: .seconds(2))
+    options.retry = RetryPolicy(
+      maximumAttempts: 4,
+      base: .seconds(1),
+      cap: .seconds(2),
+      longestServerWait: .seconds(2)
+    )
     options.checkpointBytes = Int64(script.option("checkpoint", in: 1...2_000) ?? 32)
     options.naming = script.has("url") ? .fromURL : .fromResponse
     // A test that spawns a process at this moment shares the lock of the previous life until

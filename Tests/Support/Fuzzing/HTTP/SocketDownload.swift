@@ -82,7 +82,8 @@ final class SocketDownload {
     options.retry = RetryPolicy(
       maximumAttempts: 4,
       base: .milliseconds(1),
-      cap: .milliseconds(2)
+      cap: .milliseconds(2),
+      longestServerWait: .milliseconds(2)
     )
     options.checkpointBytes = Int64(script.option("checkpoint", in: 1...2_000) ?? 32)
     options.naming = script.has("url") ? .fromURL : .fromResponse
