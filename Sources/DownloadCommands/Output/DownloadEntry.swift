@@ -57,6 +57,12 @@ struct DownloadEntry: Sendable {
     return FileStatus(of: record, in: layout)
   }
 
+  /// The word for what the final path contains: that of ``FileInspection/Final``, or `previous` for the
+  /// previous finished file of a restarted download.
+  func finalFileStatus(_ files: FileInspection) -> String {
+    record.hasPreviousFile(files) ? FileStatus.previous.rawValue : files.final.rawValue
+  }
+
   /// The path of the finished file; `nil` before completion, because the name may still change.
   var localPath: String? {
     guard record.state == .completed || record.fileIdentity != nil, let layout else { return nil }

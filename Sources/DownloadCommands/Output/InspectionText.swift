@@ -96,7 +96,7 @@ enum InspectionText {
     }
     let partial = files.partial == .missing ? "" : ", \(files.partialSize) bytes"
     return [
-      ("final file", "\(files.final.rawValue): \(layout.finalPath)"),
+      ("final file", "\(entry.finalFileStatus(files)): \(layout.finalPath)"),
       ("partial file", "\(files.partial.rawValue)\(partial): \(layout.partialPath)"),
     ]
   }

@@ -143,7 +143,7 @@ enum RecordJSON {
       "final": [
         "byteCount": JSONValue(FileIdentity(ofFileAt: layout.finalPath)?.size),
         "path": .string(layout.finalPath),
-        "status": .string(files.final.rawValue),
+        "status": .string(entry.finalFileStatus(files)),
       ],
       "partial": [
         "byteCount": JSONValue(files.partial == .missing ? nil : files.partialSize),

@@ -178,6 +178,21 @@ package struct FileInspection: Sendable, Hashable {
   }
 }
 
+extension DownloadRecord {
+  /// The identity of the finished file that the record has downloaded; `nil` if there is none.
+  ///
+  /// After a restart that is the previous file, until the next one replaces it. What previews, lists,
+  /// removals and purges say about a finished file follows from this property.
+  package var ownFileIdentity: FileIdentity? {
+    hasForeignFile ? nil : fileIdentity ?? replacedFileIdentity
+  }
+
+  /// Whether the final path contains the record's previous file, which the next one will replace.
+  package func hasPreviousFile(_ files: FileInspection) -> Bool {
+    files.isReplaced && fileIdentity == nil && !hasForeignFile
+  }
+}
+
 /// The state of a record's file as shown in lists.
 package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// Nothing was downloaded yet.
@@ -186,6 +201,8 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   case partial
   /// The finished file exists.
   case present
+  /// The download was restarted and has no partial file; its previous finished file exists.
+  case previous
   /// The download is complete, but the file does not exist.
   case missing
   /// The download is complete, but the file is a different one.
@@ -194,7 +211,8 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// The status of a record with the given files.
   package init(of record: DownloadRecord, files: FileInspection) {
     guard record.state == .completed else {
-      self = files.partial == .missing ? .absent : .partial
+      self =
+        files.partial != .missing ? .partial : record.hasPreviousFile(files) ? .previous : .absent
       return
     }
     self.init(ofCompleted: files.final)
@@ -203,11 +221,16 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// The status of a record, with only the file examined that decides: the finished file of a
   /// completed download, the partial file of any other.
   ///
-  /// Costs one `lstat`.
+  /// Costs one `lstat`, and two for a restarted download without a partial file.
   package init(of record: DownloadRecord, in layout: FileLayout) {
     guard record.state == .completed else {
-      let size = FileInspection.partialSize(of: record, PathExamination(layout.partialPath))
-      self = size == nil ? .absent : .partial
+      if FileInspection.partialSize(of: record, PathExamination(layout.partialPath)) != nil {
+        self = .partial
+      } else if record.replacedFileIdentity != nil {
+        self.init(of: record, files: FileInspection(of: record, in: layout))
+      } else {
+        self = .absent
+      }
       return
     }
     self.init(ofCompleted: FileInspection.final(of: record, in: layout))

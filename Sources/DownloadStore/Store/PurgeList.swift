@@ -179,7 +179,7 @@ extension RecordStore {
       if entry.removesPartial, let identity = FileIdentity(ofFileAt: layout.partialPath) {
         plan.files.append(.init(layout.partialPath, identity, .partial, record))
       }
-      if entry.removesFinished, let identity = record.fileIdentity {
+      if entry.removesFinished, let identity = record.ownFileIdentity {
         plan.files.append(.init(layout.finalPath, identity, .finished, record))
       }
     }
@@ -214,7 +214,7 @@ extension DownloadRecord {
     hasher.combine(keys)
     hasher.combine(destination)
     // A list has no other record of the file that it found.
-    hasher.combine(fileIdentity)
+    hasher.combine(ownFileIdentity)
     return UInt64(truncatingIfNeeded: hasher.finalize()) & (1 << 58 - 1)
   }
 }

@@ -38,7 +38,7 @@ extension RecordStore {
       }
       guard withFiles else { continue }
       if let fileIdentity = FileIdentity(ofFileAt: layout.finalPath),
-        fileIdentity == record.fileIdentity, !record.hasForeignFile
+        fileIdentity == record.ownFileIdentity
       {
         plan.files.append(
           PurgePlan.File(
@@ -216,11 +216,11 @@ extension DownloadRecord {
   ///
   /// Costs one `lstat`.
   package func keptFilePath(in layout: FileLayout) -> String? {
-    guard fileIdentity != nil else { return nil }
-    switch FileInspection.final(of: self, in: layout) {
+    guard let known = fileIdentity ?? ownFileIdentity else { return nil }
+    switch PathExamination(layout.finalPath) {
     case .missing: return nil
-    case .ours: return hasForeignFile ? layout.finalPath : nil
-    case .sizeOnly, .mismatch: return layout.finalPath
+    case .file(known): return hasForeignFile ? layout.finalPath : nil
+    case .file, .other, .failed: return layout.finalPath
     }
   }
 

@@ -39,8 +39,7 @@ extension DownloadRecord {
     removesFile = (withFile || (old.state == .removed && removesFile)) && !hasForeignFile
     pendingHooks = []
     clearSchedule()
-    // The previous file belongs to the record until a new one replaces it.
-    if !hasForeignFile { fileIdentity = fileIdentity ?? replacedFileIdentity }
+    if let own = ownFileIdentity { fileIdentity = own }
   }
 
   /// Whether the download waited and nothing had happened yet, so that a restart changes nothing.
