@@ -218,7 +218,45 @@ struct VerifyCommandTests: StoreSuite {
     #expect(status == .done)
     let repair = try #require(report["repair"] as? [String: Any])
     #expect(repair["acceptedFiles"] as? Int == 1 && repair["reconciled"] is NSNull)
+    let unproven = try #require(repair["acceptedWithoutDigest"] as? [[String: String]])
+    #expect(unproven == [["path": layout.finalPath, "compared": "sizeAndTime"]])
     #expect(await verify().status == .done)
+  }
+
+  @Test func `verify --accept names the files whose contents it has not compared`() async throws {
+    let layout = try await completed("http://a/1")
+    try copy(layout.finalPath, age: 3_600)
+    let result = await verify("--accept")
+    #expect(result.status == .done)
+    #expect(
+      result.output.contains(
+        "accepted without a digest: \(layout.finalPath): only the size agrees, the contents were not "
+          + "compared\n"
+      ),
+      "\(result.output)"
+    )
+  }
+
+  @Test(arguments: [100, 99])
+  func `verify --accept does not accept an edited file of which no digest is known`(
+    keeping kept: Int
+  ) async throws {
+    let layout = try await completed("http://a/1")
+    let known = try #require(FileIdentity(ofFileAt: layout.finalPath))
+    let handle = try FileHandle(forWritingTo: URL(filePath: layout.finalPath))
+    try handle.truncate(atOffset: UInt64(kept))
+    try handle.write(contentsOf: Data([9]))
+    try handle.close()
+    try FileManager.default.setAttributes(
+      [.modificationDate: known.modificationDate.addingTimeInterval(3_600)],
+      ofItemAtPath: layout.finalPath
+    )
+    let result = await verify("--accept")
+    #expect(result.status == .damaged, "\(result.output)")
+    #expect(!result.output.contains("accepted without a digest"))
+    let isNamed = result.output.contains("\(layout.finalPath) was written to since its download")
+    #expect(isNamed == (kept == 99), "\(result.output)")
+    #expect(await verify().status == .damaged)
   }
 
   @Test func `verify --repair recognizes a file whose time and digest agree`() async throws {

@@ -71,8 +71,35 @@ import Testing
     let before = try fixture.store.record(matching: url)
     #expect(try accept(withoutDigest: false) == AcceptedFiles(unprovenCount: 1))
     #expect(try fixture.store.record(matching: url) == before)
-    #expect(try accept(withoutDigest: true) == AcceptedFiles(acceptedCount: 1))
+    let path = try fixture.layout(of: before).finalPath
+    let unknown = AcceptedFiles.WithoutDigest(path: path, hasTime: true)
+    #expect(
+      try accept(withoutDigest: true)
+        == AcceptedFiles(acceptedCount: 1, withoutDigest: age == nil ? [unknown] : [])
+    )
     #expect(try final() == .ours)
+  }
+
+  @Test func `a copy without a digest and with another time is accepted by its size`() throws {
+    let (path, _) = try copied(digest: nil, age: 3_600)
+    let expected = AcceptedFiles(
+      acceptedCount: 1,
+      withoutDigest: [.init(path: path, hasTime: false)]
+    )
+    #expect(try accept(withoutDigest: true) == expected)
+  }
+
+  @Test func `a file without a digest that was written to where it is stays another file`() throws {
+    let record = try fixture.finish(url)
+    let path = try fixture.layout(of: record).finalPath
+    let known = try #require(record.fileIdentity)
+    try setModified(path, known.modificationDate.addingTimeInterval(3_600))
+    #expect(FileIdentity(ofFileAt: path)?.inode == known.inode)
+    #expect(try accept(withoutDigest: true) == AcceptedFiles(changedPaths: [path]))
+    #expect(try fixture.store.record(matching: url).fileIdentity == known)
+    // The digest shows that nothing but the time has changed.
+    try fixture.change(url) { $0.verifiedDigest = digest.text }
+    #expect(try accept(withoutDigest: true) == AcceptedFiles(acceptedCount: 1))
   }
 
   @Test(arguments: [false, true])

@@ -53,6 +53,10 @@ struct StoreRepair {
           + "digest that shows the contents: 'dlstore verify --accept' recognizes what was copied or moved"
       )
     }
+    store.failures += files.changedPaths.map { path in
+      "\(path) was written to since its download, and no digest shows its contents: 'dlstore restart' "
+        + "downloads it again, and 'dlstore remove' keeps the file and forgets the download"
+    }
     store.failures += files.damagedPaths.map { path in
       "\(path) has other contents than its download: 'dlstore verify-file --all --repair' downloads it again"
     }

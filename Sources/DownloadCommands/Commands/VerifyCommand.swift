@@ -22,8 +22,9 @@ struct VerifyCommand: AsyncParsableCommand {
 
       --accept recognizes finished files again that were copied to another disk, by 'cp --archive' \
       for example, and therefore have other inodes. It reads each file of the right size and \
-      compares it with its digests; a file of which no digest is known is accepted, too. --repair \
-      does the same for files whose modification time and digests agree.
+      compares it with its digests. A file of which no digest is known is accepted, too, and named with \
+      what was compared, unless it was written to where it is. A file of another size is never accepted. \
+      --repair does the same for files whose modification time and digests agree.
 
       EXAMPLES:
         dlstore verify

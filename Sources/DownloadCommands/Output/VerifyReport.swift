@@ -39,6 +39,11 @@ struct VerifyReport {
     if let accepted = repair.accepted {
       let count = accepted.acceptedCount
       lines.append("accepted \(count) \(count == 1 ? "file" : "files") with another inode or time")
+      lines += accepted.withoutDigest.map { file in
+        let compared = file.hasTime ? "size and time agree" : "only the size agrees"
+        return "accepted without a digest: \(file.path): \(compared), the contents were not "
+          + "compared"
+      }
     }
     return lines + repair.store.failureLines
   }
@@ -106,6 +111,14 @@ struct VerifyReport {
         name: "acceptedFiles",
         value: JSONValue(repair.accepted.map { Int64($0.acceptedCount) })
       ),
+      .init(
+        name: "acceptedWithoutDigest",
+        value: repair.accepted.map { .array($0.withoutDigest.map(json)) } ?? .null
+      ),
     ])
+  }
+
+  private static func json(_ file: AcceptedFiles.WithoutDigest) -> JSONValue {
+    ["path": .string(file.path), "compared": .string(file.hasTime ? "sizeAndTime" : "size")]
   }
 }

@@ -2,8 +2,22 @@ internal import ObjectStore
 
 /// The result of ``RecordStore/acceptFiles(withoutDigest:progress:)``.
 public struct AcceptedFiles: Sendable, Hashable {
+  /// A file that was accepted although nothing shows its contents.
+  public struct WithoutDigest: Sendable, Hashable {
+    /// The path.
+    public package(set) var path: String
+    /// Whether the modification time is the recorded one, by two seconds; otherwise only the size is.
+    public package(set) var hasTime: Bool
+  }
+
   /// The number of files that were accepted.
   public package(set) var acceptedCount = 0
+  /// Those of the accepted files of which no digest is known.
+  public package(set) var withoutDigest: [WithoutDigest] = []
+  /// The paths of files without digests that were written to where they are; they were not accepted.
+  ///
+  /// They have the recorded inode, which a copy does not have, and another modification time.
+  public package(set) var changedPaths: [String] = []
   /// The paths of files that have other contents than their downloads; they were not accepted.
   public package(set) var damagedPaths: [String] = []
   /// The number of files of the right size of which nothing shows that they are the downloaded ones;
@@ -18,7 +32,8 @@ extension RecordStore {
   /// inode. Each file of the recorded size with another inode or time is read and compared with the
   /// digests of its download. If they agree, the record gets the identity of the file; if they do not,
   /// the file is damaged. Without digests, as for a file of at most 1 MiB without a checksum, the
-  /// caller decides. Files of other sizes, links and missing files are left alone.
+  /// caller decides, unless the file has the recorded inode: it was not copied, but written to. Files of
+  /// other sizes, links and missing files are left alone.
   ///
   /// An engine may run meanwhile. After a kill, the same call continues. Durable on return.
   ///
@@ -58,6 +73,11 @@ extension RecordStore {
         let check = try acceptance(of: record, at: layout.finalPath, withoutDigest)
         switch check {
         case .accepted(let identity): pending.add(record, identity)
+        case .acceptedWithoutDigest(let identity):
+          pending.add(record, identity)
+          let hasTime = record.fileIdentity.map { identity.hasTime(of: $0) } ?? false
+          result.withoutDigest.append(.init(path: layout.finalPath, hasTime: hasTime))
+        case .changed: result.changedPaths.append(layout.finalPath)
         case .damaged: result.damagedPaths.append(layout.finalPath)
         case .unproven: result.unprovenCount += 1
         }
@@ -73,6 +93,8 @@ extension RecordStore {
   /// What is known about a file with another identity than recorded.
   private enum Acceptance {
     case accepted(FileIdentity)
+    case acceptedWithoutDigest(FileIdentity)
+    case changed
     case damaged
     case unproven
   }
@@ -92,7 +114,10 @@ extension RecordStore {
     }
     switch check.finding {
     case .correct: return .accepted(identity)
-    case .unknown: return withoutDigest ? .accepted(identity) : .unproven
+    case .unknown where !withoutDigest: return .unproven
+    case .unknown:
+      let isCopy = identity.inode != known.inode || identity.hasTime(of: known)
+      return isCopy ? .acceptedWithoutDigest(identity) : .changed
     case .damaged: return .damaged
     case .missing: return .unproven
     }
