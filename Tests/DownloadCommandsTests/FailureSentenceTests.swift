@@ -94,7 +94,7 @@ struct FailureSentenceTests {
     Cause(
       name: "400",
       fault: .status(400),
-      sentence: "the server rejected the request (400 Bad Request)"
+      sentence: "the server rejected the request (400 Bad Request); the port may expect https"
     ),
     Cause(
       name: "416",
@@ -129,7 +129,12 @@ struct FailureSentenceTests {
     Cause(
       name: "not HTTP",
       fault: .rawResponse("220 ftp.example ready\r\n"),
-      sentence: "the answer of SERVER is not HTTP"
+      sentence: "the answer of SERVER is not HTTP; it may expect https"
+    ),
+    Cause(
+      name: "TLS alert",
+      fault: .rawResponse([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]),
+      sentence: "the answer of SERVER is not HTTP; it may expect https"
     ),
   ]
 
@@ -143,6 +148,42 @@ struct FailureSentenceTests {
     let advice = cause.advice.replacing("ID", with: record.id)
     #expect(lines(result, "failed") == ["failed x: \(sentence); \(advice)"])
     #expect(!Self.jargon.contains { result.messages.contains($0) }, "\(result.messages)")
+  }
+
+  @Test(arguments: [401, 403])
+  func `a netrc or cookie file without an entry for the host is named`(_ status: Int) async throws {
+    server.route("/x", Resource(Self.body, faults: .status(status), then: .repeatLast))
+    let netrc = try folder.makeFile("netrc", "machine other.example login me password hush\n")
+    let result = try await get(server.url("/x"), "--netrc-file", netrc)
+    let text = "; \(netrc) has no login for '127.0.0.1'\n"
+    #expect(result.messages.contains(text), "\(result.messages)")
+    let cookies = try folder.makeFile(
+      "cookies",
+      "other.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
+    )
+    let second = try await get(server.url("/x"), "--cookie-file", cookies)
+    #expect(second.messages.contains("; \(cookies) has no cookie for this URL\n"))
+    // One that was sent is not missing.
+    let own = try folder.makeFile("own", "machine 127.0.0.1 login me password hush\n")
+    let third = try await get(server.url("/x"), "--netrc-file", own)
+    #expect(!third.messages.contains("has no login"), "\(third.messages)")
+  }
+
+  @Test func `a server that accepts only Digest is named, with what is supported`() async throws {
+    var resource = Resource(Self.body)
+    resource.status = 401
+    resource.fields = [
+      Field("WWW-Authenticate", "Digest realm=\"a, Basic b\", nonce=\"x\", qop=\"auth\"")
+    ]
+    server.route("/x", resource)
+    let result = try await get(server.url("/x"))
+    #expect(
+      lines(result, "failed") == [
+        "failed x: the server accepts only a login with Digest, which is not supported (401 "
+          + "Unauthorized); only Basic and Bearer are supported: ask the owner of the server for one "
+          + "of them or for a link, or use 'curl --anyauth'"
+      ]
+    )
   }
 
   @Test func `a host that does not exist is named, and is asked twice`() async throws {
@@ -301,10 +342,60 @@ struct FailureSentenceTests {
     let files = "\(store)/files"
     #expect(lines(one, "'") == ["'dlstore run' downloads the file into \(files)"])
     let known = await dlstore("--store", store, "add", server.url("/x"))
-    #expect(known.messages.isEmpty)
+    let id = try record(server.url("/x")).id
+    #expect(
+      lines(known, id) == [
+        "\(id): 'x' is known and waiting: 'dlstore run' downloads it into \(files)"
+      ]
+    )
     let urls = [server.url("/y"), server.url("/z"), "--folder", "sub"]
     let more = await dlstore(["--store", store, "add"] + urls)
     #expect(lines(more, "'") == ["'dlstore run' downloads 2 files into \(files)/sub"])
+  }
+
+  @Test func `add --paused says that the download waits for resume`() async throws {
+    let result = await dlstore("--store", store, "add", server.url("/x"), "--paused")
+    let id = try record(server.url("/x")).id
+    #expect(
+      lines(result, "the ") == [
+        "the download is paused: 'dlstore resume \(id)' starts it; its file goes into \(store)/files"
+      ]
+    )
+    let more = await dlstore(
+      "--store",
+      store,
+      "add",
+      server.url("/y"),
+      server.url("/z"),
+      "--paused"
+    )
+    #expect(more.messages.contains("2 downloads are paused: 'dlstore resume' starts them; "))
+    let again = await dlstore("--store", store, "add", server.url("/x"), "--priority", "4")
+    #expect(
+      lines(again, id) == [
+        "\(id): 'x' is known and waiting (it was paused): 'dlstore run' downloads it into "
+          + "\(store)/files; applied: priority"
+      ]
+    )
+  }
+
+  @Test func `add of a completed download names its file, and of many their states`() async throws {
+    server.route("/x", Resource(Self.body))
+    #expect(try await get(server.url("/x")).status == .done)
+    let id = try record(server.url("/x")).id
+    let known = await dlstore("--store", store, "add", server.url("/x"), "--tag", "t")
+    let file = folder.path("files/x")
+    #expect(
+      lines(known, id) == ["\(id): 'x' is known and completed: \(file); applied: tags"]
+    )
+    let list = try folder.makeFile(
+      "list",
+      ([server.url("/x")] + (1...11).map { "http://h.example/\($0)" }).joined(separator: "\n")
+    )
+    _ = await dlstore("--store", store, "add", "--input-file", list)
+    let many = await dlstore("--store", store, "add", "--input-file", list)
+    let text = "12 downloads were known (1 completed, 11 waiting); they keep their files"
+    #expect(many.messages.contains(text), "\(many.messages)")
   }
 
   @Test func `run --until-idle of a missing store is an error, and creates none`() async throws {

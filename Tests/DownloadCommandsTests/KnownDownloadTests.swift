@@ -73,9 +73,14 @@ struct KnownDownloadTests: StoreSuite {
       again.messages
         == "dlstore: \(record.id): 'a' is known and stays waiting, because only new downloads are "
         + "added paused: 'dlstore pause \(record.id)' pauses it\n"
+        + "dlstore: \(record.id): applied: tags, type, priority, rate limit\n"
     )
     _ = await dlstore("--store", store, "pause", record.id)
-    #expect(await dlstore("--store", store, "add", url, "--paused").messages == "")
+    #expect(
+      await dlstore("--store", store, "add", url, "--paused").messages
+        == "dlstore: \(record.id): 'a' is known and paused: 'dlstore resume \(record.id)' starts it; "
+        + "its file goes into \(store)/files\n"
+    )
   }
 
   @Test func `-o with the path of a folder is refused`() async throws {
@@ -108,10 +113,11 @@ struct KnownDownloadTests: StoreSuite {
   {
     #expect(await get().status == .done)
     let here = await get()
-    #expect(here.messages.hasSuffix("already complete: \(file)\n"))
+    let id = try record().id
+    let again = "; the server was not asked, 'dlstore restart \(id)' downloads it again"
+    #expect(here.messages.hasSuffix("already complete: \(file)\(again)\n"))
     // Another folder is refused if it is given, and named if it is the current one.
     let other = folder.path("other")
-    let id = try record().id
     let refused = await dlstore("--store", store, "get", url, "--output-folder", other)
     #expect(refused.status == .usage)
     let advice = "'dlstore remove \(id)'"
@@ -119,15 +125,56 @@ struct KnownDownloadTests: StoreSuite {
     for options in [[], ["--folder", "."]] {
       let result = try DLStoreProcess(["get", url] + options, store: store, in: other)
       #expect(try await result.status() == 0)
-      #expect(
-        result.messages.contains("already complete: \(file); to download it into this folder")
-      )
+      let text = "already complete: \(file)\(again); to download it into this folder"
+      #expect(result.messages.contains(text), "\(result.messages)")
       #expect(result.messages.contains(advice))
     }
     // The advice works.
     #expect(await dlstore("--store", store, "remove", id).status == .done)
     #expect(await dlstore("--store", store, "get", url, "--output-folder", other).status == .done)
     #expect(Self.body.matches(file: file) && Self.body.matches(file: "\(other)/a"))
+  }
+
+  @Test func `a known download that is not complete names its folder`() async throws {
+    #expect(await dlstore("--store", store, "add", url).status == .done)
+    let id = try record().id
+    let other = folder.path("other")
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+    let result = try DLStoreProcess(["get", url], store: store, in: other)
+    #expect(try await result.status() == 0)
+    #expect(Self.body.matches(file: "\(store)/files/a"))
+    #expect(
+      result.messages.contains(
+        "'a' is known, and its file goes into \(store)/files, not into this folder; 'dlstore remove "
+          + "\(id)' forgets it\n"
+      ),
+      "\(result.messages)"
+    )
+  }
+
+  @Test func `--if-exists replace downloads a completed download again`() async throws {
+    #expect(await get().status == .done)
+    let changed = Body.generated(byteCount: 60_000, seed: 10)
+    server.route("/a", Resource(changed))
+    #expect(await get("--if-exists", "number").messages.contains("already complete: "))
+    let result = await get("--if-exists", "replace")
+    #expect(result.status == .done && !result.messages.contains("already complete"))
+    let text = "replacing \(file): it is downloaded again, and stays until then"
+    #expect(result.messages.contains(text), "\(result.messages)")
+    #expect(changed.matches(file: file))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("files/a (2)")))
+    let added = await dlstore("--store", store, "add", url, "--if-exists", "replace")
+    #expect(added.messages.contains("replacing \(file): "), "\(added.messages)")
+    #expect(try record().state == .waiting && changed.matches(file: file))
+  }
+
+  @Test func `--if-exists replace keeps an adopted file, and says so`() async throws {
+    try await adopt()
+    let result = await get("--if-exists", "replace")
+    #expect(result.status == .done)
+    #expect(result.messages.contains("the download gets another name"), "\(result.messages)")
+    try expectAdopted(result)
+    #expect(Self.body.matches(file: folder.path("files/a (2)")))
   }
 
   @Test func `a mistyped URL does not keep the file name from the right one`() async throws {
@@ -391,7 +438,7 @@ struct KnownDownloadTests: StoreSuite {
     let own = Self.digest(.sha256)
     _ = await dlstore("--store", store, "add", url, "--checksum", own.text)
     let result = try await add(document: document(own.hexadecimal, mirror: "http://m/a"))
-    #expect(result.status == .done && result.messages.isEmpty)
+    #expect(result.status == .done && result.messages.contains("; applied: mirrors\n"))
     #expect(try record().mirrors == ["http://m/a"])
   }
 

@@ -1,5 +1,6 @@
 import DownloadStore
 import DownloadSync
+import Foundation
 import TestSupport
 import Testing
 
@@ -98,5 +99,29 @@ struct RunReportTests {
     retries.note(.started(b, offset: 0), at: start)
     retries.note(.released(url: a.url), at: start)
     #expect(retries.lines(text, at: start).isEmpty)
+  }
+
+  @Test func `a wait of a minute or more is named with its time`() throws {
+    let failure = DownloadFailure(.serverBusy, "busy")
+    var record = try record("a")
+    record.failedAttempts = 1
+    let date = Date().addingTimeInterval(3_600)
+    record.nextRetryAt = date
+    let text = EventLine(retry: RetryPolicy(maximumAttempts: 8))
+    #expect(
+      text.text(for: .retrying(record, failure, wait: .seconds(3_600)))
+        == "retrying a: busy; attempt 2 of 8 in 1:00:00, at \(LocalTime.text(date))"
+    )
+    #expect(
+      text.text(for: .retrying(record, failure, wait: .seconds(59)))
+        == "retrying a: busy; attempt 2 of 8 in 59 s"
+    )
+  }
+
+  @Test(arguments: [(0, "22:27:24"), (7_200, "2026-11-28 00:27:24")] as [(TimeInterval, String)])
+  func `a time of another day has its date`(_ seconds: TimeInterval, _ text: String) throws {
+    let zone = try #require(TimeZone(secondsFromGMT: 3_600))
+    let now = Date(timeIntervalSince1970: 1_795_814_844)
+    #expect(LocalTime.text(now.addingTimeInterval(seconds), now: now, zone: zone) == text)
   }
 }

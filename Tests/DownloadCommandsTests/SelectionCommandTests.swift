@@ -93,6 +93,53 @@ struct SelectionCommandTests: StoreSuite {
     #expect(await run("pause", "http://a/1").messages.isEmpty)
   }
 
+  @Test(arguments: ["completed", "cancelled"], ["resume", "retry"])
+  func `resume of a download that it does not change names restart`(
+    _ word: String,
+    _ verb: String
+  ) async throws {
+    let state = try #require(DownloadState(rawValue: word))
+    try change("http://a/1") { $0.state = state }
+    let result = await run(verb, "http://a/1")
+    #expect(result.status == .done && result.output.contains("unchanged (\(word))"))
+    let id = try record("http://a/1").id
+    #expect(
+      result.messages == "dlstore: '1' is \(word): 'dlstore restart \(id)' downloads it again\n"
+    )
+  }
+
+  @Test(arguments: [["--dry-run"], ["--yes"]])
+  func `a purge of a selection that no download has is an error`(_ options: [String]) async throws {
+    for selection in [["--tag", "none"], ["--match", "*none*"]] {
+      let result = await dlstore(["--store", store, "purge"] + selection + options)
+      #expect(result.status == .failed, "\(result)")
+      #expect(result.messages.hasPrefix("dlstore: no download with \(selection[0]) "))
+      #expect(result.messages.hasSuffix(" exists\n"))
+      let old = await dlstore(
+        ["--store", store, "purge", "--older-than", "1d"] + selection + options
+      )
+      #expect(old.status == .done && old.messages.hasSuffix(" exists\n"))
+    }
+    let state = await dlstore(["--store", store, "purge", "--state", "failed"] + options)
+    #expect(state.status == .done && state.messages.hasSuffix(" exists\n"))
+    let young = await dlstore(
+      ["--store", store, "purge", "--older-than", "1d", "--tag", "odd"] + options
+    )
+    #expect(young.status == .done)
+    #expect(young.messages == "dlstore: no download with --tag 'odd' is old enough\n")
+    #expect(try states().count == 3)
+  }
+
+  @Test(arguments: ["add", "get"])
+  func `an empty list is a usage error, and a missing one is named`(_ verb: String) async throws {
+    let empty = try folder.makeFile("empty", "# nothing\n\n")
+    let none = await run(verb, "--input-file", empty)
+    #expect(none.status == .usage)
+    #expect(none.messages == "dlstore: \(empty) is empty: there is nothing to download\n")
+    let missing = await run(verb, "--input-file", folder.path("missing"))
+    #expect(missing.status == .notFound && missing.messages.contains("missing"), "\(missing)")
+  }
+
   @Test func `a new link says that no engine runs, and other changes do not`() async throws {
     try change("http://a/1") { $0.state = .failedPermanent }
     #expect(await run("set", "http://a/1", "--priority", "3").messages.isEmpty)

@@ -69,6 +69,16 @@ import Testing
     #expect(group.expected == 123 && group.unknownTotals == 0 && group.fraction == 0)
   }
 
+  @Test(arguments: [true, false])
+  func `a restarted download still requires the size of its request`(isRequired: Bool) throws {
+    _ = try fixture.add(url) { if isRequired { $0.byteCount = 4 } }
+    _ = try fixture.finish(url)
+    try fixture.store.apply(.restart, to: .matching(url))
+    let record = try fixture.store.record(matching: url)
+    #expect(record.expected == (isRequired ? 4 : nil) && record.received == 0)
+    #expect(record.hasPieceDigests == isRequired)
+  }
+
   @Test func `a size that no file has, or that its pieces contradict, is refused`() throws {
     for size in [0, -1, Int64.max] {
       let error = #expect(throws: RecordStoreError.self) {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
-internal import DownloadSync
 
 /// `dlstore add`: stores downloads without starting them.
 struct AddCommand: AsyncParsableCommand {
@@ -9,8 +8,9 @@ struct AddCommand: AsyncParsableCommand {
     commandName: "add",
     abstract: "Stores downloads without starting them.",
     discussion: """
-      Prints one line per download: its id, 'new' or 'known', and its file name. Adding a known URL \
-      keeps the bytes already on disk and resumes the download if it was paused or had failed. \
+      Prints one line per download: its id, 'new' or 'known', and its file name, and says on standard \
+      error where the files will be. Adding a known URL keeps the bytes already on disk and resumes \
+      the download if it was paused or had failed; its state and what was applied are printed. \
       Invalid lines of an input file are reported and skipped; the others are stored, and the exit \
       code is 1. An input file is read and stored in batches: a printed download is stored, also \
       if the command is stopped later, and repeating the command adds the rest.
@@ -88,7 +88,7 @@ struct AddCommand: AsyncParsableCommand {
     let store = try RecordStore(at: path)
     try requireFileName(in: store)
     var change = BulkChange()
-    var place = AddedPlace()
+    var summary = AdditionSummary(storePath: path)
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if paused { for index in requests.indices { requests[index].isPaused = true } }
@@ -99,11 +99,16 @@ struct AddCommand: AsyncParsableCommand {
       let added = try store.addNow(requests)
       try Output.current.report(added.map(\.line).joined())
       for message in added.compactMap(\.message) { Output.current.say(message) }
+      let replaced = try ReplacedDownloads(of: added, paused ? .number : what.ifExists, in: store)
       change.objectCount += added.count
-      place.note(added.filter(\.isNew).map(\.record), try store.roots())
+      let roots = try store.roots()
+      for message in added.compactMap({ replaced.message(of: $0.record, roots) }) {
+        Output.current.say(message)
+      }
+      summary.note(added.filter { !replaced.contains($0.record) }, roots)
     }
-    let engine = EngineLock.holder(storePath: path)
-    if let message = place.message(engine: engine) { Output.current.say(message) }
+    try source.requireAny(change.objectCount)
+    for message in summary.messages { Output.current.say(message) }
     return change
   }
 
@@ -124,38 +129,5 @@ struct AddCommand: AsyncParsableCommand {
       "without --checksum the download continues only with --continue-unvalidated, because aria2 "
         + "stores no entity tag; otherwise it starts from the first byte"
     )
-  }
-}
-
-/// Where the files of added downloads will be.
-struct AddedPlace: Sendable {
-  private var count = 0
-  private var root = ""
-  /// The folder of all files; `nil` if there are several.
-  private var folder: String?
-
-  /// Notes new downloads, which are below one root.
-  mutating func note(_ records: [DownloadRecord], _ roots: Roots) {
-    for record in records {
-      if count == 0 {
-        root = roots.path(of: record.root) ?? record.root
-        folder = record.folder
-      } else if folder != record.folder {
-        folder = nil
-      }
-      count += 1
-    }
-  }
-
-  /// Returns the sentence; `nil` if there is no new download.
-  ///
-  /// - Parameter engine: The process of the running engine; `nil` if none runs.
-  /// - Returns: The sentence.
-  func message(engine: String?) -> String? {
-    guard count > 0 else { return nil }
-    let files = count == 1 ? "the file" : "\(count) files"
-    let place = folder.map { $0.isEmpty ? "into \(root)" : "into \(root)/\($0)" } ?? "below \(root)"
-    let actor = engine.map { "the running engine (\($0))" } ?? "'dlstore run'"
-    return "\(actor) downloads \(files) \(place)"
   }
 }

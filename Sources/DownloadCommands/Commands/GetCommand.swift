@@ -11,8 +11,10 @@ struct GetCommand: EngineCommand {
     commandName: "get",
     abstract: "Downloads URLs and exits when they have ended.",
     discussion: """
-      Files go into the current folder unless --output-folder is given; a known URL keeps its \
-      folder, and another one is refused. The exit code is 0 only if every download is complete, \
+      The files of new URLs go into the current folder unless --output-folder is given. A known URL \
+      keeps its folder, which is named, and another --output-folder is refused. A known URL whose file \
+      is complete is not downloaded again, and the server is not asked, unless --if-exists replace is \
+      given. The exit code is 0 only if every download is complete, \
       and 69 if no server could be reached; if a part of several downloads is complete, it is 1. \
       -o - writes the file to standard output while it arrives; the file on disk is then temporary, \
       unless --output-folder is given. If another engine runs on the store, such \
@@ -97,11 +99,18 @@ struct GetCommand: EngineCommand {
         if record.state == .completed { complete.insert(record.url) }
       }
     }
+    try source.requireAny(urls.count)
     if Worker.current?.isRestarted == true {
       // The previous worker has reported these ends.
       complete.formUnion(try records(Array(urls), in: store).filter(\.needsCommand).map(\.url))
     }
-    let (end, isWritten) = try await download(urls, ended: complete, in: store, piped)
+    let (end, isWritten) = try await download(
+      urls,
+      ended: complete,
+      in: store,
+      piped,
+      missingCredentials: source.missingCredentials
+    )
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try records(urls.sorted(), in: store)
     for record in records where record.state == .paused {
@@ -136,13 +145,15 @@ struct GetCommand: EngineCommand {
   ///   - ended: Those that had already ended.
   ///   - store: The store.
   ///   - piped: The download whose bytes go to standard output; `nil` for none.
+  ///   - missingCredentials: Says which of the given files have no credentials for a URL.
   /// - Returns: How the run ended, and whether its bytes were written.
   /// - Throws: ``CommandFailure`` with `engineRuns`; ``EngineError``; `StoreError`; ``ClosedPipe``.
   private func download(
     _ urls: Set<String>,
     ended: Set<String>,
     in store: RecordStore,
-    _ piped: PipedDownload?
+    _ piped: PipedDownload?,
+    missingCredentials: @escaping @Sendable (String) -> String?
   ) async throws -> (EngineSetup.End, isWritten: Bool) {
     let setup = try EngineSetup(
       store: store,
@@ -150,7 +161,8 @@ struct GetCommand: EngineCommand {
       display: display,
       hooks: hooks,
       scope: urls,
-      isAwaited: true
+      isAwaited: true,
+      missingCredentials: missingCredentials
     )
     // Another process may have removed some of them.
     let selection = RecordSelection.matching(try records(urls.sorted(), in: store).map(\.url))
@@ -163,12 +175,10 @@ struct GetCommand: EngineCommand {
     downloads.waits = !noWait
     downloads.logger = setup.display.logger
     downloads.leading = setup.leading
-    let waiting = ended.isSuperset(of: urls) ? nil : "another engine runs on \(store.path): "
+    let isNoticed = !noWait && !ended.isSuperset(of: urls)
     let following = Task { [downloads] in
       try await setup.display.follow(downloads, ended: ended) { progress in
-        guard let waiting, let leader = progress.leader else { return nil }
-        return waiting + leader
-          + "; waiting for it (Ctrl-C ends only the waiting, --no-wait does not wait)"
+        isNoticed ? progress.leader.map { notice(of: $0, in: store) } : nil
       }
     }
     let writing = piped.map { piped in
@@ -209,6 +219,18 @@ struct GetCommand: EngineCommand {
     }
   }
 
+  /// Says what the engine of another process means for these downloads.
+  private func notice(of leader: String, in store: RecordStore) -> String {
+    let runs = "another engine runs on \(store.path): \(leader); "
+    let names = limits.client.connection.ownNames + hooks.names
+    guard names.isEmpty || EngineLock.holderForAll(storePath: store.path) != nil else {
+      return runs + "waiting for it, because this command runs its downloads itself with "
+        + "\(names.joined(separator: ", ")) (Ctrl-C ends the waiting, --no-wait does not wait)"
+    }
+    return runs + "it runs these downloads, and this command shows them (Ctrl-C ends only this "
+      + "command, --no-wait exits at once)"
+  }
+
   /// Adds the downloads, and returns their records.
   private func add(
     _ given: [DownloadRequest],
@@ -231,14 +253,28 @@ struct GetCommand: EngineCommand {
       // 'get' runs every download, also one that an input file pauses.
       requests[index].isPaused = false
     }
+    let added = try store.addNow(requests)
+    let restarted = try ReplacedDownloads(of: added, what.ifExists, in: store)
     let roots = try store.roots()
-    for added in try store.addNow(requests) {
-      records.append(added.record)
-      if let message = added.message, !display.quiet { Output.current.say(message) }
-      guard added.record.state == .completed, !display.quiet else { continue }
+    for added in added {
+      let isRestarted = restarted.contains(added.record)
+      records += isRestarted ? try self.records([added.record.url], in: store) : [added.record]
+      guard !display.quiet else { continue }
+      let messages = [added.message, restarted.message(of: added.record, roots)]
+      for message in messages.compactMap(\.self) { Output.current.say(message) }
+      guard added.record.state == .completed, !isRestarted else {
+        let place = folder.flatMap { KnownPlace.stays(added, $0, roots) }
+        if let place { Output.current.say(place) }
+        continue
+      }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
+      // A new record has adopted the file.
+      let origin =
+        added.isNew
+        ? "; the existing file is kept, and nothing is downloaded"
+        : "; the server was not asked, 'dlstore restart \(added.record.id)' downloads it again"
       let advice = folder.map { KnownPlace.elsewhere(added.record, $0, roots) } ?? ""
-      Output.current.say("already complete: \(place)\(advice)")
+      Output.current.say("already complete: \(place)\(origin)\(advice)")
     }
     return records
   }

@@ -81,6 +81,9 @@ extension SelectionCommand {
     if confirmation?.dryRun != true, command.starts, let notice = report.notice {
       Output.current.say(notice)
     }
+    if case .resume = command {
+      for advice in report.restartAdvice { Output.current.say(advice) }
+    }
     for problem in report.problems { Output.current.say(problem) }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
     guard outcomes.isEmpty, !targets.all else { return }

@@ -66,6 +66,20 @@ enum KnownPlace {
       + "that file, and repeat the command"
   }
 
+  /// Says where a known download that is not complete goes on, if that is not below the folder for
+  /// files; `nil` if it is, or if the download is new.
+  static func stays(_ added: RecordStore.Added, _ folder: String, _ roots: Roots) -> String? {
+    let record = added.record
+    guard !added.isNew, let root = roots.path(of: record.root).map(real), root != folder else {
+      return nil
+    }
+    let place = record.folder.isEmpty ? root : "\(root)/\(record.folder)"
+    let name = TerminalText.safe(record.filename)
+    return
+      "'\(name)' is known, and its file goes into \(place), not into this folder; 'dlstore remove "
+      + "\(record.id)' forgets it"
+  }
+
   /// The path without symbolic links, as that of a folder that the user gives.
   private static func real(_ path: String) -> String { (try? Folder.existing(at: path)) ?? path }
 

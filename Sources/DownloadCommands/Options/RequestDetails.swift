@@ -86,11 +86,15 @@ struct RequestDetails: ParsableArguments {
     if let path = identity.netrcFile ?? (identity.netrc ? Self.homeNetrc : nil) {
       do {
         completion.netrc = try NetrcFile(bytes: try Self.bytes(ofFile: path))
+        completion.netrcPath = path
       } catch let error as NetrcFile.Invalid {
         throw CommandFailure(.damaged, "\(path):\(error.line): \(error.reason)")
       }
     }
-    if let path = identity.cookieFile { completion.cookies = try Self.cookies(ofFile: path) }
+    if let path = identity.cookieFile {
+      completion.cookies = try Self.cookies(ofFile: path)
+      completion.cookiePath = path
+    }
     for path in checksumFiles {
       let name = path.split(separator: "/").last.map(String.init) ?? path
       let file = ChecksumFile(try Self.text(ofFile: path), named: name)
@@ -158,7 +162,11 @@ struct RequestCompletion: Sendable {
   /// The header fields for every request.
   var fields: [HeaderField]
   var netrc: NetrcFile?
+  /// The path of ``netrc``.
+  var netrcPath = ""
   var cookies: CookieFile?
+  /// The path of ``cookies``.
+  var cookiePath = ""
   var checksums: ChecksumFile?
   /// The time at which cookies expire.
   var time: Date
@@ -197,6 +205,20 @@ struct RequestCompletion: Sendable {
     if let value = cookies?.header(for: request.url, at: time) {
       request.add(HeaderField(name: "Cookie", value: value))
     }
+  }
+
+  /// Says which of the files have nothing for a URL; `nil` if none.
+  func missingCredentials(for url: String) -> String? {
+    guard let request = try? RequestURL(url) else { return nil }
+    let host = RequestURL.comparableHost(request.host)
+    var texts: [String] = []
+    if let netrc, request.userInfo == nil, netrc.credentials(for: request.host) == nil {
+      texts.append("\(netrcPath) has no login for '\(host)'")
+    }
+    if let cookies, cookies.header(for: url, at: time) == nil {
+      texts.append("\(cookiePath) has no cookie for this URL")
+    }
+    return texts.isEmpty ? nil : texts.joined(separator: "; ")
   }
 
   private func netrcField(for url: String, allowsDefault: Bool) throws -> HeaderField? {

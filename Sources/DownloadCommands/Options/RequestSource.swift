@@ -87,6 +87,22 @@ struct RequestSource: ~Copyable {
     self.lines = consume lines
   }
 
+  /// Says which of the given files have no credentials for a URL.
+  var missingCredentials: @Sendable (String) -> String? {
+    let completion = details.completion
+    return { completion.missingCredentials(for: $0) }
+  }
+
+  /// Refuses a list without any download; one with invalid lines has been reported.
+  ///
+  /// - Parameter count: The number of requests that the source has returned.
+  /// - Throws: ``CommandFailure`` with `usage`.
+  func requireAny(_ count: Int) throws(CommandFailure) {
+    guard count == 0, isComplete else { return }
+    let list = path.isEmpty ? "the document" : path == "-" ? "standard input" : path
+    throw CommandFailure(.usage, "\(list) is empty: there is nothing to download")
+  }
+
   /// Returns the requests of the next transaction; empty at the end.
   ///
   /// - Throws: ``CommandFailure``.

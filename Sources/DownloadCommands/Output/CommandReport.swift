@@ -34,6 +34,18 @@ struct CommandReport {
     return "no engine runs: 'dlstore run' continues \(count == 1 ? "it" : "them")"
   }
 
+  /// Says how the downloads that a `resume` has not changed are downloaded again.
+  var restartAdvice: [String] {
+    outcomes.compactMap { outcome in
+      guard case .unchanged(let record) = outcome.effect,
+        record.state == .cancelled || record.state == .completed
+      else { return nil }
+      let name = TerminalText.safe(record.filename)
+      let state = record.state.word(engineRuns: engineRuns)
+      return "'\(name)' is \(state): 'dlstore restart \(record.id)' downloads it again"
+    }
+  }
+
   /// The errors of downloads that were not found.
   var problems: [String] {
     outcomes.compactMap { outcome in

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
+internal import Foundation
 internal import ObjectStore
 
 /// An engine event as one line of text.
@@ -9,6 +10,8 @@ struct EventLine {
   var retry = RetryPolicy()
   /// Whether the command of the user tries again if it is repeated, as `get` does.
   var isRepeatable = false
+  /// Says which of the files that the user gave have no credentials for a URL; `nil` for none.
+  var missingCredentials: @Sendable (String) -> String? = { _ in nil }
   /// Returns the path of a download's file, or its name.
   var place: @Sendable (DownloadRecord) -> String = { $0.filename }
   /// Returns the current record of a URL; `nil` if there is none.
@@ -37,6 +40,7 @@ struct EventLine {
         + next(record, failure, after: wait)
     case .failed(let record, let failure):
       "failed \(record.filename): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
+        + (missing(for: failure, of: record).map { "; \($0)" } ?? "")
     case .waitingForDiskSpace(let record):
       "the disk is full: \(record.filename) waits for free space"
     case .released(let url):
@@ -66,6 +70,15 @@ struct EventLine {
     }
   }
 
+  /// Says that a file has no credentials for a server that requires some.
+  private func missing(for failure: DownloadFailure, of record: DownloadRecord) -> String? {
+    switch (failure.code, failure.detail) {
+    case (.refused, nil), (.refused, .login):
+      missingCredentials(record.attempts.last?.url ?? record.url)
+    default: nil
+    }
+  }
+
   private func completed(_ record: DownloadRecord, _ transfer: TransferAmount?) -> String {
     var line = "completed \(place(record)): \(ByteAmount.text(record.received))"
     if let transfer { line += " \(transfer.text)" }
@@ -84,7 +97,8 @@ struct EventLine {
     let place =
       record.received > 0 && record.hasProofAtSource
       ? ", \(Self.place(record, record.received))" : ""
-    let time = "in \(WaitText.text(wait))"
+    let date = wait >= .seconds(60) ? record.nextRetryAt : nil
+    let time = "in \(WaitText.text(wait))\(date.map { ", at \(LocalTime.text($0))" } ?? "")"
     // The attempts of a shortage are not counted.
     guard !failure.code.traits.contains(.shortage) else { return "next attempt \(time)\(place)" }
     return "\(attempt(record)) \(time)\(place)"
@@ -125,7 +139,13 @@ struct EventLine {
 
 extension EventLine {
   /// Creates the lines about downloads of a store, which is read for some events.
-  init(of store: RecordStore, retry: RetryPolicy = RetryPolicy(), isRepeatable: Bool = false) {
+  init(
+    of store: RecordStore,
+    retry: RetryPolicy = RetryPolicy(),
+    isRepeatable: Bool = false,
+    missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil }
+  ) {
+    self.missingCredentials = missingCredentials
     self.retry = retry
     self.isRepeatable = isRepeatable
     place = { record in
@@ -149,6 +169,19 @@ enum WaitText {
     guard seconds < 1 else { return "\(Int(seconds.rounded(.up))) s" }
     let tenths = Int((seconds * 10).rounded())
     return tenths == 0 || tenths == 10 ? "\(tenths / 10) s" : "0.\(tenths) s"
+  }
+}
+
+/// Times of the day in text.
+enum LocalTime {
+  /// Returns the local time to the second, such as `22:04:09`, with the date if it is another day.
+  static func text(_ date: Date, now: Date = Date(), zone: TimeZone = .current) -> String {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = zone
+    let style = Date.ISO8601FormatStyle(timeZone: zone)
+    let time = date.formatted(style.time(includingFractionalSeconds: false))
+    guard !calendar.isDate(date, inSameDayAs: now) else { return time }
+    return "\(date.formatted(style.year().month().day())) \(time)"
   }
 }
 

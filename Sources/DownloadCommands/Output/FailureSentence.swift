@@ -68,7 +68,8 @@ enum FailureSentence {
     case .diskFull: "free some space; \(resume)"
     case .fileSystem: "correct the folder or its permissions; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"
-    case .interceptorFailed: "correct the command that supplies URLs; \(resume)"
+    case .interceptorFailed:
+      "correct the command of --url-command, or the check that refused the response; \(resume)"
     case .cannotConnect, .connectionLost, .badResponse, .rejected, .serverBusy, .wrongLength,
       .entityChanged,
       .pieceMismatch, .fileInUse, .outOfResources, .fileUnavailable, .unknown:
@@ -87,6 +88,9 @@ enum FailureSentence {
     case .proxy: "check --proxy, or http_proxy and https_proxy in the environment; \(resume)"
     case .login: "add the URL again with --netrc or --header 'Authorization: …'"
     case .loginRefused: "add the URL again with the right login or header fields"
+    case .loginKind:
+      "only Basic and Bearer are supported: ask the owner of the server for one of them or for a link, "
+        + "or use 'curl --anyauth'"
     case .redirectedLogin:
       "the login for the first server is not sent there: use that URL with --netrc"
     case .proxyLogin: "give user and password in the URL of --proxy"

@@ -38,6 +38,7 @@ struct EngineSetup {
   ///     other processes wait, which are not shown.
   ///   - isAwaited: Whether a user waits for the downloads, so that a server that cannot be reached is
   ///     soon given up.
+  ///   - missingCredentials: Says which of the files that the user gave have no credentials for a URL.
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
   init(
     store: RecordStore,
@@ -45,7 +46,8 @@ struct EngineSetup {
     display: DisplayOptions,
     hooks: HookOptions? = nil,
     scope: Set<String>? = nil,
-    isAwaited: Bool = false
+    isAwaited: Bool = false,
+    missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil }
   ) throws {
     let commands = hooks?.commands ?? [:]
     var options = limits.engineOptions
@@ -69,7 +71,12 @@ struct EngineSetup {
       options: display,
       scope: scope,
       counts: counts,
-      lines: EventLine(of: store, retry: options.retry, isRepeatable: isAwaited)
+      lines: EventLine(
+        of: store,
+        retry: options.retry,
+        isRepeatable: isAwaited,
+        missingCredentials: missingCredentials
+      )
     )
     let runner =
       commands.isEmpty ? nil : HookRunner(store: store, commands: commands, scope: scope)

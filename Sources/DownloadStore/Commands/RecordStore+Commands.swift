@@ -181,6 +181,12 @@ extension RecordStore {
       guard try changed.apply(.command(command), at: moment).hasChanged else {
         return .unchanged(record)
       }
+      // A restart forgets what the server has said, and not the size that the user requires.
+      if command == .restart, changed.hasPieceDigests,
+        let pieces = try tx.find(PieceDigests.self, key: changed.id), pieces.isRequired
+      {
+        changed.requireSize(pieces.byteCount)
+      }
       try store(changed, &tx)
       return .done(changed)
     }

@@ -74,6 +74,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case login
     /// The server refuses the login or the secret header fields that were sent: 401.
     case loginRefused
+    /// The server accepts only logins of kinds that are not supported, such as Digest: 401.
+    case loginKind
     /// The request was redirected to another origin, which requires a login: 401. Credentials for the
     /// first one were not sent there.
     case redirectedLogin

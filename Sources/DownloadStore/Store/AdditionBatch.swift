@@ -16,6 +16,7 @@ struct AdditionBatch {
   }
 
   private typealias Note = RecordStore.Added.Note
+  private typealias Change = RecordStore.Added.Change
 
   private let store: RecordStore
   private let roots: Roots
@@ -55,7 +56,7 @@ struct AdditionBatch {
     var keys = KeyedAdditions()
     let additions = try given.map { try keys.resolved($0, in: tx) }
     try lookUp(additions, in: tx)
-    let places = try additions.map { addition -> (Int, isNew: Bool, note: Note?) in
+    let places = try additions.map { addition -> (Int, change: Change?, note: Note?) in
       if let position = positions[StoredText(addition.request.url)] {
         let known = entries[position].record
         let (record, note) = try proceed(with: known, addition)
@@ -63,15 +64,22 @@ struct AdditionBatch {
           entries[position].record = record
           entries[position].isChanged = true
         }
-        return (position, isNew: false, note: note)
+        return (position, change: Change(of: known, to: record, addition.request), note: note)
       }
       let record = try create(addition, in: tx)
       append(Entry(record: record, isStored: false))
-      return (entries.count - 1, isNew: true, note: nil)
+      return (entries.count - 1, change: nil, note: nil)
     }
     guard missingFiles.isEmpty else { throw FinishedFileDigests.Missing(files: missingFiles) }
     try write(in: &tx)
-    return places.map { RecordStore.Added(record: entries[$0].record, isNew: $1, note: $2) }
+    return places.map { place, change, note in
+      RecordStore.Added(
+        record: entries[place].record,
+        isNew: change == nil,
+        note: note,
+        change: change
+      )
+    }
   }
 
   /// Finds the records of known URLs, and the wanted ids and destinations that are taken.
@@ -434,6 +442,30 @@ struct AdditionBatch {
     if let digest { record.expectedDigest = digest.text }
     record.confirmFile(identity, required)
     return nil
+  }
+}
+
+extension RecordStore.Added.Change {
+  /// Compares a known record with the one that a request has made of it.
+  fileprivate init(
+    of known: DownloadRecord,
+    to record: DownloadRecord,
+    _ request: DownloadRequest
+  ) {
+    previousState = known.state
+    properties = Property.allCases.filter { property in
+      switch property {
+      case .tags: record.tags != known.tags
+      case .type: record.type != known.type
+      case .priority: record.priority != known.priority
+      case .mirrors: record.mirrors != known.mirrors
+      case .checksum: record.expectedDigest != known.expectedDigest
+      case .headers: !request.headers.isEmpty
+      case .rateLimit: record.bytesPerSecond != known.bytesPerSecond
+      case .connections: record.connections != known.connections
+      case .notBefore: record.notBefore != known.notBefore
+      }
+    }
   }
 }
 

@@ -21,6 +21,24 @@ extension RecordStore {
     public var isNew: Bool
     /// What the request did not do, or did besides.
     package var note: Note?
+    /// What the request did to a known download; `nil` for a new one.
+    package var change: Change?
+
+    /// The changes of a known download.
+    package struct Change: Sendable, Hashable {
+      /// The state before the request.
+      package var previousState: DownloadState
+      /// The properties that the request has changed.
+      package var properties: [Property]
+
+      /// A property that a request may change, by the name for people.
+      package enum Property: String, Sendable, Hashable, CaseIterable {
+        case tags, type, priority, mirrors, checksum, connections
+        case headers = "header fields"
+        case rateLimit = "rate limit"
+        case notBefore = "earliest start"
+      }
+    }
 
     /// A remark about a known download.
     package enum Note: Sendable, Hashable {

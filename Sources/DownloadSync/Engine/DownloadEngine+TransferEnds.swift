@@ -123,6 +123,7 @@ extension DownloadEngine {
       source: download.record.source,
       headers: download.headers
     )
+    .explainingTLS(download.transfer.head, source: download.record.source)
     if result.dropsBytes, download.transfer.damage != nil, download.hasMixedServers {
       trust.limit(download.record.id, to: .equalValidators)
     }

@@ -120,6 +120,7 @@ struct Start: Sendable {
   /// - Throws: `StoreError`.
   mutating func store(in tx: inout StoreTransaction) throws {
     pieces = record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
+    if let pieces, pieces.isRequired { record.requireSize(pieces.byteCount) }
     if record.received == 0, pieces?.isRequired == false {
       // Recorded digests are those of bytes that do not count any more.
       try tx.delete(PieceDigests.self, key: record.id)

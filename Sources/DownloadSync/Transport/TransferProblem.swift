@@ -110,6 +110,8 @@ extension TransferPeers {
     DownloadFailure(code, message(problem), detail: detail(problem))
   }
 
+  private var hintOfTLS: String { mayExpectTLS ? "; it may expect https" : "" }
+
   /// Returns the sentence about a problem, without a full stop.
   private func message(_ problem: TransferProblem) -> String {
     let text = sentence(problem)
@@ -140,8 +142,7 @@ extension TransferPeers {
     case .noAnswerInTime: "\(nearest) did not answer in time"
     case .silence(let time): "\(server) sent nothing for \(Self.seconds(time))"
     case .noReply:
-      "\(server) closed the connection without an answer"
-        + (mayExpectTLS ? "; it may expect https" : "")
+      "\(server) closed the connection without an answer\(hintOfTLS)"
     case .closed: "\(server) closed the connection before the end of the response"
     case .reset: "\(server) reset the connection"
     case .certificate(let problem): sentence(problem)
@@ -159,7 +160,8 @@ extension TransferPeers {
   private func sentence(_ defect: ResponseDefect) -> String {
     let answer = "the answer of \(server)"
     return switch defect {
-    case .notHTTP: "\(answer) is not HTTP"
+    // The alert of a server that expects TLS is not HTTP.
+    case .notHTTP: "\(answer) is not HTTP\(hintOfTLS)"
     case .version: "\(answer) has an unknown version of HTTP"
     case .field: "\(answer) has a malformed header field"
     case .longHeader: "\(answer) has a header that is too long"

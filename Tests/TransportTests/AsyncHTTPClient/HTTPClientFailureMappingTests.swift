@@ -92,7 +92,10 @@
           "h.example port 81 closed the connection before the end of the response"
         ),
         (HTTPClientError.connectTimeout, "h.example port 81 did not answer in time"),
-        (HTTPParserError.invalidConstant, "the answer of h.example port 81 is not HTTP"),
+        (
+          HTTPParserError.invalidConstant,
+          "the answer of h.example port 81 is not HTTP; it may expect https"
+        ),
         (
           HTTPParserError.invalidChunkSize, "the answer of h.example port 81 has a malformed body"
         ),

@@ -77,7 +77,7 @@ extension DownloadRecord {
   }
 
   /// Notes the size that the publisher of the file requires, unless bytes are on disk.
-  mutating func requireSize(_ byteCount: Int64) {
+  package mutating func requireSize(_ byteCount: Int64) {
     if received == 0 { expected = byteCount }
   }
 
