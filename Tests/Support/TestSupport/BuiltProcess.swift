@@ -84,7 +84,8 @@ package final class BuiltProcess: Sendable {
   ///
   /// A failing test must not leave a supervisor that restarts its worker forever.
   deinit {
-    kill(-id, SIGKILL)
+    // A process that could not be started has the id 0, which stands for the group of the tests.
+    if id > 0 { kill(-id, SIGKILL) }
   }
 
   package var id: pid_t { process.processIdentifier }
