@@ -128,7 +128,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   /// Compacts the store if the change was large; it is closed then.
   private func compact(after change: BulkChange) {
-    change.compact(storeAt: store.path, command: "objectstore compact")
+    change.compact(storeAt: store.path, command: "'objectstore compact'")
   }
 
   private func importJSONLines() throws -> BulkChange {

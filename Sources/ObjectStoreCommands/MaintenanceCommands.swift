@@ -104,7 +104,7 @@ struct CompactCommand: AsyncParsableCommand {
   @OptionGroup var store: StoreArgument
 
   func run() async throws {
-    try StoreCopy.compact(try store.existing(), command: "objectstore compact")
+    try StoreCopy.compact(try store.existing(), command: "'objectstore compact'")
   }
 }
 

@@ -101,6 +101,29 @@ struct ArgumentMessageTests {
     ),
     Case("get", "ftp://h/a", says: "'ftp://h/a' cannot be downloaded: only http and https are"),
     Case("add", "http:///a", says: "'http:///a' cannot be downloaded: it names no host"),
+    Case(
+      "add",
+      "http://h/x",
+      "--folder",
+      "../x",
+      says:
+        "Error: --folder must be below the folder for files, and '../x' is not: use -o /PATH/NAME "
+        + "or the option --output-folder of 'get' for another place."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--retry-wait",
+      "-1",
+      says: "Error: --retry-wait: '-1' is not a value, because it begins with a hyphen."
+    ),
+    Case("limit", "-1", says: "Error: Unknown option '-1': no value here may be negative."),
+    Case("get", "--versoin", says: "Error: Unknown option '--versoin'. Did you mean '--version'?"),
+    Case(
+      "push",
+      says: "Error: There is no command 'push'. Nothing is uploaded: 'add' stores a URL, and 'get' "
+        + "downloads it."
+    ),
     Case("get", says: "Error: Nothing to download: give a URL, --input-file or --metalink."),
     Case(
       "get",

@@ -126,7 +126,7 @@ struct BulkChangeTests {
     let added = await dlstore("--store", store, "add", "--input-file", list)
     #expect(added.status == .done && added.lines.count == 1_000)
     // The place of the files, and nothing about the compaction.
-    #expect(added.messages.contains("'dlstore run' downloads 1000 files "))
+    #expect(added.messages.contains("'dlstore run --store \(store)' downloads 1000 files "))
     #expect(added.messages.split(separator: "\n").count == 1, "\(added.messages)")
     #expect(try fileSize() < before / 2)
     #expect(try RecordStore(at: store).records().count == Self.count - Self.most + 1_000)

@@ -217,7 +217,14 @@ struct ExportTests: StoreSuite {
     let file = try folder.makeFile("session", InputFileTests.session)
     let result = await dlstore("--store", store, "import", file)
     #expect(result.status == .damaged)
-    #expect(result.messages.contains("pass --format aria2"))
+    #expect(result.messages.contains("use --format aria2"))
+  }
+
+  @Test func `an output file in a missing folder is not taken for a missing store`() async throws {
+    let path = folder.path("none/file")
+    let result = await dlstore("--store", store, "export", "-o", path)
+    #expect(result.status == .cannotCreate)
+    #expect(result.messages == "dlstore: \(path) cannot be created: its folder is missing\n")
   }
 
   @Test func `any ObjectStore folder is exported and imported without its models`() async throws {

@@ -58,7 +58,7 @@ struct FailureSentenceTests {
   }
 
   private static let body = Body.generated(byteCount: 100_000, seed: 1)
-  private static let set = "'dlstore set ID --url URL'"
+  private static let set = "'dlstore set ID --url URL --store STORE'"
 
   static let causes = [
     Cause(
@@ -145,7 +145,7 @@ struct FailureSentenceTests {
     #expect(result.status == .failed)
     let record = try record(server.url("/x"))
     let sentence = cause.sentence.replacing("SERVER", with: "127.0.0.1 port \(server.port)")
-    let advice = cause.advice.replacing("ID", with: record.id)
+    let advice = cause.advice.replacing("ID", with: record.id).replacing("STORE", with: store)
     #expect(lines(result, "failed") == ["failed x: \(sentence); \(advice)"])
     #expect(!Self.jargon.contains { result.messages.contains($0) }, "\(result.messages)")
   }
@@ -194,7 +194,7 @@ struct FailureSentenceTests {
     #expect(
       lines(result, "failed") == [
         "failed x.iso: there is no host 'no-such-host.invalid' (2 attempts); check the spelling of "
-          + "the URL: 'dlstore set \(record.id) --url URL' corrects it"
+          + "the URL: 'dlstore set \(record.id) --url URL --store \(store)' corrects it"
       ]
     )
     let retry = lines(result, "retrying").first ?? ""
@@ -228,7 +228,7 @@ struct FailureSentenceTests {
     )
     let id = try record("https://\(url)").id
     let inspected = await dlstore("--store", store, "inspect", id)
-    let advice = "use http://\(url): 'dlstore set \(id) --url URL' changes the URL"
+    let advice = "use http://\(url): 'dlstore set \(id) --url URL --store \(store)' changes the URL"
     #expect(inspected.output.contains("waits for a command: if it is an http server, \(advice)"))
   }
 
@@ -340,7 +340,7 @@ struct FailureSentenceTests {
   @Test func `add says where the files will be`() async throws {
     let one = await dlstore("--store", store, "add", server.url("/x"))
     let files = "\(store)/files"
-    #expect(lines(one, "'") == ["'dlstore run' downloads the file into \(files)"])
+    #expect(lines(one, "'") == ["'dlstore run --store \(store)' downloads the file into \(files)"])
     let known = await dlstore("--store", store, "add", server.url("/x"))
     let id = try record(server.url("/x")).id
     #expect(
@@ -350,7 +350,8 @@ struct FailureSentenceTests {
     )
     let urls = [server.url("/y"), server.url("/z"), "--folder", "sub"]
     let more = await dlstore(["--store", store, "add"] + urls)
-    #expect(lines(more, "'") == ["'dlstore run' downloads 2 files into \(files)/sub"])
+    let sentence = "'dlstore run --store \(store)' downloads 2 files into \(files)/sub"
+    #expect(lines(more, "'") == [sentence])
   }
 
   @Test func `add --paused says that the download waits for resume`() async throws {

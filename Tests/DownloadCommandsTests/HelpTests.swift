@@ -141,10 +141,10 @@ struct HelpTests {
     let folder = try TemporaryFolder()
     let store = folder.path("store")
     let missing = await dlstore("--store", store, "list")
-    #expect(missing.messages.contains("'dlstore add URL' creates a store"))
+    #expect(missing.messages.contains("'dlstore add URL --store \(store)' creates a store"))
     _ = await dlstore("--store", store, "add", "http://a/1")
     let unknown = await dlstore("--store", store, "inspect", "0000000000000000")
-    #expect(unknown.messages.hasSuffix("; 'dlstore list' shows all downloads\n"))
+    #expect(unknown.messages.hasSuffix("; 'dlstore list --store \(store)' shows all downloads\n"))
     #expect(
       Advice.message(of: EngineError(.alreadyRunning, "another engine runs"))
         == "another engine runs; stop it first, or let it do the work"
@@ -155,7 +155,7 @@ struct HelpTests {
     try Data(repeating: 7, count: 8_192).write(to: URL(filePath: "\(other)/data.mdb"))
     let damaged = await dlstore("--store", other, "list")
     #expect(damaged.status == .damaged)
-    #expect(damaged.messages.contains("'dlstore verify' lists the damage"))
+    #expect(damaged.messages.contains("'dlstore verify --store \(other)' lists the damage"))
   }
 
   // MARK: Documentation

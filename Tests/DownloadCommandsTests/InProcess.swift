@@ -15,10 +15,10 @@ func dlstore(_ arguments: String...) async -> CommandResult {
 ///
 /// Arguments that the parser rejects give the status `usage`.
 func dlstore(_ arguments: [String]) async -> CommandResult {
-  await CommandResult.of(DLStoreCommand.program) { output in
+  await CommandResult.of(DLStoreCommand.program(arguments)) { output in
     do {
       let command = try DLStoreCommand.command(of: arguments)
-      return await DLStoreCommand.program.status(of: command)
+      return await output.program.status(of: command)
     } catch {
       output.say(DLStoreCommand.text(ofParserError: error, arguments))
       return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .failed

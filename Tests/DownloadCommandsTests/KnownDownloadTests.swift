@@ -72,7 +72,7 @@ struct KnownDownloadTests: StoreSuite {
     #expect(
       again.messages
         == "dlstore: \(record.id): 'a' is known and stays waiting, because only new downloads are "
-        + "added paused: 'dlstore pause \(record.id)' pauses it\n"
+        + "added paused: 'dlstore pause \(record.id) --store \(store)' pauses it\n"
         + "dlstore: \(record.id): applied: tags, type, priority, rate limit\n"
     )
     _ = await dlstore("--store", store, "pause", record.id)
@@ -120,7 +120,7 @@ struct KnownDownloadTests: StoreSuite {
     let other = folder.path("other")
     let refused = await dlstore("--store", store, "get", url, "--output-folder", other)
     #expect(refused.status == .usage)
-    let advice = "'dlstore remove \(id)'"
+    let advice = "'dlstore remove \(id)"
     #expect(refused.messages.contains("not below '\(other)': \(advice)"), "\(refused.messages)")
     for options in [[], ["--folder", "."]] {
       let result = try DLStoreProcess(["get", url] + options, store: store, in: other)

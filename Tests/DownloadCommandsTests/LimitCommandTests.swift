@@ -29,15 +29,18 @@ struct LimitCommandTests: StoreSuite {
     #expect(await limit("2M").status == .notFound)
     _ = await dlstore("--store", store, "add", "http://a/1")
     #expect(await limit().output == "none\n")
-    #expect(await limit("2M").output == "limit  none -> 2M; the next engine follows it\n")
+    #expect(
+      await limit("2M").output
+        == "the limit is 2M (before: none); it applies to the next 'run' or 'get'\n"
+    )
     #expect(await limit().output == "2M\n")
     #expect(await limit("--json").output == "{\"bytesPerSecond\":2097152}\n")
     let lock = try EngineLock(storePath: store)
     let changed = await limit("1000")
     #expect(
       changed.output
-        == "limit  2M -> 1000; the running engine (process \(getpid())) follows it, but keeps a lower "
-        + "limit of its own (--limit-rate)\n"
+        == "the limit is 1000 (before: 2M); the running engine (process \(getpid())) follows it, "
+        + "unless its --limit-rate is lower\n"
     )
     withExtendedLifetime(lock) {}
     #expect(await limit("none").status == .done)

@@ -116,12 +116,12 @@ struct MessageTableTests {
       "get",
       "http://h/x",
       "--force",
-      says: "Unknown option '--force': use --if-exists number, fail, keep or replace."
+      says: "Unknown option '--force': use --if-exists replace. This works: 'dlstore "
     ),
     Row(
       55,
       "http://h/x",
-      says: "There is no command 'http://h/x'. Did you mean 'dlstore get http://h/x'?"
+      says: "There is no command 'http://h/x'. Did you mean 'dlstore get "
     ),
     Row(
       56,

@@ -81,4 +81,15 @@ struct ProgressTests {
   func `a speed of one kibibyte per second or more has two decimals`(speed: Double, text: String) {
     #expect(Speed.text(speed) == text)
   }
+
+  @Test(arguments: [
+    (0.0, "     0 B/s"), (512, "   512 B/s"), (999, "   999 B/s"), (1000, "0.97 KiB/s"),
+    (1536, "1.50 KiB/s"), (10_239.9, "9.99 KiB/s"), (12_650, "12.3 KiB/s"),
+    (102_399, "99.9 KiB/s"), (1_023_999, " 999 KiB/s"), (1_024_000, "0.97 MiB/s"),
+    (1_048_576, "1.00 MiB/s"), (123_456_789, " 117 MiB/s"), (2e9, "1.86 GiB/s"),
+    (.infinity, " 888 PiB/s"), (-5, "     0 B/s"),
+  ])
+  func `a speed in a column always has ten characters`(speed: Double, text: String) {
+    #expect(Speed.column(speed) == text && text.count == Speed.columnWidth)
+  }
 }

@@ -31,7 +31,8 @@ struct RunCommandTests: StoreSuite {
     _ = await dlstore("--store", store, "add", "http://h/1", "--paused", "--tag", "later")
     let one = await run("--output-folder", place)
     #expect(one.status == .done)
-    #expect(one.messages.contains("1 download is paused: 'dlstore resume --all' continues it\n"))
+    let resume = "'dlstore resume --all --store \(store)'"
+    #expect(one.messages.contains("1 download is paused: \(resume) continues it\n"))
     _ = await dlstore("--store", store, "add", "http://h/2", "--paused")
     _ = await dlstore("--store", store, "add", "http://h/3")
     try await RecordStore(at: store).objects.write { tx in
@@ -42,11 +43,12 @@ struct RunCommandTests: StoreSuite {
     #expect(more.messages.contains("completed"))
     #expect(
       more.messages.contains(
-        "1 download is held and 2 are paused: 'dlstore resume --all' continues them\n"
+        "1 download is held and 2 are paused: \(resume) continues them\n"
       )
     )
     let tagged = await run("--tag", "later").messages
-    #expect(tagged.contains("1 download is paused: 'dlstore resume --tag later' continues it\n"))
+    let resumeTag = "'dlstore resume --tag later --store \(store)'"
+    #expect(tagged.contains("1 download is paused: \(resumeTag) continues it\n"))
     #expect(await run("--quiet").messages == "")
   }
 

@@ -87,7 +87,8 @@ struct SelectionCommandTests: StoreSuite {
     try change("http://a/1") { $0.state = verb == "resume" ? .paused : .failedPermanent }
     let result = await run(verb, "http://a/1")
     #expect(result.status == .done)
-    #expect(result.messages == "dlstore: no engine runs: 'dlstore run' continues it\n")
+    let notice = "dlstore: no engine runs: 'dlstore run --store \(store)' continues it\n"
+    #expect(result.messages == notice)
     let again = await run(verb == "restart" ? "resume" : verb, "http://a/1")
     #expect(again.messages.contains("no engine runs") == false, "nothing was changed")
     #expect(await run("pause", "http://a/1").messages.isEmpty)
@@ -140,11 +141,27 @@ struct SelectionCommandTests: StoreSuite {
     #expect(missing.status == .notFound && missing.messages.contains("missing"), "\(missing)")
   }
 
+  @Test func `--quiet prints errors only`() async throws {
+    for words in [
+      ["pause", "http://a/1"], ["resume", "http://a/1"], ["retry"], ["restart", "http://a/1"],
+      ["cancel", "http://a/1"], ["remove", "http://a/1"], ["add", "http://a/1"],
+      ["add", "http://a/1", "--paused", "-q"],
+    ] {
+      let result = await dlstore(["--store", store] + words + ["--quiet"])
+      #expect(result.status == .done && result.output + result.messages == "", "\(words)")
+    }
+    let unknown = await run("pause", "http://a/none", "--quiet")
+    #expect(unknown.status == .failed && unknown.messages.contains("no download has"))
+    let tag = await run("pause", "--tag", "none", "--quiet")
+    #expect(tag.status == .failed && tag.messages.contains("no download with"))
+  }
+
   @Test func `a new link says that no engine runs, and other changes do not`() async throws {
     try change("http://a/1") { $0.state = .failedPermanent }
     #expect(await run("set", "http://a/1", "--priority", "3").messages.isEmpty)
     let result = await run("set", "http://a/1", "--url", "http://a/new")
-    #expect(result.messages == "dlstore: no engine runs: 'dlstore run' continues it\n")
+    let notice = "dlstore: no engine runs: 'dlstore run --store \(store)' continues it\n"
+    #expect(result.messages == notice)
   }
 
   @Test func `with an engine nothing is said about running one`() throws {

@@ -151,7 +151,10 @@ struct SelectionOptionsTests: StoreSuite {
     for verb in ["pause", "inspect", "list", "set"] {
       let words = verb == "set" ? ["--priority", "1"] : []
       let result = await dlstore([verb, "--store", store, "b.iso"] + words)
-      #expect(result.messages.contains("; give the id, which 'dlstore list' shows"), "\(verb)")
+      #expect(
+        result.messages.contains("; give the id, which 'dlstore list --store \(store)' shows"),
+        "\(verb)"
+      )
     }
   }
 

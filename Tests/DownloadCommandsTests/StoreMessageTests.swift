@@ -35,8 +35,8 @@ struct StoreMessageTests {
     for words in [["list"], ["run", "--until-idle"], ["pause", "--all"]] {
       #expect(
         await message(words, .notFound)
-          == "\(store): there is no store here; 'dlstore add URL' creates a store, and --store "
-          + "names another one"
+          == "\(store): there is no store here; 'dlstore add URL --store \(store)' creates a "
+          + "store, and --store names another one"
       )
     }
   }
@@ -45,8 +45,8 @@ struct StoreMessageTests {
     _ = try folder.makeFile("store/data.mdb", "")
     #expect(
       await message("list", status: .notFound)
-        == "opening \(store): there is no store, because data.mdb is empty; 'dlstore add URL' "
-        + "creates a store, and --store names another one"
+        == "opening \(store): there is no store, because data.mdb is empty; 'dlstore add URL "
+        + "--store \(store)' creates a store, and --store names another one"
     )
   }
 
@@ -54,8 +54,9 @@ struct StoreMessageTests {
     _ = try folder.makeFile("store/data.mdb", String(repeating: "no store ", count: 2_000))
     #expect(
       await message("list", status: .damaged)
-        == "opening \(store): the file is damaged or is not a store; 'dlstore verify' lists the "
-        + "damage, and 'dlstore verify --repair' saves what is readable"
+        == "opening \(store): the file is damaged or is not a store; 'dlstore verify --store "
+        + "\(store)' lists the damage, and 'dlstore verify --repair --store \(store)' saves what "
+        + "is readable"
     )
   }
 

@@ -136,7 +136,8 @@ struct TransferMessageTests {
     #expect(value("state") == "failed")
     #expect(
       value("next")
-        == "waits for a command: check the URL: 'dlstore set \(id) --url URL' corrects it"
+        == "waits for a command: check the URL: 'dlstore set \(id) --url URL --store \(store)' "
+        + "corrects it"
     )
     #expect(value("failed")?.contains("the server has no such file (404 Not Found)") == true)
     _ = await dlstore("--store", store, "add", "http://h.invalid/y")
@@ -168,8 +169,8 @@ struct TransferMessageTests {
     let id = try id(url)
     #expect(
       lines(result, "failed") == [
-        "failed x: more than 20 redirects, the last one from \(url); 'dlstore set \(id) --url URL' "
-          + "sets the address of the file"
+        "failed x: more than 20 redirects, the last one from \(url); 'dlstore set \(id) --url URL "
+          + "--store \(store)' sets the address of the file"
       ]
     )
   }
@@ -221,7 +222,7 @@ struct TransferMessageTests {
       #expect(result.status == .inputOutput)
       let line = lines(result, "the disk with ").first ?? ""
       #expect(line.contains(disk.path) && line.contains("free some space"), "\(result.messages)")
-      #expect(line.contains(/; 1 unfinished download needs [0-9.]+ MiB more$/), "\(line)")
+      #expect(line.contains(/; 1 unfinished download has [0-9.]+ MiB left to download$/), "\(line)")
       #expect(line.components(separatedBy: "free ").count == 2)
       // The store on a full disk.
       let full = try #require(SmallDisk(kilobytes: 16))

@@ -108,12 +108,25 @@ struct TypedWordsTests: StoreSuite {
   @Test(arguments: [
     ("-", "only 'get' writes to standard output"), ("a/", "must end with a file name"),
     ("..", "must end with a file name"), ("../a", "must not leave the folder"),
-    ("/", "must end with a file name"),
+    ("/", "must end with a file name"), ("/tmp/.", "must end with a file name"),
   ])
   func `a path of -o that names no file is refused`(path: String, message: String) async throws {
     let result = await run("add", "http://h/x", "-o", path)
     #expect(result.status == .usage && result.messages.contains(message), "\(result.messages)")
     #expect(!FileManager.default.fileExists(atPath: store))
+  }
+
+  @Test func `the path of -o that is a folder is named as a user writes it`() async throws {
+    let result = await run("add", "http://h/x", "-o", "/tmp")
+    let message = "-o must end with a file name, and /tmp is a folder: write -o '/tmp/NAME'"
+    #expect(result.status == .usage && result.messages == "dlstore: \(message)\n")
+  }
+
+  @Test(arguments: ["", "# comment\n\n"])
+  func `a list without a download is named`(text: String) async throws {
+    let list = try folder.makeFile("list.txt", text)
+    let result = await run("add", "--input-file", list)
+    #expect(result.status == .done && result.messages == "dlstore: \(list) lists no download\n")
   }
 
   // MARK: URLs
@@ -157,12 +170,17 @@ struct TypedWordsTests: StoreSuite {
     #expect(eight.maximumRunning == 8 && eight.maximumPerHost == 8)
     let four = try limits("--connections", "8", "--per-host", "4")
     #expect(four.concurrency.maximumPerHost == 4 && four.concurrency.maximumRunning == 8)
-    #expect(four.connectionNotice == "a file gets 4 of 8 connections: --per-host is 4")
+    #expect(
+      four.connectionNotice
+        == "a file uses at most 4 of the 8 --connections, because --per-host is 4"
+    )
     #expect(
       try limits("--connections", "8", "-j", "2").connectionNotice
-        == "a file gets 2 of 8 connections: --max-concurrent is 2"
+        == "a file uses at most 2 of the 8 --connections, because --max-concurrent is 2"
     )
     #expect(try limits("--connections", "2").concurrency == ConcurrencyLimits())
+    // The default number of connections needs no message.
+    #expect(try limits("-j", "2").connectionNotice == nil)
   }
 
   // MARK: get

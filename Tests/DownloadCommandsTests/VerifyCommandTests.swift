@@ -206,7 +206,7 @@ struct VerifyCommandTests: StoreSuite {
     let found = await verify()
     #expect(found.status == .damaged)
     #expect(found.output.contains("modified: "))
-    #expect(found.output.contains("'dlstore verify --accept'"))
+    #expect(found.output.contains("'dlstore verify --accept --store \(store)'"))
     // Nothing shows its contents.
     let repaired = await verify("--repair")
     #expect(repaired.status == .damaged)

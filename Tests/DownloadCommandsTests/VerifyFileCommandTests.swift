@@ -227,7 +227,9 @@ struct VerifyFileCommandTests: StoreSuite {
     let result = await verify()
     #expect(result.status == .failed)
     #expect(
-      result.messages.contains("a is not complete yet (waiting): 'dlstore run' downloads it")
+      result.messages.contains(
+        "a is not complete yet (waiting): 'dlstore run --store \(store)' downloads it"
+      )
     )
     // As after a repair that a full disk has ended.
     try change(server.url("/a")) {
@@ -235,7 +237,8 @@ struct VerifyFileCommandTests: StoreSuite {
     }
     let again = await verify("--repair")
     #expect(again.status == .failed)
-    #expect(again.messages.contains("a is being repaired: 'dlstore run' continues the repair"))
+    let repair = "a is being repaired: 'dlstore run --store \(store)' continues the repair"
+    #expect(again.messages.contains(repair))
   }
 
   @Test(arguments: [true, false])

@@ -97,6 +97,49 @@ struct WatchFrameTests: StoreSuite {
     #expect(texts(idle, 80, 24)[0].hasSuffix("1 failed  limit 2.0 MiB/s"))
   }
 
+  @Test func `the heading counts what a filter shows`() throws {
+    for (filter, text) in [
+      (WatchView.Filter.failed, "2 failed  filter: failed"),
+      (.completed, "1 completed  filter: completed"),
+    ] {
+      let heading = texts(try frame(WatchView(filter: filter)), 120, 24)[0]
+      #expect(heading == "engine: process 7  \(text)")
+    }
+    let active = texts(try frame(WatchView(filter: .active)), 120, 24)[0]
+    #expect(active.hasPrefix("engine: process 7  3 active  ") && active.contains("ETA"))
+  }
+
+  @Test func `the table keeps its widths while figures change`() throws {
+    let entries = try content().entries
+    let id = try #require(entries.first { $0.record.state == .running }).record.id
+    let lines = [0.5, 900, 1_000_000, 1_023_000, 1_030_000, 12_000_000, 1e9].map { speed in
+      ListOutput().table(entries, speeds: [id: speed]).lines(width: 80)
+    }
+    #expect(Set(lines.map(\.first)).count == 1, "\(lines.map(\.first))")
+    let places = lines.map { $0[1].firstRange(of: "[")?.lowerBound.utf16Offset(in: $0[1]) }
+    #expect(Set(places).count == 1 && places[0] != nil, "\(lines.map { $0[1] })")
+  }
+
+  @Test func `? shows all keys in place of the list, and the next key the list`() throws {
+    var view = WatchView()
+    #expect(view.press(.keys, ["a"]) == nil && view.showsKeys)
+    var shown = try frame()
+    shown.view = view
+    let lines = texts(shown, 80, 24)
+    #expect(Array(lines.dropFirst().prefix(WatchFrame.allKeys.count)) == WatchFrame.allKeys)
+    #expect(texts(shown, 20, 8).count <= 8)
+    #expect(view.press(.down, ["a"]) == nil && !view.showsKeys)
+    _ = view.press(.keys, ["a"])
+    _ = view.press(.keys, ["a"])
+    #expect(!view.showsKeys)
+    let page = DocumentedPage("cli/look.md").text
+    for key in WatchFrame.allKeys {
+      for name in key.prefix(20).split(whereSeparator: { " ,".contains($0) }) {
+        #expect(page.contains(name), "\(name)")
+      }
+    }
+  }
+
   @Test func `every size of a terminal is respected, and the selected download is shown`() throws {
     let ids = try content().entries.map(\.record.id)
     for columns in [1, 2, 10, 40, 59, 60, 61, 80, 99, 120, 200] {
@@ -133,7 +176,7 @@ struct WatchFrameTests: StoreSuite {
     let failed = try #require(lines.first { $0.contains(" fail") && $0.contains("refused") })
     #expect(failed.contains("failed     h refused the connection"), "\(lines)")
     let running = try #require(lines.first { $0.hasPrefix(">") })
-    #expect(running.contains("--   --  [          ]"), "\(lines)")
+    #expect(running.contains("        --  [          ]"), "\(lines)")
     // Cells that follow are at the place of their title.
     let title = try #require(lines[1].firstRange(of: "NAME")).lowerBound
     let column = lines[1].distance(from: lines[1].startIndex, to: title)
@@ -179,8 +222,8 @@ struct WatchFrameTests: StoreSuite {
 
   @Test func `keys are found in what a terminal sends`() {
     #expect(
-      WatchKey.keys(in: Array("jkprtsfq".utf8))
-        == [.down, .up, .pause, .resume, .retry, .sort, .filter, .quit]
+      WatchKey.keys(in: Array("jkprtsf?q".utf8))
+        == [.down, .up, .pause, .resume, .retry, .sort, .filter, .keys, .quit]
     )
     #expect(
       WatchKey.keys(in: Array("\u{1B}[A\u{1B}OB\u{1B}[1;5Bx\u{1B}[3~q".utf8))

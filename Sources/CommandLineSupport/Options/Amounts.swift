@@ -35,7 +35,7 @@ package enum ByteAmount {
     }
     guard unit > 0 else { return "\(count) B" }
     let tenths = Int64((value * 10).rounded())
-    return value < 100
+    return tenths < 1000
       ? "\(tenths / 10).\(tenths % 10) \(units[unit])" : "\(tenths / 10) \(units[unit])"
   }
 }
@@ -71,6 +71,34 @@ package enum Speed {
     let hundredths = Int64(Double(count) / divisor * 100)
     let decimals = hundredths % 100
     return "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals) \(unit)"
+  }
+
+  /// The width of ``column(_:)``.
+  package static let columnWidth = 10
+
+  /// Returns the speed in ten columns: ` 512 B/s`, `1.50 KiB/s`, `12.3 MiB/s`, ` 117 MiB/s`.
+  ///
+  /// Four of them are for the number, so that a table that is shown again each second keeps its
+  /// widths: 1000 KiB/s are `0.97 MiB/s`.
+  package static func column(_ bytesPerSecond: Double) -> String {
+    let units = ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "PiB/s"]
+    var value = Double(byteCount(bytesPerSecond))
+    var unit = 0
+    while value >= 1000, unit < units.count - 1 {
+      value /= 1024
+      unit += 1
+    }
+    // Truncated, not rounded: 9.999 must not become 10.00.
+    let hundredths = Int64(value * 100)
+    let whole = hundredths / 100
+    let decimals = hundredths % 100
+    let number =
+      switch whole {
+      case _ where unit == 0 || whole >= 100: "\(whole)"
+      case 10...: "\(whole).\(decimals / 10)"
+      default: "\(whole).\(decimals < 10 ? "0" : "")\(decimals)"
+      }
+    return TerminalText.padded("\(number) \(units[unit])", to: columnWidth, alignedRight: true)
   }
 }
 

@@ -6,9 +6,15 @@ package final class ExportSink {
   private var buffer: [UInt8] = []
   private static let bufferSize = 1 << 16
 
-  /// - Throws: ``StoreError`` if the file cannot be created.
+  /// - Throws: ``StoreError`` if the file cannot be created; ``CommandFailure`` with `cannotCreate`
+  ///   if its folder is missing.
   package init(_ path: String?) throws {
-    file = try path == "-" ? nil : path.map { try OutputFile($0) }
+    do {
+      file = try path == "-" ? nil : path.map { try OutputFile($0) }
+    } catch let error as StoreError where error.code == .notFound {
+      // That would be taken for a missing store.
+      throw CommandFailure(.cannotCreate, "\(path ?? "") cannot be created: its folder is missing")
+    }
   }
 
   /// Appends bytes.

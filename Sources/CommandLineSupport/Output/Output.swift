@@ -13,7 +13,10 @@ package struct Output: Sendable {
   private let messages: @Sendable ([UInt8]) -> Void
 
   /// The program whose messages these are; `nil` for that of the process.
-  private let program: Program?
+  private let ownProgram: Program?
+
+  /// The program whose messages these are.
+  package var program: Program { ownProgram ?? .ofProcess }
 
   /// Creates an output.
   ///
@@ -26,7 +29,7 @@ package struct Output: Sendable {
     data: @escaping @Sendable ([UInt8]) throws -> Void,
     messages: @escaping @Sendable ([UInt8]) -> Void
   ) {
-    self.program = program
+    ownProgram = program
     self.data = data
     self.messages = messages
   }
@@ -68,7 +71,7 @@ package struct Output: Sendable {
   ///
   /// ``Program/redact`` removes the secrets of what it repeats.
   package func say(_ message: String) {
-    let program = program ?? .ofProcess
+    let program = program
     messages(Array("\(program.name): \(TerminalText.safe(program.redact(message)))\n".utf8))
   }
 

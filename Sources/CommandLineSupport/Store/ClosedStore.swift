@@ -21,7 +21,7 @@ package enum ClosedStore {
   /// They remove the unfinished copy first.
   ///
   /// - Parameters:
-  ///   - command: The command that compacts the store later.
+  ///   - command: The command that compacts the store later, as a message quotes it.
   ///   - compaction: The compaction.
   /// - Returns: The result of the compaction.
   package static func endingOnSignal<R>(
@@ -29,7 +29,7 @@ package enum ClosedStore {
     _ compaction: () throws -> R
   ) rethrows -> R {
     try UnfinishedFiles.endingOnSignal(
-      saying: "compaction stopped: the store has all changes; '\(command)' compacts it",
+      saying: "compaction stopped: the store has all changes; \(command) compacts it",
       compaction
     )
   }

@@ -25,7 +25,7 @@ package enum StoreCopy {
   ///
   /// - Parameters:
   ///   - path: The absolute path of the store's folder.
-  ///   - command: The command that compacts the store, for the message of a stop.
+  ///   - command: The command that compacts the store, as the message of a stop quotes it.
   /// - Throws: ``CommandFailure``, as ``ClosedStore/perform(_:_:)``; ``StoreError``.
   package static func compact(_ path: String, command: String) throws {
     let before = StoreFolder.fileSize(path) ?? 0

@@ -27,6 +27,8 @@ struct AddCommand: AsyncParsableCommand {
   @OptionGroup var transfer: TransferOptions
   @OptionGroup var client: ClientOptions
 
+  @OptionGroup var messages: QuietOption
+
   @Flag(help: "Add the downloads paused: they start when resumed.")
   var paused = false
 
@@ -61,7 +63,10 @@ struct AddCommand: AsyncParsableCommand {
       requests[0].isPaused = paused
       return try take(partial, for: requests[0], in: store)
     }
-    try addAll(of: &source, toStoreAt: path).compact(storeAt: path, command: "dlstore compact")
+    try addAll(of: &source, toStoreAt: path).compact(
+      storeAt: path,
+      command: SuggestedCommand.text("compact")
+    )
     if !source.isComplete { throw CommandFailure(.failed) }
   }
 
@@ -97,18 +102,18 @@ struct AddCommand: AsyncParsableCommand {
       // On this thread: the allocator keeps a heap for each thread, so that batches on changing
       // threads would need a third more memory.
       let added = try store.addNow(requests)
-      try Output.current.report(added.map(\.line).joined())
-      for message in added.compactMap(\.message) { Output.current.say(message) }
+      try messages.report(added.map(\.line).joined())
+      for message in added.compactMap(\.message) { messages.say(message) }
       let replaced = try ReplacedDownloads(of: added, paused ? .number : what.ifExists, in: store)
       change.objectCount += added.count
       let roots = try store.roots()
       for message in added.compactMap({ replaced.message(of: $0.record, roots) }) {
-        Output.current.say(message)
+        messages.say(message)
       }
       summary.note(added.filter { !replaced.contains($0.record) }, roots)
     }
     try source.requireAny(change.objectCount)
-    for message in summary.messages { Output.current.say(message) }
+    for message in summary.messages { messages.say(message) }
     return change
   }
 
@@ -119,13 +124,13 @@ struct AddCommand: AsyncParsableCommand {
     in store: RecordStore
   ) throws {
     let added = try store.add(request, adopting: partial)
-    try Output.current.report(added.line)
-    Output.current.say(
+    try messages.report(added.line)
+    messages.say(
       "copied \(partial.ranges.byteCount) of \(partial.byteCount) bytes; \(partial.path).aria2 is "
         + "not needed any more"
     )
     guard added.record.expectedDigest == nil else { return }
-    Output.current.say(
+    messages.say(
       "without --checksum the download continues only with --continue-unvalidated, because aria2 "
         + "stores no entity tag; otherwise it starts from the first byte"
     )

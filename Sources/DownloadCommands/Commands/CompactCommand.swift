@@ -26,6 +26,6 @@ struct CompactCommand: AsyncParsableCommand {
   func run() async throws {
     let path = try location.existing()
     try ClosedStore.refuseEngine(path)
-    try StoreCopy.compact(path, command: "dlstore compact")
+    try StoreCopy.compact(path, command: SuggestedCommand.text("compact"))
   }
 }

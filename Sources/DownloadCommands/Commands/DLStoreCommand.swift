@@ -70,20 +70,24 @@ package struct DLStoreCommand: AsyncParsableCommand {
     try Output.current.line(FirstScreen(path: location.resolved()).text)
   }
 
-  /// The program of this command, whose messages have no secrets.
-  static let program = Program(
-    name: "dlstore",
-    redact: { Redaction.text($0) },
-    describe: { Advice.message(of: $0) }
-  )
+  /// Returns the program of a command line, whose messages have no secrets.
+  static func program(_ arguments: [String] = []) -> Program {
+    Program(
+      name: "dlstore",
+      redact: { Redaction.text($0) },
+      describe: { Advice.message(of: $0) },
+      repeatedOptions: SuggestedCommand.repeatedOptions(of: arguments)
+    )
+  }
 
   /// Runs the command of this process's arguments, and ends the process.
   package static func start() async -> Never {
-    program.begin()
+    program().begin()
     Store.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
     var arguments: [String] = []
     do {
       arguments = try CommandLineText.arguments()
+      program(arguments).becomeProcess()
       if CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments) {
         let scan = scan(arguments)
         if let option = scan.unknownShortOption(in: arguments) {
@@ -119,7 +123,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       if !(command is any EngineCommand) { MemoryFault.isCorruption(saying: memoryFaultMessage) }
       let result = try await Configuration.$current.withValue(configuration) {
         // A command is not sendable, so this closure parses its own.
-        await program.status(of: try parseAsRoot(configuration.arguments))
+        await Program.ofProcess.status(of: try parseAsRoot(configuration.arguments))
       }
       quit(result.rawValue)
     } catch let failure as CommandFailure {
@@ -160,20 +164,33 @@ package struct DLStoreCommand: AsyncParsableCommand {
     if let word = scan.unknownCommand, scan.names.isEmpty {
       let names = scan.commandNames.filter { !ForeignWords.destructiveCommands.contains($0) }
       let hint =
-        ForeignWords.hint(forCommand: word).map { " \($0.prefix(1).uppercased())\($0.dropFirst())" }
+        hint(forCommand: word, arguments).map { " \($0.prefix(1).uppercased())\($0.dropFirst())" }
         ?? Suggestion.text(for: word, among: names)
-      let message = "There is no command '\(word)'.\(hint)"
+      let end = hint.isEmpty || hint.hasSuffix("?") ? "" : "."
+      let message = "There is no command '\(word)'.\(hint)\(end)"
       return CommandLineText.redacted(fullMessage(for: ValidationError(message)), arguments)
     }
     if let message = scan.unknownCommandMessage {
       return CommandLineText.redacted(usageMessage(message, scan), arguments)
     }
     let message = hinting(
-      scan.suggesting(ParserMessage.plain(fullMessage(for: error))),
+      scan.suggesting(
+        ParserMessage.naming(arguments, in: ParserMessage.plain(fullMessage(for: error)))
+      ),
       scan,
       arguments
     )
     return CommandLineText.redacted(message, arguments)
+  }
+
+  /// Returns the hint for a word in the place of a command; `nil` if it is not known.
+  private static func hint(forCommand word: String, _ arguments: [String]) -> String? {
+    if word.contains("://") || URLText.completed(word) != nil,
+      let command = UnknownOptionMessage.getCommand(arguments)
+    {
+      return "did you mean \(command)?"
+    }
+    return ForeignWords.hint(forCommand: word)
   }
 
   /// The message for a word that names no command below the commands of the scan.
@@ -196,56 +213,44 @@ package struct DLStoreCommand: AsyncParsableCommand {
     return try parseAsRoot(arguments)
   }
 
-  /// Replaces the parser's suggestion for an unknown option, which may be any other one, by a hint or
-  /// by a similar option.
+  /// Replaces the parser's suggestion for an unknown option, which may be any other one, by what is
+  /// known about all unknown options of the command line.
   private static func hinting(
     _ message: String,
     _ scan: CommandLineScan,
     _ arguments: [String]
   ) -> String {
     let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = lines.first, let start = first.firstRange(of: "Unknown option '"),
-      let end = first[start.upperBound...].firstIndex(of: "'")
-    else { return message }
-    let name = String(first[start.upperBound..<end])
-    let value = arguments.firstIndex(of: name).flatMap { arguments.dropFirst($0 + 1).first }
-    let spellings = scan.arguments.flatMap(\.spellings).filter { $0.hasPrefix("--") }
-    let hint =
-      (ownHint(forOption: name, scan)
-      ?? ForeignWords.hint(
-        forOption: name,
-        value: value,
-        isList: !spellings.contains("--json-events")
-      )).map { " \($0)." }
-      ?? (name.hasPrefix("--") ? Suggestion.text(for: name, among: spellings) : "")
-    let head = first[...end] + ":" + hint
-    let text =
-      hint.isEmpty
-      ? String(first[...end]) : hint.hasPrefix(" Did") ? first[...end] + "." + hint : String(head)
-    return ([text] + lines.dropFirst().map(String.init)).joined(separator: "\n")
+    guard let first = lines.first, let name = unknownOption(in: first, scan, arguments) else {
+      return message
+    }
+    let line = UnknownOptionMessage(name, arguments, scan).line
+    // A word of short options is refused before its command is parsed.
+    let isParsed = scan.names.isEmpty || !message.contains("Usage: dlstore [--store")
+    let rest =
+      isParsed
+      ? lines.dropFirst().map(String.init)
+      : ["  See 'dlstore \(scan.names.joined(separator: " ")) --help' for more information."]
+    return (["Error: \(line)"] + rest).joined(separator: "\n")
   }
-}
 
-extension DLStoreCommand {
-  /// Returns the hint for an option that other commands have; `nil` if none has it, or a similar one
-  /// of this command is likelier.
-  private static func ownHint(forOption name: String, _ scan: CommandLineScan) -> String? {
-    guard let command = scan.names.first, name.hasPrefix("--") else { return nil }
-    let selects = scan.arguments.contains { $0.spellings.contains("--match") }
-    switch (command, name) {
-    case ("add", "--output-folder"), ("add", "--dir"):
-      return "use --folder FOLDER below the folder for files, -o /PATH/NAME, or 'dlstore get'"
-    case ("list", "--all"): return "without a selection, all are shown"
-    case (_, "--all") where selects: return "--match '*' selects all downloads"
-    default: break
+  /// Returns the unknown option of an error.
+  ///
+  /// The parser checks what the options say together before it reports unknown ones, which are the
+  /// likelier mistake.
+  private static func unknownOption(
+    in line: Substring,
+    _ scan: CommandLineScan,
+    _ arguments: [String]
+  ) -> String? {
+    if let start = line.firstRange(of: "Unknown option '"),
+      let end = line[start.upperBound...].firstIndex(of: "'")
+    {
+      return String(line[start.upperBound..<end])
     }
-    let commands = CommandInfo(of: Self.self).visibleCommands.filter { command in
-      command.visibleArguments.contains { !$0.isBuiltIn && $0.spellings.contains(name) }
-    }
-    .map { "'\($0.fullName)'" }
-    guard let last = commands.last else { return nil }
-    let names = commands.dropLast().prefix(3).joined(separator: ", ")
-    return "it is an option of " + (names.isEmpty ? last : "\(names) and \(last)")
+    // A missing value is that of a known option.
+    guard !line.contains("Missing value for ") else { return nil }
+    return UnknownOptions(arguments, scan).found.first?.name
   }
 }
 

@@ -115,7 +115,8 @@ struct GetCommand: EngineCommand {
     let records = try records(urls.sorted(), in: store)
     for record in records where record.state == .paused {
       Output.current.say(
-        "\(record.filename) was paused by another command; 'dlstore resume \(record.id)' continues it"
+        "\(record.filename) was paused by another command; "
+          + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
       )
     }
     // A record that was removed in the meantime was not downloaded.
@@ -214,7 +215,7 @@ struct GetCommand: EngineCommand {
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
-        "\(error.message); the download is stored: 'dlstore get' without --no-wait waits for it"
+        "\(error.message); the download is stored: 'get' without --no-wait waits for it"
       )
     }
   }

@@ -48,6 +48,8 @@ struct ImportCommand: ParsableCommand {
   @Flag(help: "Accept folders that the file names and that begin with a dot.")
   var hiddenFolders = false
 
+  @OptionGroup var messages: QuietOption
+
   @Argument(
     help: ArgumentHelp("The file; '-' is standard input.", valueName: "file|-"),
     completion: .file()
@@ -63,16 +65,17 @@ struct ImportCommand: ParsableCommand {
   func run() throws {
     let path = location.resolved()
     switch format {
-    case .jsonl: try importJSONLines().compact(storeAt: path, command: "dlstore compact")
+    case .jsonl:
+      try importJSONLines().compact(storeAt: path, command: SuggestedCommand.text("compact"))
     case .aria2:
       let (change, isComplete) = try importAria2()
-      change.compact(storeAt: path, command: "dlstore compact")
+      change.compact(storeAt: path, command: SuggestedCommand.text("compact"))
       if !isComplete { throw CommandFailure(.failed) }
     }
   }
 
   private func report(_ report: ImportReport, removed: Int = 0) throws -> BulkChange {
-    try Output.current.report(KnownObjects.summary(of: report, removed: removed))
+    try messages.report(KnownObjects.summary(of: report, removed: removed))
     return BulkChange(objectCount: report.inserted + report.updated)
   }
 
@@ -106,15 +109,16 @@ struct ImportCommand: ParsableCommand {
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(
         ExitStatus(error),
-        "\(error); if the file is not an export, pass --format aria2"
+        "\(error); if the file is not an export but a list of URLs, use --format aria2, or 'add' "
+          + "with --input-file"
       )
     }
     withExtendedLifetime(lock) {}
     for root in review.newRoots {
-      Output.current.say("the root '\(root.name)' of the file is the folder \(root.path)")
+      messages.say("the root '\(root.name)' of the file is the folder \(root.path)")
     }
     if review.changedRecordCount > 0 {
-      Output.current.say(
+      messages.say(
         "records with another id or file name, because theirs was taken: "
           + "\(review.changedRecordCount)"
       )
@@ -169,8 +173,8 @@ struct ImportCommand: ParsableCommand {
       requests[index].folder = try FileLayout.validatedFolder(parts.joined(separator: "/"))
     }
     let added = try store.addNow(requests)
-    try Output.current.report(added.map(\.line).joined())
-    for message in added.compactMap(\.message) { Output.current.say(message) }
+    try messages.report(added.map(\.line).joined())
+    for message in added.compactMap(\.message) { messages.say(message) }
     return (BulkChange(objectCount: added.count), isComplete)
   }
 

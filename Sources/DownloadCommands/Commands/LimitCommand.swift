@@ -69,13 +69,11 @@ struct LimitCommand: AsyncParsableCommand {
     guard !json else {
       return try Output.current.report(Self.json(rate.bytesPerSecond).text + "\n")
     }
-    let change = "\(Self.text(previous)) -> \(Self.text(rate.bytesPerSecond))"
     let engine = EngineLock.holder(storePath: store.path)
     try Output.current.report(
-      "limit  \(change); "
-        + (engine.map {
-          "the running engine (\($0)) follows it, but keeps a lower limit of its own (--limit-rate)"
-        } ?? "the next engine follows it") + "\n"
+      "the limit is \(Self.text(rate.bytesPerSecond)) (before: \(Self.text(previous))); "
+        + (engine.map { "the running engine (\($0)) follows it, unless its --limit-rate is lower" }
+          ?? "it applies to the next 'run' or 'get'") + "\n"
     )
   }
 

@@ -85,7 +85,7 @@ struct PurgeCommand: AsyncParsableCommand {
       throw CommandFailure(signal.status, "stopped: repeat the command to remove the rest")
     }
     BulkChange(objectCount: outcome.removed.recordCount)
-      .compact(storeAt: path, command: "dlstore compact")
+      .compact(storeAt: path, command: SuggestedCommand.text("compact"))
     if outcome.isIncomplete || isMistyped { throw CommandFailure(.failed) }
   }
 

@@ -100,9 +100,11 @@ struct RunCommand: EngineCommand {
     guard let first = counts.first else { return nil }
     let subject = first.0 == 1 ? "download is" : "downloads are"
     let more = counts.dropFirst().map { " and \($0.0) \($0.0 == 1 ? "is" : "are") \($0.1)" }
-    let selection = tags.isEmpty ? "--all" : tags.map { "--tag \($0)" }.joined(separator: " ")
+    let selection =
+      tags.isEmpty ? "--all" : tags.map { "--tag \(ShellWord.quoted($0))" }.joined(separator: " ")
     let left = "\(first.0) \(subject) \(first.1)\(more.joined())"
-    return "\(left): 'dlstore resume \(selection)' continues \(held + paused == 1 ? "it" : "them")"
+    return "\(left): \(SuggestedCommand.text("resume \(selection)")) continues "
+      + (held + paused == 1 ? "it" : "them")
   }
 
   /// The URLs of the downloads to run; `nil` for all.

@@ -17,6 +17,8 @@ protocol SelectionCommand: AsyncParsableCommand {
   var states: [DownloadState]? { get }
   /// The options of a command that asks before it changes several downloads; `nil` if it never asks.
   var confirmation: ConfirmationOptions? { get }
+  /// What is printed.
+  var messages: QuietOption { get }
 }
 
 extension SelectionCommand {
@@ -77,9 +79,12 @@ extension SelectionCommand {
   ) throws {
     let word = confirmation?.dryRun == true ? "would be \(verb)" : verb
     let report = CommandReport(verb: word, outcomes: outcomes, engineRuns: engineRuns)
-    try Output.current.report(report.text + files)
-    if confirmation?.dryRun != true, command.starts, let notice = report.notice {
-      Output.current.say(notice)
+    // A preview prints what it was asked for.
+    if confirmation?.dryRun == true {
+      try Output.current.report(report.text + files)
+    } else {
+      try messages.report(report.text)
+      if command.starts, let notice = report.notice { messages.say(notice) }
     }
     if case .resume = command {
       for advice in report.restartAdvice { Output.current.say(advice) }
@@ -88,12 +93,13 @@ extension SelectionCommand {
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
     guard outcomes.isEmpty, !targets.all else { return }
     let selection = targets.selection
-    guard !selection.isEmpty else { return Output.current.say("no download needs a change") }
+    guard !selection.isEmpty else { return messages.say("no download needs a change") }
     let condition = selection.condition(engineRuns: engineRuns)
     let isKnown = try store.objects.read { tx in try !tx.fetch(Query(condition).limit(1)).isEmpty }
     let found = isKnown ? "needs a change" : "exists"
-    Output.current.say("no download with \(TerminalText.safe(selection.text)) \(found)")
-    if !isKnown { throw CommandFailure(.failed) }
+    let message = "no download with \(TerminalText.safe(selection.text)) \(found)"
+    guard isKnown else { throw CommandFailure(.failed, message) }
+    messages.say(message)
   }
 
   /// Asks if the command changes several downloads, and returns those that the user has agreed to.

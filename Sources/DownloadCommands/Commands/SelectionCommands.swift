@@ -19,6 +19,7 @@ struct PauseCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var messages: QuietOption
 
   var command: DownloadCommand { .pause }
   var verb: String { "paused" }
@@ -42,6 +43,7 @@ struct ResumeCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var messages: QuietOption
 
   @Flag(help: "Start immediately; if no slot is free, stop the download that has run longest.")
   var now = false
@@ -68,6 +70,7 @@ struct RetryCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var messages: QuietOption
 
   func validate() throws {}
 
@@ -97,6 +100,7 @@ struct CancelCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var messages: QuietOption
   @OptionGroup var asking: ConfirmationOptions
 
   var command: DownloadCommand { .cancel }
@@ -122,6 +126,7 @@ struct RestartCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var messages: QuietOption
   @OptionGroup var asking: ConfirmationOptions
 
   var command: DownloadCommand { .restart }
@@ -149,6 +154,7 @@ struct RemoveCommand: SelectionCommand {
 
   @OptionGroup var location: StoreLocation
   @OptionGroup var targets: RecordTargets
+  @OptionGroup var messages: QuietOption
   @OptionGroup var asking: ConfirmationOptions
 
   @Flag(

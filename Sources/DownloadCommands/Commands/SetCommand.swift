@@ -222,7 +222,7 @@ struct SetCommand: AsyncParsableCommand {
     guard !names.isEmpty else { return }
     Output.current.say(
       "these header fields are not sent to another host, port or scheme: "
-        + "\(names.joined(separator: ", ")); to send them, use 'dlstore add' with the new URL and "
+        + "\(names.joined(separator: ", ")); to send them, use 'add' with the new URL and "
         + "--header"
     )
   }

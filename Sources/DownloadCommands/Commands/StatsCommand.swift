@@ -56,7 +56,7 @@ extension StatsCommand {
     guard let holder = EngineLock.holder(storePath: path) else {
       throw CommandFailure(
         .failed,
-        "no engine runs on \(TerminalText.safe(path)): start 'dlstore run'"
+        "no engine runs on \(TerminalText.safe(path)): \(SuggestedCommand.text("run")) starts one"
       )
     }
     try Output.current.line("the engine runs (\(holder))")

@@ -50,15 +50,18 @@ struct StoreRepair {
       let count = files.unprovenCount
       store.failures.append(
         "\(count) finished \(count == 1 ? "file has" : "files have") another inode or time, and no "
-          + "digest that shows the contents: 'dlstore verify --accept' recognizes what was copied or moved"
+          + "digest that shows the contents: \(SuggestedCommand.text("verify --accept")) "
+          + "recognizes what was copied or moved"
       )
     }
     store.failures += files.changedPaths.map { path in
-      "\(path) was written to since its download, and no digest shows its contents: 'dlstore restart' "
-        + "downloads it again, and 'dlstore remove' keeps the file and forgets the download"
+      "\(path) was written to since its download, and no digest shows its contents: "
+        + "\(SuggestedCommand.text("restart")) downloads it again, and "
+        + "\(SuggestedCommand.text("remove")) keeps the file and forgets the download"
     }
+    let repair = SuggestedCommand.text("verify-file --all --repair")
     store.failures += files.damagedPaths.map { path in
-      "\(path) has other contents than its download: 'dlstore verify-file --all --repair' downloads it again"
+      "\(path) has other contents than its download: \(repair) downloads it again"
     }
   }
 

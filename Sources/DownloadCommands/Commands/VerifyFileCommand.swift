@@ -159,7 +159,7 @@ struct VerifyFileCommand: EngineCommand {
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
-        "\(error.message); the repair is stored: 'dlstore get URL' waits for it"
+        "\(error.message); the repair is stored: \(SuggestedCommand.text("get URL")) waits for it"
       )
     }
     if let signal = end.signal { throw CommandFailure(signal.status) }

@@ -35,7 +35,8 @@ struct ConfigurationFile: Sendable, Hashable {
         throw CommandFailure(
           .usage,
           "\(path): there is no setting '\(member.name)'."
-            + (suggestion.isEmpty ? " 'dlstore config' lists the settings" : suggestion)
+            + (suggestion.isEmpty
+              ? " \(SuggestedCommand.text("config")) lists the settings" : suggestion)
         )
       }
       do {

@@ -48,7 +48,7 @@ struct FirstScreen {
     } catch let failure as CommandFailure where failure.status == .notFound {
       return "not created yet"
     } catch {
-      return "it cannot be read; 'dlstore list' says why"
+      return "it cannot be read; \(SuggestedCommand.text("list")) says why"
     }
   }
 }

@@ -12,6 +12,19 @@ enum ParserMessage {
     return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
   }
 
+  /// Returns a message with the value that the parser has taken for an option, as in `--timeout -1`.
+  static func naming(_ arguments: [String], in message: String) -> String {
+    let start = "Error: Missing value for '"
+    guard message.hasPrefix(start) else { return message }
+    let option = String(message.dropFirst(start.count).prefix { $0 != " " && $0 != "'" })
+    guard let value = arguments.drop(while: { $0 != option }).dropFirst().first else {
+      return message
+    }
+    let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let line = "Error: \(option): '\(value)' is not a value, because it begins with a hyphen."
+    return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
+  }
+
   /// Returns a reason of the parser, without `Error: ` in front of it, in the words of the tool.
   ///
   /// For a setting, whose name stands before it: the name of the option is omitted.

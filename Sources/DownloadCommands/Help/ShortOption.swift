@@ -84,7 +84,7 @@ struct ShortOption: Sendable {
     Self("-q", "no .curlrc", "quiet", "quiet", .accepted("quiet")),
     Self("-R", "time of the server", "rejected files", "time of the server", .hint(times)),
     Self("-s", "silent", "", "connections", .hint("use --quiet, or --connections N")),
-    Self("-S", "show errors", "show headers", "files of a torrent", .hint("use --quiet")),
+    Self("-S", "show errors", "show headers", "files of a torrent", .hint(showsErrors)),
     Self(
       "-t",
       "telnet option",
@@ -126,6 +126,7 @@ struct ShortOption: Sendable {
   static let always = "a download always resumes; no option is needed"
   static let folder = "use --output-folder FOLDER, or --folder FOLDER below it"
   static let isDefault = "this is the default; no option is needed"
+  static let showsErrors = "errors are always shown; no option is needed"
   static let login = "use --netrc, or --header 'Authorization: …'"
   static let fileName = "use -o NAME; the server's name is the default"
   static let times =

@@ -25,11 +25,15 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The maximum number of connections per file, from 1, within --max-concurrent and --per-host.",
+      "The maximum number of connections per file, from 1, within --max-concurrent and --per-host; "
+        + "by default 4.",
       valueName: "n"
     )
   )
-  var connections = SplitOptions().maximumConnections
+  var connections: Int?
+
+  /// The maximum number of connections per file.
+  var connectionsPerFile: Int { connections ?? SplitOptions().maximumConnections }
 
   @Option(
     help: ArgumentHelp(
@@ -123,7 +127,7 @@ struct EngineLimits: ParsableArguments {
       throw ValidationError("--max-concurrent must be at least 1.")
     }
     guard perHost ?? 1 >= 1 else { throw ValidationError("--per-host must be at least 1.") }
-    guard connections >= 1 else { throw ValidationError("--connections must be at least 1.") }
+    guard connections ?? 1 >= 1 else { throw ValidationError("--connections must be at least 1.") }
   }
 
   /// Parses the name of a kind of preallocation.
@@ -161,6 +165,7 @@ struct EngineLimits: ParsableArguments {
   static let transformedDefaults = [
     "max-concurrent": "\(ConcurrencyLimits().maximumRunning)",
     "per-host": "\(ConcurrencyLimits().maximumPerHost)",
+    "connections": "\(SplitOptions().maximumConnections)",
     "min-split": "\(ByteAmountSetting(byteCount: SplitOptions().minimumLength))",
     "preallocate": "\(EngineOptions().preallocation)",
     "lowest-speed": "\(ByteAmountSetting(byteCount: EngineOptions().lowestSpeed))",
@@ -172,18 +177,20 @@ struct EngineLimits: ParsableArguments {
   var concurrency: ConcurrencyLimits {
     let usual = ConcurrencyLimits()
     return ConcurrencyLimits(
-      maximumRunning: maxConcurrent ?? max(usual.maximumRunning, connections),
-      maximumPerHost: perHost ?? max(usual.maximumPerHost, connections)
+      maximumRunning: maxConcurrent ?? max(usual.maximumRunning, connectionsPerFile),
+      maximumPerHost: perHost ?? max(usual.maximumPerHost, connectionsPerFile)
     )
   }
 
-  /// Says that fewer connections than `--connections` are used; `nil` if all are.
+  /// Says that fewer connections than `--connections` are used; `nil` if all are, or without the
+  /// option.
   var connectionNotice: String? {
     let limits = concurrency
     let used = min(limits.maximumRunning, limits.maximumPerHost)
-    guard used < connections else { return nil }
+    guard let connections, used < connections else { return nil }
     let option = limits.maximumPerHost == used ? "--per-host" : "--max-concurrent"
-    return "a file gets \(used) of \(connections) connections: \(option) is \(used)"
+    return "a file uses at most \(used) of the \(connections) --connections, because \(option) is "
+      + "\(used)"
   }
 
   /// The total rate limit; `nil` for none.
@@ -193,7 +200,7 @@ struct EngineLimits: ParsableArguments {
   var engineOptions: EngineOptions {
     var options = EngineOptions()
     options.limits = concurrency
-    options.split.maximumConnections = connections
+    options.split.maximumConnections = connectionsPerFile
     options.split.minimumLength = minSplit.byteCount
     options.preallocation = preallocate
     options.lowestSpeed = lowestSpeed.byteCount

@@ -50,20 +50,21 @@ enum KnownPlace {
   /// What the user can do about a request with another place.
   private static func advice(_ request: DownloadRequest, _ record: DownloadRecord) -> String {
     let again =
-      "'dlstore remove \(record.id)' keeps a finished file, and the same command then "
-      + "downloads another one there"
+      "\(SuggestedCommand.text("remove \(record.id)")) keeps a finished file, and the same command "
+      + "then downloads another one there"
     guard let name = request.filename, request.folder.isEmpty else { return again }
-    return
-      "'dlstore set \(record.id) --filename \(TerminalText.safe(SafeFilename.sanitized(name)))' "
-      + "renames it where it is; \(again)"
+    let newName = ShellWord.quoted(TerminalText.safe(SafeFilename.sanitized(name)))
+    return SuggestedCommand.text("set \(record.id) --filename \(newName)")
+      + " renames it where it is; \(again)"
   }
 
   /// Returns the end of the message that a known download is complete: what to do if its file is not
   /// below the folder for files; empty if it is.
   static func elsewhere(_ record: DownloadRecord, _ folder: String, _ roots: Roots) -> String {
     guard let root = roots.path(of: record.root).map(real), root != folder else { return "" }
-    return "; to download it into this folder, too, run 'dlstore remove \(record.id)', which keeps "
-      + "that file, and repeat the command"
+    return "; to download it into this folder, too, run "
+      + "\(SuggestedCommand.text("remove \(record.id)")), which keeps that file, and repeat the "
+      + "command"
   }
 
   /// Says where a known download that is not complete goes on, if that is not below the folder for
@@ -76,8 +77,8 @@ enum KnownPlace {
     let place = record.folder.isEmpty ? root : "\(root)/\(record.folder)"
     let name = TerminalText.safe(record.filename)
     return
-      "'\(name)' is known, and its file goes into \(place), not into this folder; 'dlstore remove "
-      + "\(record.id)' forgets it"
+      "'\(name)' is known, and its file goes into \(place), not into this folder; "
+      + "\(SuggestedCommand.text("remove \(record.id)")) forgets it"
   }
 
   /// The path without symbolic links, as that of a folder that the user gives.

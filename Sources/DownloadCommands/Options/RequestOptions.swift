@@ -174,13 +174,26 @@ struct RequestOptions: ParsableArguments {
     do {
       _ = try checksum.map(Digest.init)
       if let key { try RecordIdentity.validate(key: key) }
-      _ = try folder.map(FileLayout.validatedFolder)
+      try validateFolder()
       try details.requireDistinct(from: try headers.map { try HeaderField(line: $0) })
     } catch let error as RecordStoreError {
       throw ValidationError(error.message)
     } catch let error as CommandFailure {
       throw ValidationError(error.message ?? "")
     }
+  }
+
+  /// Refuses a folder that is not below the folder for files.
+  private func validateFolder() throws {
+    guard let folder else { return }
+    guard folder.hasPrefix("/") || folder.split(separator: "/").contains("..") else {
+      _ = try FileLayout.validatedFolder(folder)
+      return
+    }
+    throw ValidationError(
+      "--folder must be below the folder for files, and '\(folder)' is not: use -o /PATH/NAME "
+        + "or the option --output-folder of 'get' for another place."
+    )
   }
 
   /// Whether the bytes of the file go to standard output.
@@ -199,8 +212,10 @@ struct RequestOptions: ParsableArguments {
   /// - Throws: ``CommandFailure`` with `usage`.
   func requireNoFolder(below root: String?) throws(CommandFailure) {
     guard let place, let output, let root = place.root ?? root else { return }
-    let parts = [Folder.absolutePath(root), place.folder, place.name].filter { !$0.isEmpty }
-    let path = parts.joined(separator: "/")
+    let base = Folder.absolutePath(root)
+    let parts = [base == "/" ? "" : base, place.folder, place.name]
+    let path = parts.enumerated().filter { $0 == 0 || !$1.isEmpty }.map(\.element)
+      .joined(separator: "/")
     guard (try? Folder.existing(at: path)) != nil else { return }
     throw CommandFailure(
       .usage,

@@ -89,13 +89,13 @@ struct AdditionSummary: Sendable {
     }
     if paused.count == 1 {
       messages.append(
-        "the download is paused: 'dlstore resume \(paused.id)' starts it; its file goes "
-          + paused.place
+        "the download is paused: \(SuggestedCommand.text("resume \(paused.id)")) starts it; its "
+          + "file goes \(paused.place)"
       )
     } else if paused.count > 1 {
       messages.append(
-        "\(paused.count) downloads are paused: 'dlstore resume' starts them; their files go "
-          + paused.place
+        "\(paused.count) downloads are paused: \(SuggestedCommand.text("resume --all")) starts "
+          + "them; their files go \(paused.place)"
       )
     }
     if adopted.count > 0 {
@@ -107,13 +107,15 @@ struct AdditionSummary: Sendable {
     let states = knownCounts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     messages.append(
       "\(count) downloads were known (\(states.joined(separator: ", "))); they keep their files and "
-        + "folders, which 'dlstore list' shows"
+        + "folders, which \(SuggestedCommand.text("list")) shows"
     )
     return messages
   }
 
   /// What carries out downloads.
-  private var actor: String { engine.map { "the running engine (\($0))" } ?? "'dlstore run'" }
+  private var actor: String {
+    engine.map { "the running engine (\($0))" } ?? SuggestedCommand.text("run")
+  }
 
   private func word(_ state: DownloadState) -> String { state.word(engineRuns: engineRuns) }
 
@@ -131,7 +133,8 @@ struct AdditionSummary: Sendable {
     case .completed:
       return "\(state): \(DownloadEntry(record, roots).localPath ?? folder)"
     case .paused:
-      return "\(state): 'dlstore resume \(record.id)' starts it; its file goes into \(folder)"
+      let resume = SuggestedCommand.text("resume \(record.id)")
+      return "\(state): \(resume) starts it; its file goes into \(folder)"
     case .waiting, .running, .failedRetryable, .finalizing:
       return "\(state): \(actor) downloads it into \(folder)"
     case .failedPermanent, .cancelled, .removed:

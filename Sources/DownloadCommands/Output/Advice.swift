@@ -7,7 +7,9 @@ internal import ObjectStore
 /// The libraries do not know the options of the tool, so their messages cannot say it.
 enum Advice {
   /// The next step of a user whose store does not exist.
-  static let withoutStore = "'dlstore add URL' creates a store, and --store names another one"
+  static var withoutStore: String {
+    "\(SuggestedCommand.text("add URL")) creates a store, and --store names another one"
+  }
 
   /// Returns the error's message with the advice, if there is any.
   static func message(of error: any Error) -> String {
@@ -38,7 +40,8 @@ enum Advice {
     switch code {
     case .notFound: withoutStore
     case .damaged:
-      "'dlstore verify' lists the damage, and 'dlstore verify --repair' saves what is readable"
+      "\(SuggestedCommand.text("verify")) lists the damage, and "
+        + "\(SuggestedCommand.text("verify --repair")) saves what is readable"
     case .tooNew: "install the dlstore that wrote the store, or a later one"
     case .diskFull, .mapFull: "free disk space and repeat the command"
     case .permissionDenied: "run the command as the owner of the store, or name another --store"
@@ -48,8 +51,8 @@ enum Advice {
 
   private static func text(for code: RecordStoreError.Code) -> String? {
     switch code {
-    case .unknownRecord: "'dlstore list' shows all downloads"
-    case .ambiguousID: "give the id, which 'dlstore list' shows"
+    case .unknownRecord: "\(SuggestedCommand.text("list")) shows all downloads"
+    case .ambiguousID: "give the id, which \(SuggestedCommand.text("list")) shows"
     case .nameTaken: "choose another name"
     default: nil
     }

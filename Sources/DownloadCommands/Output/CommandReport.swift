@@ -31,7 +31,7 @@ struct CommandReport {
     }
     .count
     guard !engineRuns, count > 0 else { return nil }
-    return "no engine runs: 'dlstore run' continues \(count == 1 ? "it" : "them")"
+    return "no engine runs: \(SuggestedCommand.text("run")) continues \(count == 1 ? "it" : "them")"
   }
 
   /// Says how the downloads that a `resume` has not changed are downloaded again.
@@ -42,7 +42,8 @@ struct CommandReport {
       else { return nil }
       let name = TerminalText.safe(record.filename)
       let state = record.state.word(engineRuns: engineRuns)
-      return "'\(name)' is \(state): 'dlstore restart \(record.id)' downloads it again"
+      let restart = SuggestedCommand.text("restart \(record.id)")
+      return "'\(name)' is \(state): \(restart) downloads it again"
     }
   }
 
@@ -52,10 +53,7 @@ struct CommandReport {
       guard case .unknown(let error) = outcome.effect else { return nil }
       let hint =
         outcome.name == "all" ? "--all selects all downloads" : Advice.option(for: outcome.name)
-      guard error.code == .ambiguousID else {
-        return hint.map { "\(error.message); \($0)" } ?? error.message
-      }
-      return Advice.message(of: error)
+      return hint.map { "\(error.message); \($0)" } ?? Advice.message(of: error)
     }
   }
 
@@ -75,7 +73,8 @@ extension RecordStore.Added {
     case .pauseIgnored:
       "\(record.id): '\(name)' is known and stays \(record.state.word(engineRuns: true)), because "
         + "only new downloads are added paused"
-        + (record.state.isProceeding ? ": 'dlstore pause \(record.id)' pauses it" : "")
+        + (record.state.isProceeding
+          ? ": \(SuggestedCommand.text("pause \(record.id)")) pauses it" : "")
     case .fileDiffers:
       "\(record.id): the finished file '\(name)' was changed or has another checksum: it is "
         + "downloaded again"

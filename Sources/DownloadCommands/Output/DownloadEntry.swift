@@ -135,8 +135,8 @@ enum QueuePositionText {
     func shown(_ url: String) -> String { revealsSecrets ? url : Redaction.url(url) }
     switch record.state {
     case .waiting where record.isHeld:
-      return "held: 'dlstore resume --now' of another download stopped it; 'dlstore resume "
-        + "\(record.id)' continues it"
+      return "held: 'resume --now' of another download stopped it; "
+        + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
     case .waiting where record.startsImmediately:
       return "immediately, before all others; stops a running download if no slot is free"
     case .waiting where (record.notBefore ?? now) > now:
@@ -147,7 +147,8 @@ enum QueuePositionText {
       let time = record.nextRetryAt.map { "not before \(Timestamp.text($0))" } ?? "immediately"
       return "\(time), from \(shown(record.source))"
     case .failedPermanent where record.attempts.last?.failure.code == .needsURL:
-      return "when 'dlstore set --url' gives it a new link; resumes after \(record.received) bytes"
+      return "when \(SuggestedCommand.text("set \(record.id) --url URL")) gives it a new link; "
+        + "resumes after \(record.received) bytes"
     case .waiting where record.source != record.url:
       return "from \(shown(record.source))"
     case .waiting, .running, .paused, .failedPermanent, .finalizing, .completed, .cancelled,

@@ -64,7 +64,8 @@ struct EventLine {
     case .removed: return "\(name): another command removed it"
     case .waiting where record.isHeld:
       return
-        "\(name) for another download ('resume --now'); 'dlstore resume \(record.id)' continues it"
+        "\(name) for another download ('resume --now'); "
+        + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
     case .waiting, .running, .failedRetryable, .failedPermanent, .finalizing, .completed:
       return "\(name): another command restarted it or changed it"
     }

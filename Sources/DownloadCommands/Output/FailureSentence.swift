@@ -46,9 +46,10 @@ enum FailureSentence {
   ) -> String {
     let id = record.id
     let resume =
-      isRepeatable ? "the same command tries again" : "'dlstore resume \(id)' tries again"
-    let restart = isRepeatable ? "the same command" : "'dlstore restart \(id)'"
-    let newURL = "'dlstore set \(id) --url URL'"
+      isRepeatable
+      ? "the same command tries again" : "\(SuggestedCommand.text("resume \(id)")) tries again"
+    let restart = isRepeatable ? "the same command" : SuggestedCommand.text("restart \(id)")
+    let newURL = SuggestedCommand.text("set \(id) --url URL")
     if let detail = failure.detail {
       return advice(for: detail, record, resume: resume, newURL: newURL, isRepeatable)
     }

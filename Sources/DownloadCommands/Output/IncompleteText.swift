@@ -8,14 +8,16 @@ extension DownloadRecord {
     let state = state.word(engineRuns: true)
     switch self.state {
     case .failedPermanent, .paused:
-      return "\(name) is not complete (\(state)): 'dlstore resume \(id)' continues it"
+      return
+        "\(name) is not complete (\(state)): \(SuggestedCommand.text("resume \(id)")) continues it"
     case .cancelled, .removed:
-      return "\(name) is not complete (\(state)): 'dlstore restart \(id)' downloads it"
+      return
+        "\(name) is not complete (\(state)): \(SuggestedCommand.text("restart \(id)")) downloads it"
     // A repair keeps the identity of the file that it replaces.
     case _ where replacedFileIdentity != nil:
-      return "\(name) is being repaired: 'dlstore run' continues the repair"
+      return "\(name) is being repaired: \(SuggestedCommand.text("run")) continues the repair"
     case .waiting, .running, .failedRetryable, .finalizing, .completed:
-      return "\(name) is not complete yet (\(state)): 'dlstore run' downloads it"
+      return "\(name) is not complete yet (\(state)): \(SuggestedCommand.text("run")) downloads it"
     }
   }
 }

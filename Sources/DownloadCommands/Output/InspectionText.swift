@@ -76,7 +76,7 @@ enum InspectionText {
   /// The command of the user for which a download waits; `nil` if it waits for none.
   private static func command(for record: DownloadRecord) -> String? {
     if record.state == .paused || record.state == .waiting && record.isHeld {
-      return "waits for 'dlstore resume \(record.id)'"
+      return "waits for \(SuggestedCommand.text("resume \(record.id)"))"
     }
     guard record.state == .failedPermanent, let last = record.attempts.last else { return nil }
     return "waits for a command: \(FailureSentence.advice(for: last.failure, record))"

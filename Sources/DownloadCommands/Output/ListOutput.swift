@@ -118,6 +118,8 @@ struct ListOutput {
   ) -> TableOutput {
     let columns: [RecordColumn] = [.id, .state, .fraction, .received, .expected]
     let importances = [2, 7, 4, 1, 3]
+    // The widths of figures that grow while a download runs, such as 9% and 100%.
+    let widths: [RecordColumn: Int] = [.fraction: 4, .received: 8]
     var table = TableOutput(
       columns: zip(columns, importances).map { $0.tableColumn(importance: $1) }
     )
@@ -140,16 +142,26 @@ struct ListOutput {
       let cells = columns.map { column in
         let value = column.value(of: entry)
         // A reason takes the place of what is unknown.
-        return value == .missing && !reason.isEmpty ? "" : value.tableText(showsBytes: showsBytes)
+        if value == .missing, !reason.isEmpty { return "" }
+        let text = value.tableText(showsBytes: showsBytes)
+        return isRunning
+          ? TerminalText.padded(text, to: widths[column] ?? 0, alignedRight: true) : text
       }
       return cells + [
-        isRunning ? estimate.bytesPerSecond.map(Speed.text) ?? "--" : "",
-        isRunning ? remaining.map { TimeSpan.text($0 / .seconds(1)) } ?? "--" : "",
+        isRunning ? Self.right(estimate.bytesPerSecond.map(Speed.column), Speed.columnWidth) : "",
+        isRunning ? Self.right(remaining.map { TimeSpan.text($0 / .seconds(1)) }, 5) : "",
         isRunning ? ProgressBar.text(estimate.fraction, width: 12) : reason,
         entry.record.filename, entry.displayURL,
       ]
     }
     return table
+  }
+}
+
+extension ListOutput {
+  /// Returns a figure that changes each second, in a column that keeps its width.
+  fileprivate static func right(_ text: String?, _ width: Int) -> String {
+    TerminalText.padded(text ?? "--", to: width, alignedRight: true)
   }
 }
 

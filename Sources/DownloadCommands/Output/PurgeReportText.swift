@@ -46,14 +46,14 @@ struct PurgeReportText {
   /// The message for a record whose partial file is locked by another process.
   static func partialInUse(_ found: Reconciliation) -> String {
     "another process is using \(found.layout.partialPath); \(found.record.id) is unchanged until the "
-      + "next run or 'dlstore reconcile --apply'"
+      + "next run or \(SuggestedCommand.text("reconcile --apply"))"
   }
 
   /// The message for a record that is kept because its files cannot be deleted, or because their folder
   /// cannot be synced, so that a power cut may bring them back.
   static func undeleted(_ found: Reconciliation, _ failure: DownloadFailure) -> String {
     "kept the record \(found.record.id): its files are not deleted for certain (\(failure.message)); "
-      + "'dlstore reconcile --apply' tries again"
+      + "\(SuggestedCommand.text("reconcile --apply")) tries again"
   }
 
   /// The message for a record that a reconciliation left unchanged; `nil` for any other.

@@ -64,7 +64,8 @@ struct VerifyReport {
   /// What to do about files with another identity.
   private var advice: [String] {
     guard found.files?.hasModified == true, repair?.accepted == nil else { return [] }
-    return ["if files were copied to another disk, 'dlstore verify --accept' recognizes them"]
+    let accept = SuggestedCommand.text("verify --accept")
+    return ["if files were copied to another disk, \(accept) recognizes them"]
   }
 
   private var summary: String {

@@ -154,11 +154,12 @@ struct EngineSetup {
       return try result.get()
     } catch let error as EngineError where error.code == .diskFull {
       guard let left = counts.unfinished(), let bytes = left.bytes, bytes > 0 else { throw error }
+      // With --preallocate full the disk may have some free space, so that less is to be freed.
       let downloads =
-        left.count == 1 ? "1 unfinished download needs" : "\(left.count) unfinished downloads need"
+        left.count == 1 ? "1 unfinished download has" : "\(left.count) unfinished downloads have"
       throw CommandFailure(
         error.exitStatus,
-        "\(error.message); \(downloads) \(ByteAmount.text(bytes)) more"
+        "\(error.message); \(downloads) \(ByteAmount.text(bytes)) left to download"
       )
     }
   }

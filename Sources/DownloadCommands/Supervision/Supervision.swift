@@ -118,7 +118,7 @@ struct Supervision: Sendable {
       return .end(
         status: ExitStatus.crashed.rawValue,
         message: "the worker process crashed (\(name)) \(idleCrashes) times without a change of "
-          + "the store; giving up: 'dlstore verify' checks the store"
+          + "the store; giving up: \(SuggestedCommand.text("verify")) checks the store"
       )
     }
     return .restart(message: "the worker process crashed (\(name)); restarting it")

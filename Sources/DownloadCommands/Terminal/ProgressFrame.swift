@@ -61,12 +61,19 @@ struct ProgressSummary: Sendable, Equatable {
   /// - Parameters:
   ///   - width: The width in columns.
   ///   - isRunning: Whether an engine runs: without one there is no speed and no remaining time.
+  ///   - counts: What is counted in place of the states; `nil` for the states.
+  ///   - speed: Returns the text of a speed.
   /// - Returns: The line without a line end.
-  func text(width: Int, isRunning: Bool = true) -> String {
-    var parts = ["\(completed) completed", "\(remaining) remaining"]
-    if failed > 0 { parts.append("\(failed) failed") }
+  func text(
+    width: Int,
+    isRunning: Bool = true,
+    counts: String? = nil,
+    speed: (Double) -> String = Speed.text
+  ) -> String {
+    var parts = counts.map { [$0] } ?? ["\(completed) completed", "\(remaining) remaining"]
+    if counts == nil, failed > 0 { parts.append("\(failed) failed") }
     if isRunning {
-      parts.append(bytesPerSecond.map(Speed.text) ?? "-- B/s")
+      parts.append(bytesPerSecond.map(speed) ?? "-- B/s")
       parts.append("ETA " + (remainingTime.map(TimeSpan.text) ?? "--"))
     }
     while parts.count > 1, parts.joined(separator: "  ").count > width { parts.removeLast() }

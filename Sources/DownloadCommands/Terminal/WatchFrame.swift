@@ -29,13 +29,27 @@ struct WatchFrame {
   var now = Date()
 
   /// The keys, the most important first.
-  static let keys = "q quit  p pause  r resume  t retry failed  f filter  s sort  ↑↓ select"
+  static let keys = "q quit  p pause  r resume  t retry failed  f filter  s sort  ↑↓ select  ? keys"
+
+  /// All keys with their effects.
+  static let allKeys = [
+    "↑ ↓, k j            select a download",
+    "Page Up, Page Down  move the selection by a screen",
+    "Home End, g G       select the first or the last download",
+    "p                   pause the selected download",
+    "r                   resume the selected download",
+    "t                   resume all downloads of the list that failed",
+    "f                   show all, the active, the failed, or the completed downloads",
+    "s                   sort by state, name, size, or age",
+    "?                   show these keys, or the list again",
+    "q, Ctrl-C           end",
+  ]
 
   /// What an empty list says.
   private var emptyText: String {
     if view.filter != .all { return "No download is \(view.filter.rawValue): f shows others." }
     if isSelection { return "No download matches the selection." }
-    return "No downloads: 'dlstore add URL' adds one."
+    return "No downloads: \(SuggestedCommand.text("add URL")) adds one."
   }
 
   /// The fewest lines of a terminal on which the keys are shown.
@@ -60,12 +74,14 @@ struct WatchFrame {
     let selected = hasKeys && position < entries.count ? entries[position].record.id : nil
     let table = output.table(shown, speeds: speeds, selected: selected, now: now)
     var lines = [heading(width: size.columns)]
-    if entries.isEmpty {
+    if view.showsKeys {
+      lines += Self.allKeys.map { TerminalText.truncated($0, to: size.columns) }
+    } else if entries.isEmpty {
       lines.append(TerminalText.truncated(emptyText, to: size.columns))
     } else {
       lines += table.lines(style)
     }
-    if isCut, room > 1 {
+    if isCut, room > 1, !view.showsKeys {
       let more = count - shown.count
       let place = start > 0 ? "… \(start) above, \(more - start) below" : "… and \(more) more"
       lines.append(TerminalText.truncated(place, to: size.columns))
@@ -92,13 +108,20 @@ struct WatchFrame {
 
   /// The totals, and the engine, the limit, the filter and the order if there is room.
   private func heading(width: Int) -> String {
-    var text = summary.text(width: width, isRunning: engine != nil)
+    let isFiltered = view.filter != .all
+    // The totals are those of the downloads that the filter shows.
+    var text = summary.text(
+      width: width,
+      isRunning: engine != nil && (!isFiltered || view.filter == .active),
+      counts: isFiltered ? "\(count) \(view.filter.rawValue)" : nil,
+      speed: Speed.column
+    )
     func add(_ part: String, first: Bool = false) {
       guard text.count + 2 + part.count <= width else { return }
       text = first ? "\(part)  \(text)" : "\(text)  \(part)"
     }
     // What is added first is dropped last.
-    if view.filter != .all { add("filter: \(view.filter.rawValue)") }
+    if isFiltered { add("filter: \(view.filter.rawValue)") }
     if let limit { add("limit \(ByteAmount.text(limit))/s") }
     add(engine.map { "engine: \($0)" } ?? "no engine runs", first: true)
     if view.order != .state { add("sort: \(view.order.rawValue)") }

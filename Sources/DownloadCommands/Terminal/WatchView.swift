@@ -2,7 +2,7 @@ internal import DownloadStore
 
 /// A key of `list --watch`.
 enum WatchKey: Sendable, Hashable, CaseIterable {
-  case up, down, pageUp, pageDown, first, last, pause, resume, retry, sort, filter, quit
+  case up, down, pageUp, pageDown, first, last, pause, resume, retry, sort, filter, keys, quit
 
   /// Finds the keys in what a terminal sent; others are ignored.
   static func keys(in bytes: [UInt8]) -> [WatchKey] {
@@ -29,6 +29,7 @@ enum WatchKey: Sendable, Hashable, CaseIterable {
       case UInt8(ascii: "t"): keys.append(.retry)
       case UInt8(ascii: "s"): keys.append(.sort)
       case UInt8(ascii: "f"): keys.append(.filter)
+      case UInt8(ascii: "?"): keys.append(.keys)
       case UInt8(ascii: "q"): keys.append(.quit)
       default: break
       }
@@ -103,6 +104,8 @@ struct WatchView: Sendable, Equatable {
   var filter = Filter.all
   /// The id of the selected download; the first one is selected if this one is not shown.
   var selected: String?
+  /// Whether all keys are shown in place of the list.
+  var showsKeys = false
 
   /// The groups of states in the order of ``Order/state``.
   ///
@@ -126,10 +129,12 @@ struct WatchView: Sendable, Equatable {
   ///   - key: The key.
   ///   - ids: The ids of the downloads in the list.
   ///   - page: The number of downloads on the screen.
-  /// - Returns: What to do; `nil` if only the selection has changed.
+  /// - Returns: What to do; `nil` if only the selection or the keys on the screen have changed.
   mutating func press(_ key: WatchKey, _ ids: [String], page: Int = 10) -> Action? {
     let position = position(in: ids)
+    showsKeys = key == .keys && !showsKeys
     switch key {
+    case .keys: break
     case .up: select(position - 1, ids)
     case .down: select(position + 1, ids)
     case .pageUp: select(position - page, ids)
