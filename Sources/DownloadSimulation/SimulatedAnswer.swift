@@ -61,6 +61,11 @@ public struct SimulatedAnswer: Sendable, Hashable {
       } ?? true
     var status = 200
     var part = 0..<size
+    if !isForRange, resource.heedsConditions, request.names(resource) {
+      head = ResponseHead(status: 304, fields: fields, url: request.url)
+      content = .page([])
+      return
+    }
     if resource.emptiesRanges, isForRange {
       part = 0..<0
     } else if isForRange, resource.acceptsRanges, isSame || !resource.heedsIfRange {
@@ -118,4 +123,15 @@ public struct SimulatedAnswer: Sendable, Hashable {
   }
 
   private static let page = Array("this is not the file".utf8)
+}
+
+extension TaskRequest {
+  /// Whether the conditions of the request name the version that a server has (RFC 9110, 13.2.2).
+  fileprivate func names(_ resource: SimulatedResource) -> Bool {
+    guard RecordIdentity.origin(of: url) == validatorOrigin ?? RecordIdentity.origin(of: url) else {
+      return false
+    }
+    if let ifNoneMatch { return ifNoneMatch == resource.entityTag }
+    return ifModifiedSince != nil && ifModifiedSince == resource.lastModified
+  }
 }

@@ -34,6 +34,8 @@ public struct SimulatedResource: Sendable, Hashable {
   public var emptiesRanges = false
   /// Whether each response to a request for a range states another strong entity tag.
   public var changesTags = false
+  /// Whether `If-None-Match` and `If-Modified-Since` are honoured (RFC 9110, 13.1).
+  public var heedsConditions = true
   /// Whether a full response declares its length.
   public var saysLength = true
 

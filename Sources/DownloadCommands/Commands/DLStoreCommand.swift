@@ -26,7 +26,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Download",
-        subcommands: [GetCommand.self, AddCommand.self, RunCommand.self]
+        subcommands: [GetCommand.self, AddCommand.self, RunCommand.self, RefreshCommand.self]
       ),
       CommandGroup(
         name: "Look",

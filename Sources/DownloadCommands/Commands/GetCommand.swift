@@ -48,6 +48,9 @@ struct GetCommand: EngineCommand {
   )
   var noWait = false
 
+  @Flag(help: "Ask the servers of finished files for newer versions, as 'refresh' does.")
+  var refresh = false
+
   func validate() throws {
     guard what.place?.root == nil || outputFolder == nil else {
       throw ValidationError("-o with an absolute path and --output-folder cannot be combined.")
@@ -102,7 +105,7 @@ struct GetCommand: EngineCommand {
     try source.requireAny(urls.count)
     if Worker.current?.isRestarted == true {
       // The previous worker has reported these ends.
-      complete.formUnion(try records(Array(urls), in: store).filter(\.needsCommand).map(\.url))
+      complete.formUnion(try store.records(withURLs: Array(urls)).filter(\.needsCommand).map(\.url))
     }
     let (end, isWritten) = try await download(
       urls,
@@ -112,7 +115,7 @@ struct GetCommand: EngineCommand {
       missingCredentials: source.missingCredentials
     )
     if let signal = end.signal { throw CommandFailure(signal.status) }
-    let records = try records(urls.sorted(), in: store)
+    let records = try store.records(withURLs: urls.sorted())
     for record in records where record.state == .paused {
       Output.current.say(
         "\(record.filename) was paused by another command; "
@@ -120,7 +123,8 @@ struct GetCommand: EngineCommand {
       )
     }
     // A record that was removed in the meantime was not downloaded.
-    let status = records.count == urls.count ? Self.status(of: records) : .failed
+    let status =
+      records.count == urls.count ? Self.status(of: records, checksFiles: refresh) : .failed
     guard status == .done, isWritten, source.isComplete, end.failedHooks == 0 else {
       throw CommandFailure(status == .done ? .failed : status)
     }
@@ -156,80 +160,22 @@ struct GetCommand: EngineCommand {
     _ piped: PipedDownload?,
     missingCredentials: @escaping @Sendable (String) -> String?
   ) async throws -> (EngineSetup.End, isWritten: Bool) {
-    let setup = try EngineSetup(
+    let awaited = AwaitedDownloads(
       store: store,
       limits: limits,
       display: display,
       hooks: hooks,
-      scope: urls,
-      isAwaited: true,
+      waits: !noWait,
       missingCredentials: missingCredentials
     )
-    // Another process may have removed some of them.
-    let selection = RecordSelection.matching(try records(urls.sorted(), in: store).map(\.url))
-    var downloads = store.downloads(
-      selection,
-      transport: setup.transport,
-      options: setup.options,
-      every: .milliseconds(100)
-    )
-    downloads.waits = !noWait
-    downloads.logger = setup.display.logger
-    downloads.leading = setup.leading
-    let isNoticed = !noWait && !ended.isSuperset(of: urls)
-    let following = Task { [downloads] in
-      try await setup.display.follow(downloads, ended: ended) { progress in
-        isNoticed ? progress.leader.map { notice(of: $0, in: store) } : nil
-      }
-    }
-    let writing = piped.map { piped in
-      Task {
-        do {
-          try await piped.write()
-        } catch {
-          // A download that has failed ends by itself, and its failure is shown.
-          if !piped.hasEnded { following.cancel() }
-          throw error
-        }
-      }
-    }
-    let stop: @Sendable () -> Void = {
-      following.cancel()
-      writing?.cancel()
-    }
     do {
-      let (end, (last, isWritten)) = try await setup.run(stop: stop) {
-        let result = await following.result
-        let record = try? result.get()?.records.first
-        var isWritten = true
-        if let writing { isWritten = try await PipedDownload.finish(writing, of: record) }
-        return (try result.get(), isWritten)
-      }
-      if end.signal != nil, !display.quiet {
-        Output.current.say(
-          last?.leader == nil
-            ? EngineSession.stopped : "stopped waiting; the other engine goes on"
-        )
-      }
-      return (end, isWritten)
+      return try await awaited.run(urls, ended: ended, piped)
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
         "\(error.message); the download is stored: 'get' without --no-wait waits for it"
       )
     }
-  }
-
-  /// Says what the engine of another process means for these downloads.
-  private func notice(of leader: String, in store: RecordStore) -> String {
-    let runs = "another engine runs on \(store.path): \(leader); "
-    let names = limits.client.connection.ownNames + hooks.names
-    guard names.isEmpty || EngineLock.holderForAll(storePath: store.path) != nil else {
-      return runs + "waiting for it, because this command runs its downloads itself with "
-        + "\(names.joined(separator: ", ")) (Ctrl-C ends the waiting, --no-wait does not wait)"
-    }
-    return runs + "it runs these downloads, and this command shows them (Ctrl-C ends only this "
-      + "command, --no-wait exits at once)"
   }
 
   /// Adds the downloads, and returns their records.
@@ -259,11 +205,14 @@ struct GetCommand: EngineCommand {
     let roots = try store.roots()
     for added in added {
       let isRestarted = restarted.contains(added.record)
-      records += isRestarted ? try self.records([added.record.url], in: store) : [added.record]
+      let renewed =
+        isRestarted
+        ? try store.records(withURLs: [added.record.url]).first : try refreshed(added, in: store)
+      records.append(renewed ?? added.record)
       guard !display.quiet else { continue }
       let messages = [added.message, restarted.message(of: added.record, roots)]
       for message in messages.compactMap(\.self) { Output.current.say(message) }
-      guard added.record.state == .completed, !isRestarted else {
+      guard added.record.state == .completed, renewed == nil else {
         let place = folder.flatMap { KnownPlace.stays(added, $0, roots) }
         if let place { Output.current.say(place) }
         continue
@@ -273,28 +222,39 @@ struct GetCommand: EngineCommand {
       let origin =
         added.isNew
         ? "; the existing file is kept, and nothing is downloaded"
-        : "; the server was not asked, 'dlstore restart \(added.record.id)' downloads it again"
+        : "; the server was not asked, \(SuggestedCommand.text("refresh \(added.record.id)")) asks it"
       let advice = folder.map { KnownPlace.elsewhere(added.record, $0, roots) } ?? ""
       Output.current.say("already complete: \(place)\(origin)\(advice)")
     }
     return records
   }
 
-  private func records(_ urls: [String], in store: RecordStore) throws -> [DownloadRecord] {
-    try store.objects.read { tx in try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 } }
+  /// Requests a refresh of a known finished file with `--refresh`, and returns the record; `nil` if it
+  /// is not refreshed.
+  private func refreshed(
+    _ added: RecordStore.Added,
+    in store: RecordStore
+  ) throws -> DownloadRecord? {
+    guard refresh, added.record.state == .completed else { return nil }
+    return try store.apply(.refresh, to: .matching(added.record.url)).first { $0.isDone }?.record
   }
 
   /// The exit status for the records that were asked for.
-  static func status(of records: [DownloadRecord]) -> ExitStatus {
-    let missing = records.filter { $0.state != .completed }
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - checks: Whether finished files were to be compared with those of the servers.
+  /// - Returns: The status.
+  static func status(of records: [DownloadRecord], checksFiles checks: Bool = false) -> ExitStatus {
+    let missing = records.filter { $0.state != .completed || (checks && $0.refreshFailure != nil) }
     guard !missing.isEmpty else { return .done }
     // A script repeats the whole command later after 69, and looks at the failures after 1.
     let isUnreachable =
       missing.count == records.count
       && missing.allSatisfy { record in
-        guard record.state == .failedPermanent, let last = record.attempts.last else {
-          return false
-        }
+        guard record.state == .failedPermanent || record.refreshFailure != nil,
+          let last = record.attempts.last
+        else { return false }
         return ExitStatus(last.failure.code) == .unreachable
       }
     return isUnreachable ? .unreachable : .failed

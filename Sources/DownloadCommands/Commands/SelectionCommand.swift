@@ -53,7 +53,7 @@ extension SelectionCommand {
     switch command {
     case .cancel: withFiles = false
     case .remove(let withFile): withFiles = withFile
-    case .pause, .resume, .restart: return ""
+    case .pause, .resume, .restart, .refresh: return ""
     }
     let urls = outcomes.filter(\.isDone).compactMap(\.record?.url)
     guard !urls.isEmpty else { return "" }
@@ -190,7 +190,7 @@ extension DownloadCommand {
   /// Whether an engine is to download something after the command.
   fileprivate var starts: Bool {
     switch self {
-    case .resume, .restart: true
+    case .resume, .restart, .refresh: true
     default: false
     }
   }

@@ -16,6 +16,7 @@ enum EventJSON {
     case .rolledBack(let url, let bytes):
       object("restarted", time, url, ["droppedBytes": .integer(bytes)])
     case .completed(let record): object("completed", time, record)
+    case .unchanged(let record): object("unchanged", time, record)
     case .retrying(let record, let failure, let wait):
       object(
         "retrying",
@@ -64,6 +65,7 @@ enum EventJSON {
       [
         "completed": .integer(Int64(summary.completed)),
         "failed": .integer(Int64(summary.failed)),
+        "unchanged": .integer(Int64(summary.unchanged)),
       ]
     )
   }

@@ -35,12 +35,15 @@ struct EventLine {
           + "because the file has changed or the server states no version of it" : nil
     case .completed(let record):
       completed(record, transfer)
+    case .unchanged(let record):
+      "unchanged \(place(record)): the server has no newer version"
     case .retrying(let record, let failure, let wait):
       "retrying \(record.filename): \(FailureSentence.reason(failure, record)); "
         + next(record, failure, after: wait)
     case .failed(let record, let failure):
       "failed \(record.filename): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
         + (missing(for: failure, of: record).map { "; \($0)" } ?? "")
+        + (record.state == .completed ? "; the finished file stays" : "")
     case .waitingForDiskSpace(let record):
       "the disk is full: \(record.filename) waits for free space"
     case .released(let url):
@@ -119,7 +122,7 @@ struct EventLine {
   static func isError(_ event: DownloadEvent) -> Bool {
     switch event {
     case .failed, .waitingForDiskSpace, .interceptorFailed: true
-    case .started, .rolledBack, .completed, .retrying, .released, .missed: false
+    case .started, .rolledBack, .completed, .unchanged, .retrying, .released, .missed: false
     }
   }
 
@@ -127,7 +130,7 @@ struct EventLine {
   static func colored(_ line: String, for event: DownloadEvent) -> String {
     let color: TerminalColor? =
       switch event {
-      case .completed: .green
+      case .completed, .unchanged: .green
       case .failed, .waitingForDiskSpace, .interceptorFailed: .red
       case .retrying: .yellow
       case .started, .rolledBack, .released, .missed: nil

@@ -40,6 +40,7 @@ enum InspectionText {
     rows += [
       ("created", Timestamp.text(record.createdAt)), ("updated", Timestamp.text(record.updatedAt)),
       ("completed", record.completedAt.map(Timestamp.text) ?? ""),
+      ("checked", record.checkedAt.map(Timestamp.text) ?? ""),
       ("retry after", entry.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
     rows += files(of: entry)

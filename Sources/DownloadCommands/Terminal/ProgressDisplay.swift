@@ -186,6 +186,7 @@ actor ProgressDisplay {
     let transfer = report.note(event)
     retries.note(event)
     if options.jsonEvents { write(EventJSON.value(of: event)) }
+    if !options.verbose, scope?.count != 1, Self.isOfUnchanged(event) { return failure == nil }
     guard let line = lines.text(for: event, transfer), !options.quiet || EventLine.isError(event)
     else {
       return failure == nil
@@ -201,9 +202,22 @@ actor ProgressDisplay {
     return failure == nil
   }
 
+  /// Whether the event says no more than the counts at the end: of a mirror, few files have changed.
+  private static func isOfUnchanged(_ event: DownloadEvent) -> Bool {
+    switch event {
+    case .unchanged: true
+    case .started(let record, _): record.refreshed != nil
+    default: false
+    }
+  }
+
   private func finish() {
     if options.jsonEvents {
-      let summary = RunSummary(completed: report.completed, failed: report.failed)
+      let summary = RunSummary(
+        completed: report.completed,
+        failed: report.failed,
+        unchanged: report.unchanged
+      )
       write(EventJSON.value(of: summary))
     }
     screen?.close()

@@ -23,6 +23,8 @@ struct RunReport: Sendable {
   private var byteCount: Int64 = 0
   private(set) var completed = 0
   private(set) var failed = 0
+  /// The number of finished files of which the server has no newer version.
+  private(set) var unchanged = 0
 
   init(start: ContinuousClock.Instant = .now) { self.start = start }
 
@@ -49,6 +51,9 @@ struct RunReport: Sendable {
       let received = max(0, record.received - first.offset)
       byteCount += received
       return TransferAmount(byteCount: received, duration: first.time.duration(to: now))
+    case .unchanged(let record):
+      unchanged += 1
+      starts[record.id] = nil
     case .failed(let record, let failure):
       failed += 1
       starts[record.id] = nil
@@ -72,12 +77,13 @@ struct RunReport: Sendable {
     unfinished: (count: Int, bytes: Int64?) = (0, 0),
     at now: ContinuousClock.Instant = .now
   ) -> [String] {
-    let count = completed + failed + unfinished.count
+    let count = completed + unchanged + failed + unfinished.count
     guard count > 1 else { return [] }
     let amount = TransferAmount(byteCount: byteCount, duration: start.duration(to: now))
     var head =
-      "\(count) downloads: \(completed) completed (\(ByteAmount.text(byteCount)) "
-      + "\(amount.text.prefix { $0 != "(" }.trimmedEnd)), \(failed) failed"
+      "\(count) downloads: \(completed) \(unchanged > 0 ? "downloaded" : "completed") (\(ByteAmount.text(byteCount)) "
+      + "\(amount.text.prefix { $0 != "(" }.trimmedEnd)), "
+      + (unchanged > 0 ? "\(unchanged) unchanged, " : "") + "\(failed) failed"
     if unfinished.count > 0 {
       let bytes = unfinished.bytes.map { " (\(ByteAmount.text($0)) missing)" } ?? ""
       head += ", \(unfinished.count) not finished\(bytes)"

@@ -19,6 +19,11 @@ package enum DownloadCommand: Sendable, Hashable {
   ///
   /// The finished file, if it is still the downloaded one, stays until the new one replaces it.
   case restart
+  /// Asks the server whether it has a newer version of the finished file, and downloads that.
+  ///
+  /// The finished file stays until the newer one is complete and replaces it. No effect on a download
+  /// that is not complete, or whose file was adopted.
+  case refresh
   /// Removes the download: deletes the partial file and the record.
   ///
   /// With `withFile` it also deletes the finished file, if that is still the downloaded one.

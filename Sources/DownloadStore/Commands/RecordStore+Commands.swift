@@ -85,6 +85,32 @@ extension RecordStore {
     try await command(.restart, selection)
   }
 
+  /// Asks whether the servers have newer versions of finished files, and downloads those that there are.
+  ///
+  /// The engine sends the validator of the finished file (`If-None-Match`, `If-Modified-Since`), so a
+  /// server that has no newer version sends no body: the record is complete again, and its
+  /// ``DownloadRecord/checkedAt`` is the time of the answer. The finished file stays until a newer
+  /// version is complete, and replaces it in one step. If that fails for good, or is cancelled, the
+  /// record is complete as before, and ``DownloadRecord/refreshFailure`` says why.
+  ///
+  /// A finished file that is missing or was changed is downloaded again, as by ``restart(_:)``.
+  /// Downloads that are not complete, or whose file was adopted, are not changed. Runs on a background
+  /// thread, as ``pause(_:)``, and is durable on return. Costs one `lstat` for each file.
+  ///
+  /// ```swift
+  /// let mirror = RecordSelection.tagged("mirror")
+  /// try await store.refresh(mirror)
+  /// for try await _ in store.downloads(mirror, transport: transport) {}
+  /// ```
+  ///
+  /// - Parameter selection: The downloads.
+  /// - Returns: The outcome for each download.
+  /// - Throws: ``StoreError``.
+  @discardableResult
+  public func refresh(_ selection: RecordSelection) async throws -> [CommandOutcome] {
+    try await command(.refresh, selection)
+  }
+
   /// Removes downloads: deletes partial files and records.
   ///
   /// Runs on a background thread, as ``pause(_:)``, and is durable on return. The running engine
@@ -145,8 +171,9 @@ extension RecordStore {
     among states: [DownloadState]? = nil
   ) throws -> [CommandOutcome] {
     let moment = now()
+    let roots = command == .refresh ? try roots() : nil
     return try objects.write { tx in
-      try outcomes(of: command, targets, states, at: moment, in: &tx) { record, tx in
+      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, tx in
         try tx.upsert(record)
       }
     }
@@ -162,8 +189,9 @@ extension RecordStore {
     among states: [DownloadState]? = nil
   ) throws -> [CommandOutcome] {
     let moment = now()
+    let roots = command == .refresh ? try roots() : nil
     return try objects.read { tx in
-      try outcomes(of: command, targets, states, at: moment, in: &tx) { _, _ in }
+      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { _, _ in }
     }
   }
 
@@ -171,6 +199,7 @@ extension RecordStore {
     of command: DownloadCommand,
     _ targets: CommandTargets,
     _ states: [DownloadState]?,
+    _ roots: Roots?,
     at moment: Date,
     in tx: inout Reader,
     _ store: (DownloadRecord, inout Reader) throws -> Void
@@ -178,6 +207,13 @@ extension RecordStore {
     func effect(on record: DownloadRecord, in tx: inout Reader) throws -> CommandOutcome.Effect {
       guard states?.contains(record.state) ?? true else { return .unchanged(record) }
       var changed = record
+      var command = command
+      if let roots, record.state == .completed, record.isRefreshable,
+        FileInspection.final(of: record, in: roots.possibleLayout(of: record)) != .ours
+      {
+        // Nothing to keep if the server has no newer version.
+        command = .restart
+      }
       guard try changed.apply(.command(command), at: moment).hasChanged else {
         return .unchanged(record)
       }

@@ -161,6 +161,14 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Only this server may be asked with them whether it still has the file: another one could
   /// repeat what it is told. Without both, the server that stated those of bytes that were dropped.
   public package(set) var validatorOrigin: String?
+  /// The version of the finished file, while the download asks whether the server has a newer one;
+  /// `nil` otherwise.
+  ///
+  /// The finished file stays until the newer one is complete and replaces it.
+  public package(set) var refreshed: FinishedVersion?
+  /// The last time at which the server said that the finished file is its current version; `nil` if it
+  /// was not asked since the file was completed.
+  public package(set) var checkedAt: Date?
   /// Names of the download besides its URL, given as ``DownloadRequest/key``; at most one download of
   /// the store has a key.
   public package(set) var keys: Set<String> = []
@@ -269,8 +277,12 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     )
     /// The field `validatorOrigin`.
     public let validatorOrigin = ObjectStoreNames.Column<DownloadRecord, String?>(position: 46)
+    /// The field `refreshed`.
+    public let refreshed = ObjectStoreNames.Column<DownloadRecord, FinishedVersion?>(position: 47)
+    /// The field `checkedAt`.
+    public let checkedAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 48)
     /// The field `keys`.
-    public let keys = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 47)
+    public let keys = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 49)
   }
 
   /// The stored fields, for use in queries.
@@ -350,6 +362,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
         isHot: true
       ),
       ObjectStoreNames.FieldSchema("validatorOrigin", String.self, id: 47, isOptional: true),
+      ObjectStoreNames.FieldSchema("refreshed", FinishedVersion.self, id: 48, isOptional: true),
+      ObjectStoreNames.FieldSchema("checkedAt", Date.self, id: 49, isOptional: true),
       ObjectStoreNames.FieldSchema("keys", Set<String>.self, id: 50, default: [], isIndexed: true),
     ],
     indexes: [
@@ -419,7 +433,9 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     hasForeignFile = try record.value(at: 44)
     partialIdentity = try record.optional(at: 45)
     validatorOrigin = try record.optional(at: 46)
-    keys = try record.value(at: 47)
+    refreshed = try record.optional(at: 47)
+    checkedAt = try record.optional(at: 48)
+    keys = try record.value(at: 49)
   }
 
   /// Writes every stored field.
@@ -471,6 +487,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     record.encode(hasForeignFile)
     record.encode(partialIdentity)
     record.encode(validatorOrigin)
+    record.encode(refreshed)
+    record.encode(checkedAt)
     record.encode(keys)
   }
 
@@ -525,6 +543,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       \.hasForeignFile,
       \.partialIdentity,
       \.validatorOrigin,
+      \.refreshed,
+      \.checkedAt,
       \.keys,
     ]
     return properties.firstIndex(of: property)

@@ -17,14 +17,18 @@ extension DownloadRecord {
     try validateNames(acceptsHiddenFolder: acceptsHiddenFolder)
     try validateNumbers()
     try validateDates()
-    for text in [expectedDigest, verifiedDigest] {
+    for text in [expectedDigest, verifiedDigest, refreshed?.verifiedDigest] {
       guard let text else { continue }
       guard try Digest(text).text == text else {
         throw RecordStoreError(.invalidDigest, "'\(text)' is not a digest in its stored form")
       }
     }
     // They are sent back to the server.
-    let texts = [entityTag, lastModified, validatorOrigin]
+    let texts =
+      [
+        entityTag, lastModified, validatorOrigin, refreshed?.entityTag, refreshed?.lastModified,
+        refreshed?.validatorOrigin,
+      ]
     guard !texts.contains(where: { $0?.hasControlCharacters == true }) else {
       throw invalid("its entity tag or date has control characters")
     }
@@ -92,7 +96,9 @@ extension DownloadRecord {
   private func validateDates() throws(RecordStoreError) {
     let dates =
       [createdAt, updatedAt] + attempts.map(\.at)
-      + [nextRetryAt, completedAt, notBefore, partialWrittenAt].compactMap { $0 }
+      + [
+        nextRetryAt, completedAt, notBefore, partialWrittenAt, checkedAt, refreshed?.completedAt,
+      ].compactMap { $0 }
     guard dates.allSatisfy(RecordLimits.isDate) else {
       throw invalid("a date is not in the years 1 to 9999")
     }

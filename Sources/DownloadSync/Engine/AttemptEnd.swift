@@ -188,6 +188,8 @@ struct AttemptEnd: Sendable {
       effects.append(.reportLoss(count))
       restarts = true
     }
+    // A refresh that has failed leaves the finished file only.
+    if committed.record.state == .completed, bytes == .keep { effects.append(.removePartial) }
     if committed.record.state == .paused { return effects + [.reportPause] }
     guard let wait = committed.wait else { return effects + [.reportFailure] }
     // The loss has reported a restart.

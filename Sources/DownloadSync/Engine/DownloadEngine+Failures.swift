@@ -26,10 +26,10 @@ extension DownloadEngine {
       moment: now()
     )
     let committed = try await commit { tx -> AttemptEnd.Committed? in
-      guard var record = try tx.record(of: TransferKey(download)),
-        let committed = try end.apply(to: &record, settings)
-      else { return nil }
-      try tx.upsert(record)
+      guard let stored = try tx.record(of: TransferKey(download)) else { return nil }
+      var record = stored
+      guard let committed = try end.apply(to: &record, settings) else { return nil }
+      try tx.store(record, after: stored)
       return committed
     }
     guard let committed else {

@@ -215,7 +215,8 @@ extension DownloadEngine {
     case .completed where found.effects.completes:
       if options.isOwn(record.url) { summary.completed += 1 }
       emitCompleted(record)
-    case .failedPermanent where found.record.state != .failedPermanent:
+    case .failedPermanent where found.record.state != .failedPermanent,
+      .completed where found.record.earlierVersion != nil:
       if options.isOwn(record.url) { summary.failed += 1 }
       if let failure = record.attempts.last?.failure {
         dispatcher.emitEnd(

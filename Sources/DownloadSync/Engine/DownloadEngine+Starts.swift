@@ -243,7 +243,7 @@ extension DownloadEngine {
             validatorOrigin: head.origin(unlike: RecordIdentity.origin(of: key.url)),
             at: now()
           )
-          if hasOldDigests { record.hasPieceDigests = false }
+          if hasOldDigests { record.forgetPieces() }
         }
         if record == nil { throw Transfer.RecordChanged() }
         if hasOldDigests { try tx.delete(PieceDigests.self, key: key.recordID) }

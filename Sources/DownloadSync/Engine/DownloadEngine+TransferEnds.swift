@@ -71,6 +71,7 @@ extension DownloadEngine {
     _ record: DownloadRecord,
     _ result: TransferResult
   ) async throws {
+    if result == .notModified { return try await endRefresh(download) }
     let url = record.url
     var record = record
     if record.awaitsFile, !result.dropsBytes, try await commitProgress(of: download) {
@@ -101,6 +102,24 @@ extension DownloadEngine {
         resumeData: download.transfer.resumeData
       )
     }
+  }
+
+  /// Completes a refresh whose finished file is the server's current version.
+  private func endRefresh(_ download: ActiveTransfer) async throws {
+    let (key, moment) = (download.transfer.key, now())
+    active.remove(download.record.url)
+    removePartial(download.layout)
+    let ended = try await commit { tx in try tx.apply(.notModified, to: key, at: moment) }
+    guard let record = ended else {
+      replaced.append(ReplacedTransfer(record: download.record, layout: download.layout))
+      return
+    }
+    if options.isOwn(record.url) { summary.unchanged += 1 }
+    log("not modified", record)
+    dispatcher.emitEnd(
+      .unchanged(record),
+      DownloadResponse(record: record, head: download.transfer.head)
+    )
   }
 
   /// Reports the end of a transfer that the engine has ended.

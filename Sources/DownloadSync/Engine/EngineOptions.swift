@@ -178,10 +178,13 @@ public struct RunSummary: Sendable, Hashable {
   public var completed = 0
   /// The number of downloads that failed permanently.
   public var failed = 0
+  /// The number of finished downloads of which the server had no newer version.
+  public var unchanged = 0
 
   /// Creates a summary.
-  package init(completed: Int = 0, failed: Int = 0) {
+  package init(completed: Int = 0, failed: Int = 0, unchanged: Int = 0) {
     self.completed = completed
     self.failed = failed
+    self.unchanged = unchanged
   }
 }

@@ -39,6 +39,8 @@ enum PartEnd: Sendable, Hashable {
     isReplaced: Bool = false
   ) {
     switch result {
+    case .notModified:
+      self = .endAll(result, isSplittable: false)
     case _ where isComplete && !result.isFailure:
       self = .endAll(.complete, isSplittable: true)
     case .complete:

@@ -65,7 +65,7 @@ struct RecordChange: Sendable {
       return nil
     }
     let changed = try changed(stored, at: moment)
-    if changed != stored { try tx.upsert(changed) }
+    if changed != stored { try tx.store(changed, after: stored) }
     return changed
   }
 

@@ -121,7 +121,10 @@ struct Start: Sendable {
   mutating func store(in tx: inout StoreTransaction) throws {
     pieces = record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
     if let pieces, pieces.isRequired { record.requireSize(pieces.byteCount) }
-    if record.received == 0, pieces?.isRequired == false {
+    if record.received == 0, pieces?.isRequired == false, record.refreshed?.hasPieceDigests == true {
+      // They are those of the finished file, which may stay.
+      pieces = nil
+    } else if record.received == 0, pieces?.isRequired == false {
       // Recorded digests are those of bytes that do not count any more.
       try tx.delete(PieceDigests.self, key: record.id)
       record.hasPieceDigests = false
@@ -154,18 +157,25 @@ struct Start: Sendable {
   /// - Returns: The request; `nil` if the file is complete and needs none.
   func request(proving proof: RangeProof) -> TaskRequest? {
     guard source != .finalise else { return nil }
-    return TaskRequest(
+    let own = RecordIdentity.origin(of: record.url)
+    var request = TaskRequest(
       url: record.source,
       recordID: record.id,
       offset: range.offset,
       end: range.end,
       validator: record.committed.isEmpty ? nil : proof.ifRange,
-      validatorOrigin: record.validatorOrigin ?? RecordIdentity.origin(of: record.url),
+      validatorOrigin: record.validatorOrigin ?? own,
       headers: headers?.fields(sentTo: record.source) ?? [],
       credentialURL: headers?.origin ?? record.url,
       resumeData: source == .resumeData ? record.resumeData : nil,
       allowsCellular: record.allowsCellular,
       prefersBackground: record.prefersBackground
     )
+    if record.committed.isEmpty, let version = record.earlierVersion {
+      request.ifNoneMatch = version.entityTag
+      request.ifModifiedSince = version.lastModified
+      request.validatorOrigin = version.validatorOrigin ?? own
+    }
+    return request
   }
 }

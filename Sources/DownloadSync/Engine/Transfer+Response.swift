@@ -12,6 +12,13 @@ extension Transfer {
       return state.proof
     }
     if let failure = contradiction(of: head) { return end(.startOver(failure)) }
+    if let version = record.earlierVersion, file.written.isEmpty {
+      switch RefreshAnswer(head, comparedWith: version, of: record) {
+      case .notModified: return end(.notModified)
+      case .digestForbids: return end(.failed(RefreshAnswer.forbidden, retryAfter: nil))
+      case .other: break
+      }
+    }
     let proof = requested.proof(for: head, validatorOrigin: validatorOrigin)
     if knowsFile, head.isStrangePage(insteadOf: record.filename, ofSize: entity.total) {
       return end(.failed(ResponseHead.strangePage, retryAfter: nil))
@@ -33,6 +40,9 @@ extension Transfer {
     switch verdict {
     case .write(let start, let end, let total):
       let continues = offset > 0 || isSplit
+      if record.earlierVersion != nil, !continues, let problem = begin(head, total) {
+        return self.end(problem)
+      }
       if continues { noteMix(with: head) }
       adopt(head, total: total, isSameEntity: continues)
       let written = file.written
@@ -46,9 +56,8 @@ extension Transfer {
       }
       return prepare(head, total: total)
     case .startOver(let total):
+      if let problem = begin(head, total) { return end(problem) }
       do {
-        // The store must not count bytes of the old entity while the file receives the new one.
-        try rollBack(head, total)
         state.withLock { state in
           let all = ByteRanges(CollectionOfOne(0..<Int64.max))
           state.claims.open(0, PartClaim(all, from: 0, to: total))
@@ -59,13 +68,8 @@ extension Transfer {
         let dropped = file.byteCount
         try file.removeAll()
         inbox.post(.bytesDropped(key, dropped))
-      } catch is RecordChanged {
-        // The record counts the bytes on disk under its new URL: leave the file alone.
-        return end(.cancelled)
-      } catch let failure as PartialFile.Failure {
-        return end(.failed(failure.asDownloadFailure, retryAfter: nil))
       } catch {
-        return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
+        return end(.failed(error.asDownloadFailure, retryAfter: nil))
       }
       adopt(head, total: total, isSameEntity: false)
       return prepare(head, total: total)
@@ -89,10 +93,27 @@ extension Transfer {
     }
   }
 
+  /// Commits that the file receives another version from its first byte; returns the result if it does
+  /// not.
+  ///
+  /// The store must not count bytes or pieces of the old version while the file receives the new one.
+  private func begin(_ head: ResponseHead, _ total: Int64?) -> TransferResult? {
+    do {
+      try rollBack(head, total)
+      return nil
+    } catch is RecordChanged {
+      // The record counts the bytes on disk under its new URL: leave the file alone.
+      return .cancelled
+    } catch {
+      return .failed(Self.failure(ofStore: error), retryAfter: nil)
+    }
+  }
+
   /// Whether a server has stated a validator of the file, also one whose bytes were dropped, or the
   /// bytes on disk belong to a file with a required digest, which no other page has.
   private var knowsFile: Bool {
     entity.validator != nil || record.validatorOrigin != nil
+      || record.earlierVersion?.hasValidator == true
       || (hasRequiredDigest && !file.written.isEmpty)
   }
 

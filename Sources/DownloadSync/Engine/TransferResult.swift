@@ -4,6 +4,8 @@ internal import DownloadStore
 enum TransferResult: Sendable, Hashable {
   /// All bytes are in the partial file; the last ones may not be synced yet.
   case complete
+  /// The server has no newer version of the finished file.
+  case notModified
   /// The attempt failed; `retryAfter` is the wait that the server asked for.
   case failed(DownloadFailure, retryAfter: Duration?)
   /// The bytes on disk are useless: the next attempt starts from the first byte.
@@ -15,7 +17,7 @@ enum TransferResult: Sendable, Hashable {
   var isFailure: Bool {
     switch self {
     case .failed, .startOver: true
-    case .complete, .cancelled: false
+    case .complete, .notModified, .cancelled: false
     }
   }
 
@@ -32,7 +34,7 @@ enum TransferResult: Sendable, Hashable {
     case .failed(let failure, _), .startOver(let failure): failure
     // The system ended the transfer, or the user did in the system's settings.
     case .cancelled: .endedBySystem
-    case .complete: nil
+    case .complete, .notModified: nil
     }
   }
 

@@ -2,7 +2,7 @@ public import DownloadStore
 
 /// A change that an engine reports about its downloads.
 ///
-/// A generation of a download ends in at most one of `completed`, `retrying`, `failed`,
+/// A generation of a download ends in at most one of `completed`, `unchanged`, `retrying`, `failed`,
 /// `waitingForDiskSpace` and `released`, and in none if the engine is stopped.
 ///
 /// ```swift
@@ -22,9 +22,11 @@ public enum DownloadEvent: Sendable, Hashable {
   case rolledBack(url: String, from: Int64)
   /// The file is complete, synced, and has its final name.
   case completed(DownloadRecord)
+  /// The download was refreshed, and its finished file is the server's current version.
+  case unchanged(DownloadRecord)
   /// The attempt failed, and the next one follows after `wait`.
   case retrying(DownloadRecord, DownloadFailure, wait: Duration)
-  /// The download failed permanently.
+  /// The download failed permanently; one that was refreshed keeps its finished file, and is complete.
   case failed(DownloadRecord, DownloadFailure)
   /// The disk is full: a write of the download failed, or one of another download to the same volume.
   ///
@@ -43,7 +45,8 @@ public enum DownloadEvent: Sendable, Hashable {
   /// The record's URL; `nil` for ``missed(_:)``, which is about no single download.
   public var url: String? {
     switch self {
-    case .started(let record, _), .completed(let record), .retrying(let record, _, _),
+    case .started(let record, _), .completed(let record), .unchanged(let record),
+      .retrying(let record, _, _),
       .failed(let record, _), .waitingForDiskSpace(let record):
       record.url
     case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
@@ -54,8 +57,8 @@ public enum DownloadEvent: Sendable, Hashable {
   /// The record, if the event contains it.
   var record: DownloadRecord? {
     switch self {
-    case .started(let record, _), .completed(let record), .retrying(let record, _, _),
-      .failed(let record, _), .waitingForDiskSpace(let record):
+    case .started(let record, _), .completed(let record), .unchanged(let record),
+      .retrying(let record, _, _), .failed(let record, _), .waitingForDiskSpace(let record):
       record
     case .rolledBack, .released, .interceptorFailed, .missed: nil
     }
@@ -64,7 +67,7 @@ public enum DownloadEvent: Sendable, Hashable {
   /// Whether the download is completed, has failed permanently, or was released.
   public var isEnd: Bool {
     switch self {
-    case .completed, .failed, .released: true
+    case .completed, .unchanged, .failed, .released: true
     case .started, .rolledBack, .retrying, .waitingForDiskSpace, .interceptorFailed, .missed: false
     }
   }

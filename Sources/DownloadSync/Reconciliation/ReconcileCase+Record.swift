@@ -91,6 +91,8 @@ extension ReconcileCase.LiveTask {
     self =
       switch result {
       case .complete: .doneOK
+      // Handled before: the record is complete.
+      case .notModified: .none
       case .failed(let failure, _) where failure.code.traits.contains(.status): .doneBadStatus
       case .failed where leavesResumeData, .cancelled where leavesResumeData: .errResume
       case .failed, .startOver: .errNoResume

@@ -47,13 +47,23 @@ struct FollowedRecords: Sendable {
     }
   }
 
+  /// The event of a complete download: its first or a newer version is complete, or the end of a refresh.
+  private static func end(
+    of record: DownloadRecord,
+    after previous: DownloadRecord?
+  ) -> DownloadEvent {
+    guard previous?.earlierVersion != nil else { return .completed(record) }
+    if let failure = record.refreshFailure { return .failed(record, failure) }
+    return record.checkedAt == nil ? .completed(record) : .unchanged(record)
+  }
+
   private func event(of record: DownloadRecord, now: Date) -> DownloadEvent? {
     let previous = last[record.url]
     let isNew = previous?.state != record.state
     let failure = record.attempts.last?.failure
     switch record.state {
     case .running: return isNew ? .started(record, offset: record.received) : nil
-    case .completed: return isNew ? .completed(record) : nil
+    case .completed: return isNew ? Self.end(of: record, after: previous) : nil
     case .failedPermanent:
       guard isNew, let failure else { return nil }
       return .failed(record, failure)

@@ -124,7 +124,7 @@ extension DownloadEvent {
   /// Whether the download of the event has no transfer any more.
   fileprivate var endsTransfer: Bool {
     switch self {
-    case .completed, .retrying, .failed, .waitingForDiskSpace, .released: true
+    case .completed, .unchanged, .retrying, .failed, .waitingForDiskSpace, .released: true
     case .started, .rolledBack, .interceptorFailed, .missed: false
     }
   }

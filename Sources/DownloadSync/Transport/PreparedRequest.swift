@@ -9,9 +9,9 @@ package struct PreparedRequest: Sendable, Hashable {
   package var url: RequestURL
   /// The fields that were given and those that the transport adds, without credentials and cookies.
   private var given: [HeaderField]
-  /// The value of `If-Range`; `nil` if the range is requested without a condition.
-  private var condition: String?
-  /// The origin that stated the validator in ``condition``: no other one receives it.
+  /// The conditions under which the server sends the range or the file; see ``conditionOrigin``.
+  private var conditions: [HeaderField] = []
+  /// The origin that stated the validators in ``conditions``: no other one receives them.
   private let conditionOrigin: String
   /// The value of `Authorization` from the user info of a URL; `nil` if there is none.
   private var credentials: String?
@@ -62,10 +62,17 @@ package struct PreparedRequest: Sendable, Hashable {
     // asks for gzip by default.
     given = [HeaderField(name: "Accept-Encoding", value: "identity")]
     given += request.headers.filter { !Self.ownNames.contains($0.name.lowercased()) }
-    guard request.offset > 0 || request.end != nil else { return }
+    guard request.offset > 0 || request.end != nil else {
+      conditions = [
+        ("If-None-Match", request.ifNoneMatch), ("If-Modified-Since", request.ifModifiedSince),
+      ].compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
+      let own = Set(conditions.map { $0.name.lowercased() })
+      given.removeAll { own.contains($0.name.lowercased()) }
+      return
+    }
     let last = request.end.map { "\($0 - 1)" } ?? ""
     given.append(HeaderField(name: "Range", value: "bytes=\(request.offset)-\(last)"))
-    condition = request.validator
+    conditions = request.validator.map { [HeaderField(name: "If-Range", value: $0)] } ?? []
   }
 
   /// All header fields, including those that the transport adds.
@@ -73,9 +80,7 @@ package struct PreparedRequest: Sendable, Hashable {
   /// A given `Authorization` has precedence over the user info of the URL, as in curl.
   package var fields: [HeaderField] {
     var fields = given
-    if let condition, url.origin == conditionOrigin {
-      fields.append(HeaderField(name: "If-Range", value: condition))
-    }
+    if url.origin == conditionOrigin { fields += conditions }
     if let credentials, !fields.contains(where: { $0.name.lowercased() == "authorization" }) {
       fields.append(HeaderField(name: "Authorization", value: credentials))
     }
@@ -137,8 +142,8 @@ package enum RedirectDecision: Hashable {
   /// The location is resolved against the URL that sent it (RFC 9110, 10.2.2); URLSession on Linux
   /// resolves it against the root. A location that cannot be requested, such as one with a port
   /// above 65,535, never reaches a library, because some of them end the process. `Range` is kept,
-  /// because it refers to the entity and not to a server. `If-Range` is sent only to the origin that
-  /// stated its validator: any other target could repeat it. ``HeaderScope`` decides which other
+  /// because it refers to the entity and not to a server. Conditions are sent only to the origin that
+  /// stated their validators: any other target could repeat it. ``HeaderScope`` decides which other
   /// fields are sent to the new URL. A removed field is not restored by a later redirect.
   ///
   /// - Parameters:

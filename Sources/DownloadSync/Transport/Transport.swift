@@ -169,11 +169,19 @@ public struct TaskRequest: Sendable, Hashable {
   ///
   /// Sent only with a range, and only to ``validatorOrigin``, also after redirects.
   public var validator: String?
-  /// Scheme, host and port of the server that stated ``validator``, such as
+  /// Scheme, host and port of the server that stated ``validator``, or ``ifNoneMatch`` and
+  /// ``ifModifiedSince``, such as
   /// `https://example.com:443`; `nil` for those of ``url``.
   ///
   /// A server that is told a validator could repeat it, whatever it sends.
   public var validatorOrigin: String?
+  /// The value of `If-None-Match` (RFC 9110, 13.1.2): the entity tag of the version that the caller has.
+  ///
+  /// Sent only without a range, and only to ``validatorOrigin``, as ``ifModifiedSince``. The sink then
+  /// receives the head of a response with status 304 if the server has no other version.
+  public var ifNoneMatch: String?
+  /// The value of `If-Modified-Since` (RFC 9110, 13.1.3): the date of the version that the caller has.
+  public var ifModifiedSince: String?
   /// Additional header fields, in order.
   ///
   /// `Range`, `If-Range` and `Accept-Encoding` are set by the transport; these fields are ignored

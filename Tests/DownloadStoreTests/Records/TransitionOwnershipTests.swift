@@ -25,7 +25,8 @@ import Testing
     "nextRetryAt", "isHeld", "startsImmediately", "resolvedBytes", "received", "expected",
     "entityTag", "lastModified", "resumeData", "fileIdentity", "replacedFileIdentity",
     "removesFile", "completedAt", "verifiedDigest", "pendingHooks", "notBefore", "ranges",
-    "partialWrittenAt", "hasForeignFile", "partialIdentity", "validatorOrigin",
+    "partialWrittenAt", "hasForeignFile", "partialIdentity", "validatorOrigin", "refreshed",
+    "checkedAt",
   ]
 
   @Test func `one function changes the state and the intent`() throws {

@@ -26,6 +26,7 @@ import Testing
     case .resume: .command(.resume(immediately: false))
     case .cancel: .command(.cancel)
     case .restart: .command(.restart)
+    case .refresh, .refreshRefused: .command(.refresh)
     case .remove: .command(.remove(withFile: false))
     case .addedAgain: .addedAgain
     case .moved: .moved(to: "https://example.com/b")
@@ -37,13 +38,14 @@ import Testing
     case .attemptFailed: attempt(.seconds(1))
     case .attemptRestarted: attempt(droppingBytes: true, .zero)
     case .attemptDeferred: .attemptDeferred(from: "u")
-    case .failed: attempt(nil)
+    case .failed, .refreshFailed: attempt(nil)
     case .unattended: unattended()
     case .retryPending: unattended(isDue: false)
     case .quarantined: unattended(maximumCrashes: 0)
     case .fileLost: .fileLost
     case .pauseCarriedOut: .pauseCarriedOut
-    case .cancellationCarriedOut: .cancellationCarriedOut
+    case .cancellationCarriedOut, .refreshCancelled: .cancellationCarriedOut
+    case .notModified: .notModified
     case .fileComplete: .fileComplete(.init(identity))
     case .completed: .completed()
     case .fileAdopted: .fileAdopted(identity)
@@ -53,11 +55,28 @@ import Testing
     }
   }
 
+  /// A record for which the event is of the kind.
+  private static func record(for kind: Kind, _ status: DownloadStatus) -> DownloadRecord {
+    var record = DownloadRecord.sample(status.state, status.intent)
+    switch kind {
+    case .refresh:
+      record.fileIdentity = identity
+    case .refreshFailed, .refreshCancelled, .notModified:
+      var finished = DownloadRecord.sample(.completed, .run)
+      (finished.fileIdentity, finished.completedAt) = (identity, record.updatedAt)
+      _ = try? finished.apply(.command(.refresh), at: record.updatedAt)
+      record = finished
+      (record.state, record.intent) = (status.state, status.intent)
+    default: break
+    }
+    return record
+  }
+
   @Test(arguments: DownloadRecord.Event.Kind.allCases)
   func `every position takes an event as the table says`(kind: DownloadRecord.Event.Kind) {
     let event = Self.event(kind)
     for status in DownloadStatus.all {
-      let old = DownloadRecord.sample(status.state, status.intent)
+      let old = Self.record(for: kind, status)
       var record = old
       switch TransitionTable.entry(for: kind, in: status) {
       case .becomes(let new):

@@ -7,6 +7,7 @@ import Testing
   private func code(_ result: TransferResult) -> String {
     switch result {
     case .complete: "complete"
+    case .notModified: "not modified"
     case .cancelled: "cancelled"
     case .startOver(let failure): "start over: \(failure.code)"
     case .failed(let failure, _): "failed: \(failure.code)"

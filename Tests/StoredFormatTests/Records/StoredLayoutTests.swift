@@ -60,6 +60,8 @@ private struct RecordByIDs: Model {
       FieldSchema("f45", Bool.self, id: 45),
       FieldSchema("f46", FileIdentity.self, id: 46, isOptional: true),
       FieldSchema("f47", String.self, id: 47, isOptional: true),
+      FieldSchema("f48", FinishedVersion.self, id: 48, isOptional: true),
+      FieldSchema("f49", Date.self, id: 49, isOptional: true),
       FieldSchema("f50", Set<String>.self, id: 50),
     ]
   )
@@ -117,7 +119,9 @@ private struct RecordByIDs: Model {
       "\(try record.value(at: 44) as Bool)",
       "\((try record.optional(at: 45) as FileIdentity?)?.inode ?? 0)",
       "\(try record.optional(at: 46) as String? ?? "")",
-      "\((try record.value(at: 47) as Set<String>).sorted())",
+      Self.seconds((try record.optional(at: 47) as FinishedVersion?)?.completedAt),
+      Self.seconds(try record.optional(at: 48)),
+      "\((try record.value(at: 49) as Set<String>).sorted())",
     ]
   }
 
@@ -185,6 +189,12 @@ private struct RecordByIDs: Model {
     record.hasForeignFile = true
     record.partialIdentity = FileIdentity(size: 0, inode: 46, modified: 0)
     record.validatorOrigin = "v47"
+    record.refreshed = FinishedVersion(
+      entityTag: "\"1\"",
+      completedAt: moment + 48,
+      hasPieceDigests: false
+    )
+    record.checkedAt = moment + 49
     record.keys = ["v50"]
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
@@ -201,8 +211,7 @@ private struct RecordByIDs: Model {
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
-        "true", "1044.0", "true", "46", "v47",
-        "[\"v50\"]",
+        "true", "1044.0", "true", "46", "v47", "1048.0", "1049.0", "[\"v50\"]",
       ]
     )
   }

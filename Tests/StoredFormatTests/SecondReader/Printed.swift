@@ -10,6 +10,7 @@ extension DownloadRecord {
       "attempts": .list(attempts.map(\.printed)),
       "connections": .optional(connections) { JSON($0) },
       "completedAt": .optional(completedAt) { JSON($0) },
+      "checkedAt": .optional(checkedAt) { JSON($0) },
       "createdAt": JSON(createdAt),
       "destination": JSON(destination),
       "entityTag": .optional(entityTag) { JSON($0) },
@@ -40,6 +41,7 @@ extension DownloadRecord {
         .list(committed.ranges.map { .list([JSON($0.lowerBound), JSON($0.upperBound)]) })
       },
       "received": JSON(received),
+      "refreshed": .optional(refreshed) { $0.printed },
       "removesFile": JSON(removesFile),
       "replacedFileIdentity": .optional(replacedFileIdentity) { $0.printed },
       "resolvedBytes": JSON(resolvedBytes),
@@ -75,6 +77,19 @@ extension Attempt {
 extension FileIdentity {
   var printed: JSON {
     .members(["inode": JSON(inode), "modified": JSON(modified), "size": JSON(size)])
+  }
+}
+
+extension FinishedVersion {
+  var printed: JSON {
+    .members([
+      "completedAt": JSON(completedAt),
+      "entityTag": JSON(entityTag ?? ""),
+      "hasPieceDigests": JSON(hasPieceDigests),
+      "lastModified": JSON(lastModified ?? ""),
+      "validatorOrigin": JSON(validatorOrigin ?? ""),
+      "verifiedDigest": JSON(verifiedDigest ?? ""),
+    ])
   }
 }
 

@@ -354,6 +354,13 @@ extension DownloadRecord {
     hasForeignFile = true
     partialIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
     validatorOrigin = "https://cdn.example:443"
+    refreshed = FinishedVersion(
+      entityTag: "\"1\"",
+      validatorOrigin: "https://cdn.example:443",
+      completedAt: createdAt,
+      hasPieceDigests: true
+    )
+    checkedAt = createdAt.addingTimeInterval(4)
     keys = ["sha256:0", "models/tiny@v2"]
   }
 }

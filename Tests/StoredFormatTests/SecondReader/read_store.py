@@ -211,6 +211,17 @@ def embedded_file_stamp(reader):
     }
 
 
+def embedded_finished_version(reader):
+    return {
+        "entityTag": reader.sized_string(),
+        "lastModified": reader.sized_string(),
+        "validatorOrigin": reader.sized_string(),
+        "verifiedDigest": reader.sized_string(),
+        "completedAt": number(reader.number("d")),
+        "hasPieceDigests": reader.number("B") == 1,
+    }
+
+
 def embedded_header_field(reader):
     return {"name": reader.sized_string(), "value": reader.sized_string()}
 
@@ -218,6 +229,7 @@ def embedded_header_field(reader):
 EMBEDDED = {
     "Attempt": embedded_attempt,
     "FileIdentity": embedded_file_stamp,
+    "FinishedVersion": embedded_finished_version,
     "HeaderField": embedded_header_field,
 }
 

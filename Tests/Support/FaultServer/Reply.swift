@@ -71,6 +71,10 @@ struct Reply {
       if let location = redirect.location { fields.append(Field("Location", location)) }
     } else if let override = resource.status {
       status = override
+    } else if resource.honoursConditions, request["Range"] == nil, Self.isCurrent(request, resource)
+    {
+      status = 304
+      range = 0..<0
     } else if fault != .ignoreRange, let field = request["Range"], request.method == "GET",
       resource.honoursRange, Self.rangeApplies(request, resource)
     {
@@ -87,6 +91,17 @@ struct Reply {
     self.fields = fields
     self.body = body
     self.range = range
+  }
+
+  /// Whether the client has this version (RFC 9110, 13.2.2): a tag is compared weakly, and precedes the
+  /// date.
+  private static func isCurrent(_ request: Request, _ resource: Resource) -> Bool {
+    if let known = request["If-None-Match"] {
+      func bare(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+      return resource.etag.map { bare($0) == bare(known) } ?? false
+    }
+    guard let known = request["If-Modified-Since"] else { return false }
+    return known == resource.lastModified
   }
 
   private static func rangeApplies(_ request: Request, _ resource: Resource) -> Bool {

@@ -46,6 +46,8 @@ public struct Resource: Sendable {
   public var honoursIfRange = true
   /// Whether `If-Range` is evaluated if it is an entity tag; if not, the whole body is sent.
   public var honoursIfRangeTags = true
+  /// Whether `If-None-Match` and `If-Modified-Since` are evaluated; if not, the whole body is sent.
+  public var honoursConditions = true
   /// Whether partial responses state `ETag` and `Last-Modified`.
   public var repeatsValidators = true
   /// How the end of the body is marked.

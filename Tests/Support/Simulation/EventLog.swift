@@ -34,6 +34,7 @@ final class EventLog: Sendable {
     let kind: String
     switch event {
     case .completed(let ended): (record, kind) = (ended, "completed")
+    case .unchanged(let ended): (record, kind) = (ended, "unchanged")
     case .retrying(let waiting, let failure, _)
     where failure.code == .outOfResources || failure.code == .fileUnavailable:
       // A complete file may wait repeatedly for a sync of its folder, without a transfer.

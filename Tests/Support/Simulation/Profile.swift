@@ -60,6 +60,8 @@ struct Profile: Sendable {
   var unmounts = 0.0
   /// The probability that a foreign file gets the name of a download between two processes.
   var strangers = 0.0
+  /// The probability that a command is a refresh.
+  var refreshes = 0.0
 
   /// Draws a profile.
   ///

@@ -23,6 +23,7 @@ extension Simulation {
   func command() throws {
     let records = try store.records(DownloadRecord.all)
     guard let record = chance.pick(records) else { return try addSome() }
+    if refreshChance.happens(profile.refreshes) { return try refresh(records) }
     let selection = chance.happens(0.2) ? RecordSelection.all : .matching(record.id)
     let kind = chance.number(in: 0...13)
     // A removal deletes the file, and a new name moves it.
@@ -52,6 +53,18 @@ extension Simulation {
     case 12: try purgeOrphans()
     default: try addSome()
     }
+  }
+
+  /// Asks for newer versions of some or all finished files.
+  private func refresh(_ records: [DownloadRecord]) throws {
+    let complete = records.filter { $0.state == .completed }
+    guard let record = refreshChance.pick(complete) else { return }
+    let selection = refreshChance.happens(0.3) ? RecordSelection.all : .matching(record.id)
+    trace.note("command", "refresh \(selection == .all ? "all" : record.id)")
+    unwantedFiles = [:]
+    replacedFiles = []
+    events.forget(selection == .all ? nil : record.id)
+    try store.apply(.refresh, to: selection)
   }
 
   private func addSome() throws {

@@ -69,6 +69,7 @@ extension Simulation {
     case 7: resource.saysLength = false
     default: break
     }
+    if refreshChance.happens(profile.refreshes) { resource.heedsConditions = false }
     if rangeChance.happens(profile.falseRanges) {
       falsifyRanges(of: &resource, hasDigest: website.pages[index].hasDigest)
     }

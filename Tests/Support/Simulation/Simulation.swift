@@ -45,6 +45,8 @@ public final class Simulation {
   let rootChance: Chance
   /// Decides about foreign files between two processes only.
   let strangerChance: Chance
+  /// Decides about refreshes only.
+  let refreshChance: Chance
   /// The responses that a check refuses.
   let refusedResponses: RefusedResponses
   /// The number of overwritten files.
@@ -124,6 +126,7 @@ public final class Simulation {
     hookChance = Chance(seed: seed ^ 10)
     rootChance = Chance(seed: seed ^ 11)
     strangerChance = Chance(seed: seed ^ 12)
+    refreshChance = Chance(seed: seed ^ 14)
     refusedResponses = RefusedResponses(seed: seed ^ 13)
     refusedResponses.choose()
     var profile = Profile(
@@ -143,6 +146,7 @@ public final class Simulation {
     // A background session has files of its own.
     if rootChance.happens(0.1), !profile.isInBackground { profile.unmounts = 0.4 }
     if strangerChance.happens(0.2) { profile.strangers = 0.5 }
+    if refreshChance.happens(0.3) { profile.refreshes = 0.4 }
     self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)

@@ -71,10 +71,17 @@ extension DownloadRecord {
     switch event {
     case .attemptFailed(let attempt):
       outcome.wait = count(attempt, at: moment)
-      guard let wait = outcome.wait else { return .failed }
+      guard let wait = outcome.wait else {
+        return isEarlierVersionInPlace ? .refreshFailed : .failed
+      }
       return attempt.dropsBytes && wait == .zero ? .attemptRestarted : .attemptFailed
     case .unattended(let record):
-      return isCrashSuspect(after: record) ? .quarantined : event.kind
+      guard isCrashSuspect(after: record) else { return event.kind }
+      return isEarlierVersionInPlace ? .refreshFailed : .quarantined
+    case .command(.refresh):
+      return state == .completed && !isRefreshable ? .refreshRefused : .refresh
+    case .cancellationCarriedOut:
+      return isEarlierVersionInPlace ? .refreshCancelled : event.kind
     default:
       return event.kind
     }
@@ -88,6 +95,7 @@ extension DownloadRecord {
     at moment: Date
   ) {
     switch event {
+    case .command(.refresh): beginRefresh(at: moment)
     case .command(let command): take(command, from: old)
     case .addedAgain: addAgain(from: old)
     case .moved(let url): move(to: url, from: old)
@@ -104,8 +112,12 @@ extension DownloadRecord {
         note(failure, from: source, at: moment)
       }
     case .unattended(let record): noteQuarantine(of: record, at: moment)
-    case .cancellationCarriedOut: if received > 0 { dropBytes() }
+    case .cancellationCarriedOut:
+      if state == .completed { endRefresh() } else if received > 0 { dropBytes() }
     case .transferContinued, .fileLost, .pauseCarriedOut: break
+    case .notModified:
+      endRefresh()
+      checkedAt = moment
     case .fileComplete(let file): noteComplete(file)
     case .completed(let hooks): complete(marking: hooks, at: moment)
     case .fileAdopted(let identity): adoptFile(identity, at: moment)

@@ -51,6 +51,7 @@ extension DownloadRecord {
     retryingAfter wait: Duration?,
     at moment: Date
   ) {
+    if state == .completed { endRefresh() }
     if state == .failedPermanent { pendingHooks = attempt.hooks.intersection([.failure]) }
     nextRetryAt =
       state == .failedRetryable
@@ -74,8 +75,8 @@ extension DownloadRecord {
 
   /// Notes why a download was given up as the suspect of crashes; does nothing for one that was not.
   mutating func noteQuarantine(of record: UnattendedRecord, at moment: Date) {
-    guard state == .failedPermanent else { return }
-    pendingHooks = record.hooks.intersection([.failure])
+    guard state == .failedPermanent || state == .completed else { return }
+    if state == .failedPermanent { pendingHooks = record.hooks.intersection([.failure]) }
     note(
       DownloadFailure(
         .quarantined,
@@ -84,6 +85,7 @@ extension DownloadRecord {
       from: record.source,
       at: moment
     )
+    if state == .completed { endRefresh() }
   }
 
   /// Adds a failure to ``attempts``, and drops the oldest ones over the limit.

@@ -16,6 +16,7 @@ extension DownloadRecord {
       if old.state != .running, old.state != .finalizing { pendingHooks = [] }
       clearSchedule()
     case .restart: if !isNew(old) { restartFromFirstByte() }
+    case .refresh: break
     case .remove(let withFile): remove(from: old, withFile: withFile)
     }
   }
@@ -45,7 +46,7 @@ extension DownloadRecord {
   /// Whether the download waited and nothing had happened yet, so that a restart changes nothing.
   private func isNew(_ old: DownloadStatus) -> Bool {
     old == DownloadStatus(.waiting, .run) && !isHeld && received == 0 && failedAttempts == 0
-      && unresolvedStarts == 0
+      && unresolvedStarts == 0 && refreshed == nil
   }
 
   /// Distinguishes what follows from the earlier transfers of the download.
@@ -86,6 +87,8 @@ extension DownloadRecord {
     resumeData = nil
     verifiedDigest = nil
     completedAt = nil
+    checkedAt = nil
+    refreshed = nil
     if fileIdentity != nil {
       replacedFileIdentity = hasForeignFile ? nil : fileIdentity
       fileIdentity = nil

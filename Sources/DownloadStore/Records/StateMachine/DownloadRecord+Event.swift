@@ -53,6 +53,8 @@ extension DownloadRecord {
 
     // MARK: Files
 
+    /// The server has no newer version of the finished file.
+    case notModified
     /// The complete, synced partial file is about to get its name.
     case fileComplete(CompleteFile)
     /// The file has its name. Of the hooks, only that of a completion is marked as pending.
@@ -189,6 +191,7 @@ extension DownloadRecord.Event {
     case resume
     case cancel
     case restart
+    case refresh
     case remove
     case addedAgain = "added again"
     case moved
@@ -212,6 +215,13 @@ extension DownloadRecord.Event {
     case fileLost = "file lost"
     case pauseCarriedOut = "pause carried out"
     case cancellationCarriedOut = "cancellation carried out"
+    /// The finished file is not one that a refresh may replace.
+    case refreshRefused = "refresh refused"
+    /// The bytes of a newer version are deleted after a cancel; the finished file stays.
+    case refreshCancelled = "refresh cancelled"
+    /// An attempt of a refresh failed, and none follows; the finished file stays.
+    case refreshFailed = "refresh failed"
+    case notModified = "not modified"
     case fileComplete = "file complete"
     case completed
     case fileAdopted = "file adopted"
@@ -221,7 +231,7 @@ extension DownloadRecord.Event {
     /// Whether the event is a command of the user, which is accepted in every state.
     package var isCommand: Bool {
       switch self {
-      case .pause, .resume, .cancel, .restart, .remove, .addedAgain: true
+      case .pause, .resume, .cancel, .restart, .refresh, .remove, .addedAgain, .refreshRefused: true
       default: false
       }
     }
@@ -235,6 +245,7 @@ extension DownloadRecord.Event {
     case .command(.resume): .resume
     case .command(.cancel): .cancel
     case .command(.restart): .restart
+    case .command(.refresh): .refresh
     case .command(.remove): .remove
     case .addedAgain: .addedAgain
     case .moved: .moved
@@ -249,6 +260,7 @@ extension DownloadRecord.Event {
     case .fileLost: .fileLost
     case .pauseCarriedOut: .pauseCarriedOut
     case .cancellationCarriedOut: .cancellationCarriedOut
+    case .notModified: .notModified
     case .fileComplete: .fileComplete
     case .completed: .completed
     case .fileAdopted: .fileAdopted

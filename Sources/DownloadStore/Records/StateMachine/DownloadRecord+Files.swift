@@ -34,6 +34,8 @@ extension DownloadRecord {
     unresolvedStarts = 0
     resumeData = nil
     replacedFileIdentity = nil
+    refreshed = nil
+    checkedAt = nil
     clearSchedule()
   }
 

@@ -77,6 +77,11 @@ package enum TransitionTable {
     case .resume: resume
     case .cancel: cancel
     case .restart: restart
+    case .refresh: refresh
+    case .refreshRefused: refreshRefused
+    case .refreshCancelled: refreshCancelled
+    case .refreshFailed: refreshFailed
+    case .notModified: notModified
     case .remove: remove
     case .addedAgain: addedAgain
     case .moved: moved
@@ -159,6 +164,14 @@ package enum TransitionTable {
     Rule(every, anyIntent, .state(.waiting), .run),
   ]
 
+  // A refresh is queued as a restart; only what it returns to tells it from one.
+  private static let refresh = [
+    Rule([.completed], anyIntent, .state(.waiting), .run),
+    Rule(every, anyIntent, .nothing),
+  ]
+
+  private static let refreshRefused = [Rule(every, anyIntent, .nothing)]
+
   private static let remove = [Rule(every, anyIntent, .state(.removed), .remove)]
 
   private static let addedAgain = [
@@ -202,6 +215,18 @@ package enum TransitionTable {
   private static let attemptRepeated = [Rule(DownloadState.proceeding, wanted, .queue)]
 
   private static let failed = [Rule(DownloadState.proceeding, wanted, .state(.failedPermanent))]
+
+  private static let refreshFailed = [
+    Rule(DownloadState.proceeding, wanted, .state(.completed), .run)
+  ]
+
+  private static let refreshCancelled = [
+    Rule(every.filter { $0 != .removed }, [.cancel], .state(.completed), .run)
+  ]
+
+  private static let notModified = [
+    Rule(DownloadState.proceeding + [.paused], wanted, .state(.completed), .run)
+  ]
 
   private static let unattended = [Rule(DownloadState.proceeding, [.run], .state(.waiting))]
 

@@ -103,6 +103,7 @@ extension DownloadEvent {
     case .started: "started"
     case .rolledBack: "rolledBack"
     case .completed: "completed"
+    case .unchanged: "unchanged"
     case .retrying: "retrying"
     case .failed: "failed"
     case .waitingForDiskSpace: "waitingForDiskSpace"

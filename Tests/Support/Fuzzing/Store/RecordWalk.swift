@@ -10,7 +10,7 @@ package enum RecordWalk {
     let moment = Date(timeIntervalSince1970: 1_800_000_000)
     let identity = FileIdentity(size: 5, inode: 1, modified: 1)
     let commands: [DownloadCommand] = [
-      .pause, .resume(immediately: true), .resume(immediately: false), .cancel, .restart,
+      .pause, .resume(immediately: true), .resume(immediately: false), .cancel, .restart, .refresh,
       .remove(withFile: true),
     ]
     let events: [DownloadRecord.Event] =
@@ -22,7 +22,8 @@ package enum RecordWalk {
         .attemptFailed(.init(failure, from: record.url, droppingBytes: true) { _ in nil }),
         .attemptDeferred(noting: failure, from: record.url),
         .unattended(.init(after: .alone, maximumCrashes: 3, source: record.url)),
-        .fileLost, .pauseCarriedOut, .cancellationCarriedOut, .fileComplete(.init(identity)),
+        .notModified, .fileLost, .pauseCarriedOut, .cancellationCarriedOut,
+        .fileComplete(.init(identity)),
         .completed(marking: [.completion]), .fileAdopted(identity), .fileRejected(requiring: nil),
         .fileDamaged(
           .init(keeping: ByteRanges(upTo: 5), replacing: identity, partial: identity)

@@ -1,0 +1,133 @@
+internal import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// `dlstore refresh`: downloads newer versions of finished files.
+struct RefreshCommand: EngineCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refresh",
+    abstract: "Asks servers for newer versions of finished files, and downloads them.",
+    discussion: """
+      Sends what the server said about the file (ETag, Last-Modified), so a server without a newer \
+      version sends no file. The finished file keeps its name until the newer one is complete, and is \
+      replaced in one step; a failed or cancelled refresh leaves it. A file that is missing is \
+      downloaded again. A file that was changed stays, and the new one gets another name. Prints the \
+      files that were replaced, the failures, and the counts. The exit code is 1 if a server could not \
+      say. 'get --refresh' also downloads what is not complete yet.
+
+      EXAMPLES:
+        dlstore refresh --all
+        dlstore refresh --tag nightly --dry-run
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var targets: RecordTargets
+  @OptionGroup var limits: EngineLimits
+  @OptionGroup var display: DisplayOptions
+  @OptionGroup var hooks: HookOptions
+
+  @Flag(help: "Only ask the servers, and print what would be downloaded; changes nothing.")
+  var dryRun = false
+
+  @Flag(
+    help: "If another engine runs on the store, exit with 75 instead of waiting for its downloads."
+  )
+  var noWait = false
+
+  func validate() throws { try targets.requireAny() }
+
+  func run() async throws {
+    try limits.client.checkFiles()
+    let store = try RecordStore(
+      at: location.existing(),
+      access: dryRun ? .readOnly : .readWrite,
+      checksPages: Worker.followsCrash
+    )
+    guard !dryRun else { return try await preview(store) }
+    let urls = try requested(in: store)
+    guard !urls.isEmpty else { return }
+    let awaited = AwaitedDownloads(
+      store: store,
+      limits: limits,
+      display: display,
+      hooks: hooks,
+      waits: !noWait
+    )
+    let (end, _) = try await awaited.run(Set(urls))
+    if let signal = end.signal { throw CommandFailure(signal.status) }
+    let records = try store.records(withURLs: urls)
+    let isDone = records.allSatisfy { $0.state == .completed && $0.refreshFailure == nil }
+    guard isDone, records.count == urls.count, end.failedHooks == 0 else {
+      throw CommandFailure(.failed)
+    }
+  }
+
+  /// Requests the refresh, and returns the URLs of the downloads to wait for.
+  ///
+  /// A worker that follows a crashed one waits for those that are not complete: another request would
+  /// ask again for those that are.
+  private func requested(in store: RecordStore) throws -> [String] {
+    let selected = targets.targets(engineRuns: store.hasEngine)
+    guard Worker.current?.isRestarted != true else {
+      return try store.preview(.resume(immediately: false), of: selected).compactMap(\.record)
+        .filter { $0.refreshed != nil }.map(\.url)
+    }
+    let outcomes = try store.apply(.refresh, to: selected)
+    var urls: [String] = []
+    for outcome in outcomes {
+      switch outcome.effect {
+      case .done(let record): urls.append(record.url)
+      case .unchanged(let record) where record.refreshed != nil: urls.append(record.url)
+      case .unchanged(let record):
+        let reason =
+          record.state == .completed
+          ? "its file was not downloaded by this store"
+          : "it is not complete; 'dlstore retry' or 'get' continues it"
+        Output.current.say("not refreshed: \(TerminalText.safe(record.filename)): \(reason)")
+      case .unknown(let error):
+        throw CommandFailure(.failed, error.message)
+      }
+    }
+    if outcomes.isEmpty {
+      Output.current.say("no finished file to refresh")
+      if !targets.all { throw CommandFailure(.failed) }
+    }
+    return urls
+  }
+
+  /// Asks the servers, and prints a line for each file that would be downloaded, and the counts.
+  private func preview(_ store: RecordStore) async throws {
+    let outcomes = try store.preview(
+      .refresh,
+      of: targets.targets(engineRuns: store.hasEngine)
+    )
+    let urls = outcomes.filter(\.isDone).compactMap(\.record?.url)
+    let previews = try await RefreshPreview.all(
+      of: try store.records(withURLs: urls),
+      limits.makeTransport()
+    ) { record in try store.headers(of: record, sentTo: record.url) }
+    var counts: [RefreshPreview: Int] = [:]
+    var hasFailed = false
+    for (record, result) in previews {
+      let name = TerminalText.safe(record.filename)
+      switch result {
+      case .success(let preview):
+        counts[preview, default: 0] += 1
+        if preview != .unchanged { try Output.current.line("\(preview.rawValue) \(name)") }
+      case .failure(let failure):
+        hasFailed = true
+        try Output.current.line("failed \(name): \(FailureSentence.reason(failure, record))")
+      }
+    }
+    let failed = previews.count - counts.values.reduce(0, +)
+    try Output.current.line(
+      "\(previews.count) files: \(counts[.newer, default: 0]) have a newer version, "
+        + "\(counts[.unchanged, default: 0]) unchanged, \(counts[.unknown, default: 0]) unknown, "
+        + "\(failed) failed"
+    )
+    if hasFailed { throw CommandFailure(.failed) }
+  }
+}

@@ -1,0 +1,108 @@
+internal import CommandLineSupport
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// The downloads for which a command of a user waits, whichever process runs them.
+struct AwaitedDownloads {
+  let store: RecordStore
+  let limits: EngineLimits
+  let display: DisplayOptions
+  var hooks: HookOptions?
+  /// Whether the command waits for the engine of another process.
+  var waits = true
+  /// Says which of the files that the user gave have no credentials for a URL.
+  var missingCredentials: @Sendable (String) -> String? = { _ in nil }
+
+  /// Runs downloads, or waits for the engine of another process that does.
+  ///
+  /// - Parameters:
+  ///   - urls: The URLs of the downloads.
+  ///   - ended: Those that had already ended.
+  ///   - piped: The download whose bytes go to standard output; `nil` for none.
+  /// - Returns: How the run ended, and whether its bytes were written.
+  /// - Throws: ``EngineError``; `StoreError`; ``ClosedPipe``.
+  func run(
+    _ urls: Set<String>,
+    ended: Set<String> = [],
+    _ piped: PipedDownload? = nil
+  ) async throws -> (EngineSetup.End, isWritten: Bool) {
+    let setup = try EngineSetup(
+      store: store,
+      limits: limits,
+      display: display,
+      hooks: hooks,
+      scope: urls,
+      isAwaited: true,
+      missingCredentials: missingCredentials
+    )
+    // Another process may have removed some of them.
+    let selection = RecordSelection.matching(
+      try store.records(withURLs: urls.sorted()).map(\.url)
+    )
+    var downloads = store.downloads(
+      selection,
+      transport: setup.transport,
+      options: setup.options,
+      every: .milliseconds(100)
+    )
+    downloads.waits = waits
+    downloads.logger = setup.display.logger
+    downloads.leading = setup.leading
+    let isNoticed = waits && !ended.isSuperset(of: urls)
+    let following = Task { [downloads] in
+      try await setup.display.follow(downloads, ended: ended) { progress in
+        isNoticed ? progress.leader.map(notice) : nil
+      }
+    }
+    let writing = piped.map { piped in
+      Task {
+        do {
+          try await piped.write()
+        } catch {
+          // A download that has failed ends by itself, and its failure is shown.
+          if !piped.hasEnded { following.cancel() }
+          throw error
+        }
+      }
+    }
+    let stop: @Sendable () -> Void = {
+      following.cancel()
+      writing?.cancel()
+    }
+    let (end, (last, isWritten)) = try await setup.run(stop: stop) {
+      let result = await following.result
+      let record = try? result.get()?.records.first
+      var isWritten = true
+      if let writing { isWritten = try await PipedDownload.finish(writing, of: record) }
+      return (try result.get(), isWritten)
+    }
+    if end.signal != nil, !display.quiet {
+      Output.current.say(
+        last?.leader == nil ? EngineSession.stopped : "stopped waiting; the other engine goes on"
+      )
+    }
+    return (end, isWritten)
+  }
+
+  /// Says what the engine of another process means for these downloads.
+  private func notice(of leader: String) -> String {
+    let runs = "another engine runs on \(store.path): \(leader); "
+    let names = limits.client.connection.ownNames + (hooks?.names ?? [])
+    guard names.isEmpty || EngineLock.holderForAll(storePath: store.path) != nil else {
+      return runs + "waiting for it, because this command runs its downloads itself with "
+        + "\(names.joined(separator: ", ")) (Ctrl-C ends the waiting, --no-wait does not wait)"
+    }
+    return runs + "it runs these downloads, and this command shows them (Ctrl-C ends only this "
+      + "command, --no-wait exits at once)"
+  }
+}
+
+extension RecordStore {
+  /// Returns the records with some URLs; those that were removed are missing.
+  ///
+  /// - Throws: `StoreError`.
+  func records(withURLs urls: [String]) throws -> [DownloadRecord] {
+    try objects.read { tx in try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 } }
+  }
+}

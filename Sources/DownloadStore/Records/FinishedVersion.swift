@@ -1,0 +1,74 @@
+public import ObjectStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What a record knows about its finished file, kept while the download asks whether the server has a
+/// newer version.
+///
+/// If the server has none, or the newer one cannot be downloaded, these are the record's fields again.
+public struct FinishedVersion: Sendable, Hashable {
+  /// The entity tag of the file, verbatim with its quotes.
+  public var entityTag: String?
+  /// The `Last-Modified` field of the file, verbatim.
+  public var lastModified: String?
+  /// Scheme, host and port of the server that stated them; `nil` for those of the record's URL.
+  public var validatorOrigin: String?
+  /// The digest that was computed from the file; `nil` if none was.
+  public var verifiedDigest: String?
+  /// The time of its completion.
+  public var completedAt: Date
+  /// Whether the digests of pieces in the store, if there are any, are still those of the file.
+  public var hasPieceDigests: Bool
+
+  /// Creates a version.
+  package init(
+    entityTag: String? = nil,
+    lastModified: String? = nil,
+    validatorOrigin: String? = nil,
+    verifiedDigest: String? = nil,
+    completedAt: Date,
+    hasPieceDigests: Bool
+  ) {
+    self.entityTag = entityTag
+    self.lastModified = lastModified
+    self.validatorOrigin = validatorOrigin
+    self.verifiedDigest = verifiedDigest
+    self.completedAt = completedAt
+    self.hasPieceDigests = hasPieceDigests
+  }
+
+  /// Whether a server can be asked for another version: it has stated a tag or a date of this one.
+  package var hasValidator: Bool { entityTag != nil || lastModified != nil }
+}
+
+extension FinishedVersion: FieldValue {
+  /// A custom encoding: fields in sequence, to which later versions append.
+  public static var fieldType: FieldType { .embedded("FinishedVersion") }
+
+  /// Decodes a version; skips fields that a later version of the program appended.
+  public init(from reader: inout ByteReader) throws(RecordError) {
+    entityTag = Self.value(try reader.readSized())
+    lastModified = Self.value(try reader.readSized())
+    validatorOrigin = Self.value(try reader.readSized())
+    verifiedDigest = Self.value(try reader.readSized())
+    completedAt = try reader.readSized()
+    hasPieceDigests = try reader.readSized()
+  }
+
+  /// Encodes the version.
+  public func encode(to writer: inout ByteWriter) {
+    writer.writeSized(entityTag ?? "")
+    writer.writeSized(lastModified ?? "")
+    writer.writeSized(validatorOrigin ?? "")
+    writer.writeSized(verifiedDigest ?? "")
+    writer.writeSized(completedAt)
+    writer.writeSized(hasPieceDigests)
+  }
+
+  /// None of these texts is ever empty.
+  private static func value(_ text: String) -> String? { text.isEmpty ? nil : text }
+}

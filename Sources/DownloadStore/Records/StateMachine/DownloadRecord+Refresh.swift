@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+// The effects of a refresh: a completed download asks whether the server has a newer version of its
+// file. It is queued as a restarted one, and keeps what it knows about the finished file. That is what
+// it returns to if there is no newer version, or if this cannot be downloaded.
+
+extension DownloadRecord {
+  /// Whether the finished file was downloaded by this record, so that a newer version may replace it.
+  package var isRefreshable: Bool { fileIdentity != nil && !hasForeignFile }
+
+  /// Whether the finished file may still be the earlier version: no newer one is about to get its name.
+  ///
+  /// Once it is, only the file system can tell which of the two has the name.
+  package var isEarlierVersionInPlace: Bool {
+    refreshed != nil && replacedFileIdentity != nil && fileIdentity == nil
+  }
+
+  /// The failure of the last refresh, which has left the finished file as it was; `nil` if the
+  /// download is not complete, or nothing has failed since its file was completed or checked.
+  public var refreshFailure: DownloadFailure? {
+    guard state == .completed, let completedAt, let last = attempts.last,
+      last.at > max(completedAt, checkedAt ?? completedAt)
+    else { return nil }
+    return last.failure
+  }
+
+  /// The version of the finished file, while the download asks for a newer one; `nil` once that is about
+  /// to get its name, and outside of a refresh.
+  package var earlierVersion: FinishedVersion? { isEarlierVersionInPlace ? refreshed : nil }
+
+  mutating func beginRefresh(at moment: Date) {
+    let version = FinishedVersion(
+      entityTag: entityTag,
+      lastModified: lastModified,
+      validatorOrigin: validatorOrigin,
+      verifiedDigest: verifiedDigest,
+      completedAt: completedAt ?? moment,
+      hasPieceDigests: hasPieceDigests
+    )
+    let checked = checkedAt
+    restartFromFirstByte()
+    (refreshed, checkedAt) = (version, checked)
+  }
+
+  /// Notes that the store has no digests of pieces of the finished file any more.
+  package mutating func forgetPieces() {
+    hasPieceDigests = false
+    refreshed?.hasPieceDigests = false
+  }
+
+  /// Returns to the finished file, under a new generation: a transfer that is still running has ended.
+  mutating func endRefresh() {
+    guard let version = refreshed, let file = replacedFileIdentity else { return }
+    let checked = checkedAt
+    restartFromFirstByte()
+    checkedAt = checked
+    fileIdentity = file
+    replacedFileIdentity = nil
+    count(ByteRanges(upTo: file.size))
+    expected = file.size
+    resolvedBytes = file.size
+    entityTag = version.entityTag
+    lastModified = version.lastModified
+    validatorOrigin = version.validatorOrigin
+    verifiedDigest = version.verifiedDigest
+    completedAt = version.completedAt
+    hasPieceDigests = hasPieceDigests && version.hasPieceDigests
+  }
+}

@@ -1,0 +1,64 @@
+internal import DownloadStore
+
+/// What the first response says about the finished file of a refresh (RFC 9110, 13.1.2 and 13.1.3).
+///
+/// Pure: depends on the response head, and on what the record knows about the file.
+enum RefreshAnswer: Sendable, Hashable {
+  /// The file is the server's current version.
+  case notModified
+  /// The server has another version, but the record requires the digest of the finished one.
+  case digestForbids
+  /// The body may be a newer version, or the response is a failure: the general rules decide.
+  case other
+
+  /// Judges a response to a request for the whole file.
+  ///
+  /// Some servers do not evaluate conditions, and send the file that they were asked not to send. Equal
+  /// validators show that, so that its bytes need not be received.
+  ///
+  /// - Parameters:
+  ///   - head: The status and fields of the response.
+  ///   - version: The version of the finished file.
+  ///   - record: The record, with the size of the finished file.
+  init(_ head: ResponseHead, comparedWith version: FinishedVersion, of record: DownloadRecord) {
+    let origin = head.origin(unlike: RecordIdentity.origin(of: record.url))
+    let isOfSameServer = head.url == nil || origin == version.validatorOrigin
+    switch head.status {
+    case 304 where version.hasValidator && isOfSameServer:
+      self = .notModified
+    case 200 where head.contentRange?.range == nil:
+      let size = record.replacedFileIdentity?.size
+      if isOfSameServer, version.isRepeated(in: head, size: size) {
+        self = .notModified
+      } else if record.expectedDigest != nil {
+        // Without a validator only the size can tell.
+        let isSameSize = !version.hasValidator && head.contentLength == size
+        self = isSameSize ? .notModified : .digestForbids
+      } else {
+        self = .other
+      }
+    default:
+      self = .other
+    }
+  }
+
+  /// The failure of a refresh whose record requires the digest of the finished version.
+  static let forbidden = DownloadFailure(
+    .digestMismatch,
+    "the server has another version of the file, but the checksum of the finished one is required"
+  )
+}
+
+extension FinishedVersion {
+  /// Whether a response with the whole file states that it is this version.
+  ///
+  /// An entity tag decides, also a weak one: it says that the server sees no difference. A date
+  /// alone needs the same size, because two versions of one second have the same date.
+  fileprivate func isRepeated(in head: ResponseHead, size: Int64?) -> Bool {
+    if let entityTag, let tag = head["ETag"] {
+      return tag == entityTag && (head.contentLength ?? size) == size
+    }
+    guard let lastModified, let size else { return false }
+    return head["Last-Modified"] == lastModified && head.contentLength == size
+  }
+}

@@ -1,0 +1,144 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+/// `dlstore refresh` and `get --refresh`: a mirror whose files change on the server.
+@Suite(.timeLimit(.minutes(10)))
+struct RefreshCommandTests: ToolSuite {
+  let fixture: ToolFixture
+  private let count = 20
+
+  init() throws {
+    fixture = try ToolFixture()
+    for number in 0..<count { server.route("/f\(number)", Resource(Self.body(number))) }
+  }
+
+  private static func body(_ number: Int, version: UInt64 = 1) -> Body {
+    .generated(byteCount: 2_000 + Int64(number), seed: UInt64(number) * 10 + version)
+  }
+
+  private func file(_ number: Int) -> String { "\(store)/files/f\(number)" }
+
+  /// Downloads the first versions with the tag `mirror`.
+  private func mirror() async throws {
+    let list = folder.path("list")
+    let urls = (0..<count).map { server.url("/f\($0)") }
+    try Data(urls.joined(separator: "\n").utf8).write(to: URL(filePath: list))
+    try await dlstore("add", "--input-file", list, "--tag", "mirror")
+    #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
+  }
+
+  /// Lets two files change and one disappear.
+  private func change() {
+    for number in [3, 7] {
+      server.route("/f\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
+    }
+    server.route("/f5", Resource(Self.body(5), faults: .status(404), then: .repeatLast))
+  }
+
+  @Test func `one command refreshes a mirror, and says what has changed`() async throws {
+    try await mirror()
+    let asked = server.requests.count
+    let unchanged = try await dlstore("refresh", "--tag", "mirror")
+    #expect(unchanged.status == 0)
+    #expect(unchanged.messages.contains("\(count) downloads: 0 downloaded"))
+    #expect(unchanged.messages.contains("\(count) unchanged, 0 failed"))
+    #expect(server.requests.count == asked + count)
+    change()
+    let result = try await dlstore("refresh", "--tag", "mirror")
+    #expect(result.status == 1)
+    #expect(result.messages.contains("\(count) downloads: 2 downloaded"))
+    #expect(result.messages.contains("\(count - 3) unchanged, 1 failed:\ndlstore:   f5: "))
+    for number in 0..<count {
+      let version: UInt64 = [3, 7].contains(number) ? 2 : 1
+      #expect(Self.body(number, version: version).matches(file: file(number)))
+    }
+    // The next night asks all servers again, also the one without the file.
+    let again = try await dlstore("refresh", "--all", "-q")
+    #expect(again.status == 1)
+    #expect(again.messages.contains("failed f5"))
+    #expect(again.messages.split(separator: "\n").count == 1)
+  }
+
+  @Test func `a preview asks the servers, and changes nothing`() async throws {
+    try await mirror()
+    change()
+    let result = try await dlstore("refresh", "--all", "--dry-run")
+    #expect(result.status == 1)
+    let lines = Set(result.output.split(separator: "\n").map(String.init))
+    #expect(lines.isSuperset(of: ["newer f3", "newer f7"]))
+    #expect(lines.contains { $0.hasPrefix("failed f5: ") })
+    let counts =
+      "\(count) files: 2 have a newer version, \(count - 3) unchanged, 0 unknown, 1 failed"
+    #expect(lines.contains(counts))
+    #expect(try record("/f3").state == .completed)
+    #expect(Self.body(3).matches(file: file(3)))
+  }
+
+  @Test func `get --refresh downloads what is new, what has changed and what is missing`()
+    async throws
+  {
+    let files = folder.path("files")
+    let first = server.url("/f1")
+    let options = ["--output-folder", files]
+    #expect(try await get([first] + options).status == 0)
+    let plain = try await get([first] + options)
+    #expect(plain.status == 0 && server.requests.count == 1)
+    server.route("/f1", Resource(Self.body(1, version: 2), etag: "\"2\""))
+    #expect(try await get([first, server.url("/f2"), "--refresh"] + options).status == 0)
+    #expect(Self.body(1, version: 2).matches(file: files + "/f1"))
+    #expect(Self.body(2).matches(file: files + "/f2"))
+    let again = try await get([first, "--refresh"] + options)
+    #expect(again.status == 0)
+    #expect(again.messages.contains("unchanged"))
+    server.route("/f1", Resource(Self.body(1), faults: .status(404), then: .repeatLast))
+    #expect(try await get([first, "--refresh"] + options).status == 1)
+    #expect(Self.body(1, version: 2).matches(file: files + "/f1"))
+  }
+
+  private func get(
+    _ arguments: [String]
+  ) async throws -> (status: Int32, output: String, messages: String) {
+    let process = try DLStoreProcess(["get"] + arguments, store: store, in: folder.path)
+    return (try await process.status(), process.output, process.messages)
+  }
+
+  @Test func `what cannot be refreshed is named`() async throws {
+    try await dlstore("add", server.url("/f1"))
+    let waiting = try await dlstore("refresh", "f1")
+    #expect(waiting.status == 0)
+    #expect(waiting.messages.contains("not refreshed: f1: it is not complete"))
+    #expect(try await dlstore("refresh", "nosuch").status == 1)
+    #expect(try await dlstore("refresh").status == 64)
+  }
+
+  @Test func `a worker that is killed during a refresh leaves one whole version`() async throws {
+    try await mirror()
+    for number in 0..<count {
+      var resource = Resource(Self.body(number, version: 2), etag: "\"2\"")
+      resource.bytesPerSecond = 4_000
+      server.route("/f\(number)", resource)
+    }
+    let process = try start("refresh", "--all", "-q")
+    try await waitUntil { server.requests.count > count + 4 }
+    process.send(SIGKILL)
+    _ = try await process.status()
+    for number in 0..<count {
+      let file = file(number)
+      #expect(
+        Self.body(number).matches(file: file) || Self.body(number, version: 2).matches(file: file)
+      )
+    }
+    for number in 0..<count {
+      server.route("/f\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
+    }
+    // The rest was requested before, so any engine completes it.
+    #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
+    for number in 0..<count {
+      #expect(Self.body(number, version: 2).matches(file: file(number)))
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import FaultServer
+import Foundation
+import Testing
+
+/// A refresh: asks the server for a newer version of a finished file.
+@Suite(.timeLimit(.minutes(10)))
+struct RefreshTests {
+  private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+  private let fixture: EngineFixture
+  private let old = Body.generated(byteCount: 300_000, seed: 71)
+  private let new = Body.generated(byteCount: 400_000, seed: 72)
+
+  init() throws {
+    fixture = try EngineFixture()
+  }
+
+  /// Downloads the old version of a file.
+  private func complete(_ resource: Resource) async throws {
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(old.matches(file: fixture.file("a")))
+  }
+
+  /// Requests a refresh, and runs an engine until it has ended.
+  private func refresh(
+    _ change: (inout EngineOptions) -> Void = { $0.retry = RetryPolicy(maximumAttempts: 1) }
+  ) async throws -> (summary: RunSummary, events: [DownloadEvent]) {
+    let outcomes = try await fixture.store.refresh(.all)
+    #expect(outcomes.allSatisfy { $0.isDone })
+    return try await fixture.run(change)
+  }
+
+  /// Checks that the record is complete, and that no partial file is left.
+  private func expectComplete(_ body: Body) throws {
+    let record = try fixture.record("/a")
+    #expect(record.state == .completed && record.refreshed == nil)
+    #expect(record.received == body.byteCount && record.expected == body.byteCount)
+    #expect(body.matches(file: fixture.file("a")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
+  }
+
+  @Test(
+    arguments: [
+      ("\"1\"", nil), ("W/\"1\"", nil), (nil, date), ("\"1\"", date),
+    ] as [(String?, String?)]
+  )
+  func `a server without a newer version sends no body`(tag: String?, date: String?) async throws {
+    try await complete(Resource(old, etag: tag, lastModified: date))
+    let before = try fixture.record("/a")
+    let (summary, events) = try await refresh()
+    #expect(summary == RunSummary(unchanged: 1))
+    #expect(events.contains { if case .unchanged = $0 { true } else { false } })
+    try expectComplete(old)
+    let record = try fixture.record("/a")
+    #expect(record.checkedAt != nil && record.completedAt == before.completedAt)
+    #expect(record.entityTag == before.entityTag && record.fileIdentity == before.fileIdentity)
+    #expect(record.refreshFailure == nil)
+    let request = try #require(fixture.server.requests.last)
+    #expect(request["If-None-Match"] == tag && request["If-Modified-Since"] == date)
+    #expect(fixture.server.requests.count == 2)
+  }
+
+  @Test func `a newer version replaces the finished file when it is complete`() async throws {
+    try await complete(Resource(old))
+    let before = try fixture.record("/a")
+    var resource = Resource(new, etag: "\"2\"")
+    resource.faults = [.closeAfter(bytes: 200_000)]
+    let gate = fixture.routeGated("/a", resource)
+    try await fixture.store.refresh(.all)
+    let engine = try fixture.engine { $0.retry = RetryPolicy(maximumAttempts: 2) }
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("half of the file") {
+      await engine.currentProgress().first.map { $0.received >= 200_000 } ?? false
+    }
+    #expect(old.matches(file: fixture.file("a")))
+    gate.open()
+    #expect(try await run.value == RunSummary(completed: 1))
+    try expectComplete(new)
+    // The rest was requested, not the whole file.
+    #expect(fixture.ranges("/a") == [nil, nil, "bytes=200000-"])
+    let record = try fixture.record("/a")
+    #expect(record.entityTag == "\"2\"" && record.checkedAt == nil)
+    #expect(record.fileIdentity != before.fileIdentity)
+  }
+
+  @Test func `a server that ignores the condition is recognised by its validator`() async throws {
+    var resource = Resource(old)
+    resource.honoursConditions = false
+    try await complete(resource)
+    let (summary, _) = try await refresh()
+    #expect(summary == RunSummary(unchanged: 1))
+    try expectComplete(old)
+  }
+
+  @Test func `without a validator the file is downloaded again`() async throws {
+    try await complete(Resource(old, etag: nil))
+    fixture.server.route("/a", Resource(new, etag: nil))
+    let (summary, _) = try await refresh()
+    #expect(summary == RunSummary(completed: 1))
+    try expectComplete(new)
+  }
+
+  @Test(arguments: [404, 410, 403, 500])
+  func `a refresh that the server refuses leaves the finished file`(status: Int) async throws {
+    try await complete(Resource(old))
+    let before = try fixture.record("/a")
+    fixture.server.route("/a", Resource(new, faults: .status(status), then: .repeatLast))
+    let (summary, events) = try await refresh()
+    #expect(summary == RunSummary(failed: 1))
+    #expect(events.contains { if case .failed = $0 { true } else { false } })
+    try expectComplete(old)
+    let record = try fixture.record("/a")
+    #expect(record.refreshFailure?.message.contains("\(status)") == true)
+    #expect(record.entityTag == before.entityTag && record.completedAt == before.completedAt)
+    // The next one asks with the same condition.
+    fixture.server.route("/a", Resource(old))
+    #expect(try await refresh().summary == RunSummary(unchanged: 1))
+    #expect(try fixture.record("/a").refreshFailure == nil)
+  }
+
+  @Test func `a newer version that breaks off for good leaves the finished file`() async throws {
+    try await complete(Resource(old))
+    var resource = Resource(new, etag: "\"2\"")
+    resource.faults = [.closeAfter(bytes: 100_000), .status(404)]
+    resource.afterFaults = .repeatLast
+    fixture.server.route("/a", resource)
+    let (summary, _) = try await refresh { $0.retry = RetryPolicy(base: .milliseconds(1)) }
+    #expect(summary == RunSummary(failed: 1))
+    try expectComplete(old)
+    #expect(try fixture.record("/a").entityTag == "\"1\"")
+  }
+
+  @Test func `a login page does not replace the finished file`() async throws {
+    try fixture.add("/a.iso")
+    fixture.server.route("/a.iso", Resource(old))
+    try await fixture.run()
+    var page = Resource(.text("<html>please log in</html>"), etag: nil)
+    page.fields = [Field("Content-Type", "text/html")]
+    fixture.server.route("/a.iso", page)
+    #expect(try await refresh().summary == RunSummary(failed: 1))
+    #expect(old.matches(file: fixture.file("a.iso")))
+  }
+
+  @Test(arguments: [true, false])
+  func `a cancelled refresh leaves the finished file`(hasStarted: Bool) async throws {
+    try await complete(Resource(old))
+    var resource = Resource(new, etag: "\"2\"")
+    resource.faults = [.closeAfter(bytes: 100_000)]
+    resource.afterFaults = .repeatLast
+    fixture.server.route("/a", resource)
+    try await fixture.store.refresh(.all)
+    if hasStarted {
+      let engine = try fixture.engine {
+        $0.retry = RetryPolicy(maximumAttempts: 8, base: .seconds(3_600), cap: .seconds(3_600))
+      }
+      let run = Task { try await engine.run(until: .idle) }
+      try await waitUntil("a failed attempt") {
+        try fixture.record("/a").state == .failedRetryable
+      }
+      try await fixture.store.cancel(.all)
+      _ = try await run.value
+    } else {
+      try await fixture.store.cancel(.all)
+      try await fixture.run()
+    }
+    try expectComplete(old)
+    #expect(try fixture.record("/a").entityTag == "\"1\"")
+  }
+
+  @Test func `a required digest refuses another version before its body`() async throws {
+    fixture.server.route("/a", Resource(old))
+    var hasher = DigestHasher(.sha256)
+    hasher.update(old.bytes(at: 0, count: Int(old.byteCount)).span)
+    let digest = hasher.digest
+    try fixture.add("/a") { $0.digest = digest }
+    try await fixture.run()
+    #expect(try await refresh().summary == RunSummary(unchanged: 1))
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    #expect(try await refresh().summary == RunSummary(failed: 1))
+    try expectComplete(old)
+    #expect(try fixture.record("/a").refreshFailure?.code == .digestMismatch)
+  }
+
+  @Test func `a missing file is downloaded again, whatever its validator`() async throws {
+    try await complete(Resource(old))
+    try FileManager.default.removeItem(atPath: fixture.file("a"))
+    #expect(try await refresh().summary == RunSummary(completed: 1))
+    try expectComplete(old)
+  }
+
+  @Test func `a changed file is not replaced`() async throws {
+    try await complete(Resource(old))
+    try Data("mine".utf8).write(to: URL(filePath: fixture.file("a")))
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    #expect(try await refresh().summary == RunSummary(completed: 1))
+    #expect(try String(contentsOfFile: fixture.file("a"), encoding: .utf8) == "mine")
+    #expect(new.matches(file: fixture.file(try fixture.record("/a").filename)))
+  }
+
+  @Test func `the validator of a redirect's target is told to that server only`() async throws {
+    let mirror = try FaultServer()
+    defer { mirror.stop() }
+    mirror.route("/b", Resource(old))
+    fixture.server.route("/a", Resource(redirectTo: mirror.url("/b")))
+    try fixture.add("/a")
+    try await fixture.run()
+    #expect(try await refresh().summary == RunSummary(unchanged: 1))
+    #expect(fixture.server.requests.allSatisfy { $0["If-None-Match"] == nil })
+    #expect(mirror.requests.last?["If-None-Match"] == "\"1\"")
+  }
+}
