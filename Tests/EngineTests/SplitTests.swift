@@ -248,6 +248,20 @@ struct SplitTests {
     #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
+  @Test func `with a digest, a range of another file without a tag costs an attempt only`()
+    async throws
+  {
+    var resource = stalling(.damage(at: 3_000_000))
+    resource.repeatsValidators = false
+    fixture.server.route("/a", resource)
+    var hasher = DigestHasher(.sha256)
+    hasher.update(Self.body.bytes(at: 0, count: Int(Self.size)).span)
+    let digest = hasher.digest
+    try fixture.add("/a") { $0.digest = digest }
+    try expectComplete(try await run(connections: 2))
+    #expect(try fixture.record("/a").attempts.map(\.failure.code) == [.entityChanged])
+  }
+
   @Test func `a server that says that it sends no ranges is not asked for any`() async throws {
     var resource = slow(8_000_000)
     resource.honoursRange = false

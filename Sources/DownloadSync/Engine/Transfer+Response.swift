@@ -126,12 +126,11 @@ extension Transfer {
       .contradiction(of: head, byteCount: byteCount)
   }
 
-  /// Notes whether a response states another validator than the bytes on disk have.
+  /// Notes whether a response does not state the validator that the bytes on disk have.
+  ///
+  /// One that states none may be of another file, too, if only a digest was to show that.
   func noteMix(with head: ResponseHead) {
-    let validator = entity.validator
-    let isOther =
-      validator?.isContradicted(byEntityTag: head["ETag"], lastModified: head["Last-Modified"])
-      ?? false
+    let isOther = entity.validator.map { !$0.isConfirmed(by: head) } ?? false
     if isOther { state.withLock { $0.isMixed = true } }
   }
 
