@@ -345,7 +345,7 @@ struct FailureSentenceTests {
     let id = try record(server.url("/x")).id
     #expect(
       lines(known, id) == [
-        "\(id): 'x' is known and waiting: 'dlstore run' downloads it into \(files)"
+        "\(id): 'x' is known and waiting: 'dlstore run --store \(store)' downloads it into \(files)"
       ]
     )
     let urls = [server.url("/y"), server.url("/z"), "--folder", "sub"]
@@ -359,7 +359,8 @@ struct FailureSentenceTests {
     let id = try record(server.url("/x")).id
     #expect(
       lines(result, "the ") == [
-        "the download is paused: 'dlstore resume \(id)' starts it; its file goes into \(store)/files"
+        "the download is paused: 'dlstore resume \(id) --store \(store)' starts it; its file goes "
+          + "into \(store)/files"
       ]
     )
     let more = await dlstore(
@@ -370,12 +371,13 @@ struct FailureSentenceTests {
       server.url("/z"),
       "--paused"
     )
-    #expect(more.messages.contains("2 downloads are paused: 'dlstore resume' starts them; "))
+    let paused = "2 downloads are paused: 'dlstore resume --all --store \(store)' starts them; "
+    #expect(more.messages.contains(paused))
     let again = await dlstore("--store", store, "add", server.url("/x"), "--priority", "4")
     #expect(
       lines(again, id) == [
-        "\(id): 'x' is known and waiting (it was paused): 'dlstore run' downloads it into "
-          + "\(store)/files; applied: priority"
+        "\(id): 'x' is known and waiting (it was paused): 'dlstore run --store \(store)' downloads "
+          + "it into \(store)/files; applied: priority"
       ]
     )
   }

@@ -78,7 +78,8 @@ struct KnownDownloadTests: StoreSuite {
     _ = await dlstore("--store", store, "pause", record.id)
     #expect(
       await dlstore("--store", store, "add", url, "--paused").messages
-        == "dlstore: \(record.id): 'a' is known and paused: 'dlstore resume \(record.id)' starts it; "
+        == "dlstore: \(record.id): 'a' is known and paused: "
+        + "'dlstore resume \(record.id) --store \(store)' starts it; "
         + "its file goes into \(store)/files\n"
     )
   }
@@ -114,7 +115,7 @@ struct KnownDownloadTests: StoreSuite {
     #expect(await get().status == .done)
     let here = await get()
     let id = try record().id
-    let again = "; the server was not asked, 'dlstore restart \(id)' downloads it again"
+    let again = "; the server was not asked, 'dlstore refresh \(id) --store \(store)' asks it"
     #expect(here.messages.hasSuffix("already complete: \(file)\(again)\n"))
     // Another folder is refused if it is given, and named if it is the current one.
     let other = folder.path("other")
@@ -125,7 +126,10 @@ struct KnownDownloadTests: StoreSuite {
     for options in [[], ["--folder", "."]] {
       let result = try DLStoreProcess(["get", url] + options, store: store, in: other)
       #expect(try await result.status() == 0)
-      let text = "already complete: \(file)\(again); to download it into this folder"
+      // The store is named in the environment, which the command in the message needs no option for.
+      let text =
+        "already complete: \(file); the server was not asked, 'dlstore refresh \(id)' asks it; "
+        + "to download it into this folder"
       #expect(result.messages.contains(text), "\(result.messages)")
       #expect(result.messages.contains(advice))
     }

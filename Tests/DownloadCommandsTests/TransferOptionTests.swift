@@ -49,7 +49,7 @@ import Testing
       "\(inspected)"
     )
     let csv = await dlstore("--store", store, "list", "--format", "csv").output
-    #expect(csv.contains("limitRate,notBefore,connections,nextRetryAt\n"))
+    #expect(csv.contains("limitRate,notBefore,connections,nextRetryAt,keys\n"))
     #expect(csv.contains(",512000,2100-"))
     let changed = await dlstore(
       "--store",

@@ -126,7 +126,8 @@ struct TypedWordsTests: StoreSuite {
   func `a list without a download is named`(text: String) async throws {
     let list = try folder.makeFile("list.txt", text)
     let result = await run("add", "--input-file", list)
-    #expect(result.status == .done && result.messages == "dlstore: \(list) lists no download\n")
+    let message = "dlstore: \(list) is empty: there is nothing to download\n"
+    #expect(result.status == .usage && result.messages == message)
   }
 
   // MARK: URLs

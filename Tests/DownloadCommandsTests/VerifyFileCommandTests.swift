@@ -235,10 +235,15 @@ struct VerifyFileCommandTests: StoreSuite {
     try change(server.url("/a")) {
       $0.replacedFileIdentity = FileIdentity(size: 1, inode: 2, modified: 3)
     }
-    let again = await verify("--repair")
-    #expect(again.status == .failed)
-    let repair = "a is being repaired: 'dlstore run --store \(store)' continues the repair"
-    #expect(again.messages.contains(repair))
+    let text =
+      "a is not checked: a new file is to replace it, which 'dlstore run --store \(store)' continues"
+    let named = await verify()
+    #expect(named.status == .failed && named.messages.contains(text), "\(named.messages)")
+    // A nightly check must not pass because the damaged file is to be replaced.
+    let all = await dlstore("--store", store, "verify-file", "--all")
+    #expect(all.status == .failed && all.messages.contains(text), "\(all.messages)")
+    #expect(await verify("--repair", "--quiet").status == .done)
+    #expect(await dlstore("--store", store, "verify-file", "--all").status == .done)
   }
 
   @Test(arguments: [true, false])

@@ -31,7 +31,9 @@ import Testing
     )
   }
 
-  @Test func `while a repair is queued, a purge keeps the finished file`() throws {
+  @Test func `while a repair is queued, a purge deletes the finished file only if it is asked to`()
+    throws
+  {
     let finished = try fixture.finish(url)
     let identity = try #require(finished.fileIdentity)
     let queued = try #require(try repair())
@@ -39,7 +41,10 @@ import Testing
     #expect(queued.fileIdentity == nil && queued.replacedFileIdentity == identity)
     #expect(queued.generation == finished.generation + 1)
     let layout = try fixture.layout(of: queued)
-    let plan = try fixture.store.purgePlan([queued], withFiles: true)
+    // The file belongs to the record until the repaired one replaces it (decision 0099).
+    let whole = try fixture.store.purgePlan([queued], withFiles: true)
+    #expect(Set(whole.files.map(\.path)) == [layout.partialPath, layout.finalPath])
+    let plan = try fixture.store.purgePlan([queued], withFiles: false)
     #expect(plan.files.map(\.path) == [layout.partialPath])
     try fixture.store.purge(plan)
     #expect(FileIdentity(ofFileAt: layout.finalPath) == identity)

@@ -67,6 +67,16 @@ import Testing
     record.hasForeignFile = true
     record.partialIdentity = FileIdentity(size: 7, inode: 8, modified: 9)
     record.validatorOrigin = "https://cdn.example:443"
+    record.refreshed = FinishedVersion(
+      entityTag: "\"1\"",
+      lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
+      validatorOrigin: "https://cdn.example:443",
+      verifiedDigest: "sha256:" + String(repeating: "0", count: 64),
+      completedAt: moment + 7,
+      hasPieceDigests: true
+    )
+    record.checkedAt = moment + 8
+    record.keys = ["sha256:0"]
     return record
   }
 
@@ -110,6 +120,9 @@ import Testing
     record.partialWrittenAt = nil
     record.partialIdentity = nil
     record.validatorOrigin = nil
+    record.refreshed = nil
+    record.checkedAt = nil
+    record.keys = []
     record.pendingHooks = []
     record.tags = []
     record.mirrors = []

@@ -75,24 +75,17 @@ struct PurgeCommand: AsyncParsableCommand {
       )
     }
     let path = location.resolved()
-    var isMistyped = false
-    let purged = try purge(storeAt: path, &isMistyped)
-    guard let outcome = purged else {
-      if isMistyped { throw CommandFailure(.failed) }
-      return
-    }
+    guard let outcome = try purge(storeAt: path) else { return }
     if let signal = outcome.signal {
       throw CommandFailure(signal.status, "stopped: repeat the command to remove the rest")
     }
     BulkChange(objectCount: outcome.removed.recordCount)
       .compact(storeAt: path, command: SuggestedCommand.text("compact"))
-    if outcome.isIncomplete || isMistyped { throw CommandFailure(.failed) }
+    if outcome.isIncomplete { throw CommandFailure(.failed) }
   }
 
   /// Prints the plan, asks, removes, and closes the store; returns nil if there is nothing to remove.
-  ///
-  /// Sets `isMistyped` if no download has what the options select.
-  private func purge(storeAt path: String, _ isMistyped: inout Bool) throws -> Outcome? {
+  private func purge(storeAt path: String) throws -> Outcome? {
     let store = try RecordStore(at: path, access: dryRun ? .readOnly : .readWrite)
     let (list, orphans) = try printPlan(of: store)
     if list.count == 0, selection.isFiltered {
@@ -101,10 +94,8 @@ struct PurgeCommand: AsyncParsableCommand {
         try !tx.fetch(Query(condition).limit(1)).isEmpty
       }
       let found = isKnown ? "is old enough" : "exists"
+      // No failure: a purge is repeated, also when nothing is left.
       Output.current.say("no download with \(TerminalText.safe(selection.text)) \(found)")
-      // A state is a known word, and a purge by state or age is repeated until nothing is left.
-      let isTyped = !selection.pattern.isEmpty || !selection.filter.tags.isEmpty
-      isMistyped = !isKnown && olderThan == nil && isTyped
     }
     guard !dryRun, list.count > 0 || !orphans.files.isEmpty else { return nil }
     guard yes || ConfirmationOptions.asks("Remove them?") else {

@@ -58,11 +58,15 @@ struct VerifyFileCommand: EngineCommand {
     for name in try names(in: store) {
       let record = try store.record(matching: name)
       guard record.state == .completed else {
-        // The worker before this one has crashed during the repair.
-        guard repair, Worker.current?.isRestarted == true else {
+        if repair, record.hasPreviousFile {
+          // An earlier repair has ended before it was complete.
+          repaired.insert(record.url)
+        } else if targets.selection.names.isEmpty {
+          Output.current.say(record.incompleteText)
+          findings.insert(.unknown)
+        } else {
           throw CommandFailure(.failed, record.incompleteText)
         }
-        repaired.insert(record.url)
         continue
       }
       guard let check = try check(record, in: store) else {
@@ -91,11 +95,10 @@ struct VerifyFileCommand: EngineCommand {
       return try selection.names.map { try store.record(matching: $0).url }
     }
     let columns = DownloadRecord.columns
-    var isReadable = columns.state == .completed
-    if repair, Worker.current?.isRestarted == true {
-      // Those that the worker before this one was repairing.
-      isReadable = isReadable || columns.replacedFileIdentity != nil
-    }
+    // A file that is to be replaced has its name: a check that left it out would say that all is well.
+    let isReadable =
+      columns.state == .completed
+      || columns.replacedFileIdentity != nil && columns.hasForeignFile == false
     let condition = isReadable && selection.condition(engineRuns: store.hasEngine)
     let urls = try store.objects.read { tx in
       try tx.fetch(Query(condition)) { view in try view.url }
@@ -171,6 +174,11 @@ struct VerifyFileCommand: EngineCommand {
       try tx.find(DownloadRecord.self, keys: urls.sorted()).allSatisfy { $0?.state == .completed }
     }
   }
+}
+
+extension DownloadRecord {
+  /// Whether the finished file of an earlier completion has the name until a new one replaces it.
+  fileprivate var hasPreviousFile: Bool { replacedFileIdentity != nil && !hasForeignFile }
 }
 
 extension RecordJSON {

@@ -20,8 +20,6 @@ struct RequestSource: ~Copyable {
   private let details: SharedDetails
   private var requests: [DownloadRequest]
   private var lines: LineReader?
-  /// Whether the list has a line that is neither blank nor a comment.
-  private var hasItems = false
   private var parser = InputFileParser()
   /// Whether every line so far could be used.
   private(set) var isComplete = true
@@ -118,11 +116,7 @@ struct RequestSource: ~Copyable {
       } else {
         parser.finish(into: &items)
         lines = nil
-        if !hasItems, items.isEmpty, Worker.current?.isRestarted != true {
-          Output.current.say("\(path) lists no download")
-        }
       }
-      hasItems = hasItems || !items.isEmpty
       for item in items {
         switch item {
         case .entry(let entry): if let request = request(entry) { batch.append(request) }

@@ -13,9 +13,10 @@ extension DownloadRecord {
     case .cancelled, .removed:
       return
         "\(name) is not complete (\(state)): \(SuggestedCommand.text("restart \(id)")) downloads it"
-    // A repair keeps the identity of the file that it replaces.
-    case _ where replacedFileIdentity != nil:
-      return "\(name) is being repaired: \(SuggestedCommand.text("run")) continues the repair"
+    case _ where replacedFileIdentity != nil && !hasForeignFile:
+      return
+        "\(name) is not checked: a new file is to replace it, which \(SuggestedCommand.text("run")) "
+        + "continues"
     case .waiting, .running, .failedRetryable, .finalizing, .completed:
       return "\(name) is not complete yet (\(state)): \(SuggestedCommand.text("run")) downloads it"
     }

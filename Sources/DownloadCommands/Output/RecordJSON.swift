@@ -66,7 +66,6 @@ enum RecordJSON {
         [
           "attempts": .integer(Int64(record.failedAttempts)),
           "checksum": checksum(of: record),
-          "checkedAt": JSONValue(record.checkedAt.map(Timestamp.text)),
           "completedAt": JSONValue(record.completedAt.map(Timestamp.text)),
           "connections": JSONValue(record.connections.map(Int64.init)),
           "createdAt": .string(Timestamp.text(record.createdAt)),

@@ -18,7 +18,11 @@ enum SuggestedCommand {
   /// - Parameter arguments: The arguments without the program's name.
   /// - Returns: The command; `nil` if it has a secret.
   static func line(_ arguments: [String]) -> String? {
-    guard arguments.allSatisfy({ Redaction.argument($0) == $0 }) else { return nil }
+    // Messages name the store in any case.
+    let isPath = [false] + arguments.dropLast().map(options.contains)
+    guard zip(arguments, isPath).allSatisfy({ $1 || Redaction.argument($0) == $0 }) else {
+      return nil
+    }
     return "'\((["dlstore"] + arguments.map(ShellWord.quoted)).joined(separator: " "))'"
   }
 

@@ -91,8 +91,10 @@ extension RecordStore {
       )
     }
     let old = try roots.layout(of: record)
-    // In any state: the file may be in place although the record is not `completed` yet.
-    let isOurs = FileInspection(of: record, in: old).final == .ours
+    // In any state: the file may be in place although the record is not `completed` yet, or be the
+    // previous one of a restarted or refreshed download.
+    let files = FileInspection(of: record, in: old)
+    let isOurs = files.final == .ours || (files.isReplaced && !record.hasForeignFile)
     guard try take(filename, for: &record, roots, in: &tx) else {
       throw RecordStoreError(
         .nameTaken,

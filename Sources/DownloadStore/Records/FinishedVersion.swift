@@ -23,6 +23,8 @@ public struct FinishedVersion: Sendable, Hashable {
   public var completedAt: Date
   /// Whether the digests of pieces in the store, if there are any, are still those of the file.
   public var hasPieceDigests: Bool
+  /// Whether the command for its completion is still to be run.
+  public var awaitsHook: Bool
 
   /// Creates a version.
   package init(
@@ -31,7 +33,8 @@ public struct FinishedVersion: Sendable, Hashable {
     validatorOrigin: String? = nil,
     verifiedDigest: String? = nil,
     completedAt: Date,
-    hasPieceDigests: Bool
+    hasPieceDigests: Bool,
+    awaitsHook: Bool = false
   ) {
     self.entityTag = entityTag
     self.lastModified = lastModified
@@ -39,6 +42,7 @@ public struct FinishedVersion: Sendable, Hashable {
     self.verifiedDigest = verifiedDigest
     self.completedAt = completedAt
     self.hasPieceDigests = hasPieceDigests
+    self.awaitsHook = awaitsHook
   }
 
   /// Whether a server can be asked for another version: it has stated a tag or a date of this one.
@@ -57,6 +61,7 @@ extension FinishedVersion: FieldValue {
     verifiedDigest = Self.value(try reader.readSized())
     completedAt = try reader.readSized()
     hasPieceDigests = try reader.readSized()
+    awaitsHook = try reader.readSized()
   }
 
   /// Encodes the version.
@@ -67,6 +72,7 @@ extension FinishedVersion: FieldValue {
     writer.writeSized(verifiedDigest ?? "")
     writer.writeSized(completedAt)
     writer.writeSized(hasPieceDigests)
+    writer.writeSized(awaitsHook)
   }
 
   /// None of these texts is ever empty.

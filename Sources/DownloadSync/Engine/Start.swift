@@ -121,7 +121,8 @@ struct Start: Sendable {
   mutating func store(in tx: inout StoreTransaction) throws {
     pieces = record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
     if let pieces, pieces.isRequired { record.requireSize(pieces.byteCount) }
-    if record.received == 0, pieces?.isRequired == false, record.refreshed?.hasPieceDigests == true {
+    if record.received == 0, pieces?.isRequired == false, record.refreshed?.hasPieceDigests == true
+    {
       // They are those of the finished file, which may stay.
       pieces = nil
     } else if record.received == 0, pieces?.isRequired == false {

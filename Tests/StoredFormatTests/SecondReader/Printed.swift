@@ -83,6 +83,7 @@ extension FileIdentity {
 extension FinishedVersion {
   var printed: JSON {
     .members([
+      "awaitsHook": JSON(awaitsHook),
       "completedAt": JSON(completedAt),
       "entityTag": JSON(entityTag ?? ""),
       "hasPieceDigests": JSON(hasPieceDigests),

@@ -219,6 +219,7 @@ def embedded_finished_version(reader):
         "verifiedDigest": reader.sized_string(),
         "completedAt": number(reader.number("d")),
         "hasPieceDigests": reader.number("B") == 1,
+        "awaitsHook": reader.number("B") == 1,
     }
 
 

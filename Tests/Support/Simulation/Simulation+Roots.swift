@@ -17,7 +17,8 @@ extension Simulation {
     trace.note("unmount")
     var complete: Set<String> = []
     for record in try store.records(DownloadRecord.all) {
-      if record.state == .completed { complete.insert(record.id) }
+      // A refresh returns to its finished file, which is on the volume, too.
+      if record.state == .completed || record.earlierVersion != nil { complete.insert(record.id) }
       noteFiles(of: record)
     }
     away = MountedState(disk: try disk.unmount(), foreignFiles: foreignFiles, complete: complete)

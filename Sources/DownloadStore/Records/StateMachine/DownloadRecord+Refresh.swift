@@ -39,7 +39,8 @@ extension DownloadRecord {
       validatorOrigin: validatorOrigin,
       verifiedDigest: verifiedDigest,
       completedAt: completedAt ?? moment,
-      hasPieceDigests: hasPieceDigests
+      hasPieceDigests: hasPieceDigests,
+      awaitsHook: pendingHooks.contains(.completion)
     )
     let checked = checkedAt
     restartFromFirstByte()
@@ -69,5 +70,6 @@ extension DownloadRecord {
     verifiedDigest = version.verifiedDigest
     completedAt = version.completedAt
     hasPieceDigests = hasPieceDigests && version.hasPieceDigests
+    if version.awaitsHook { pendingHooks = [.completion] }
   }
 }

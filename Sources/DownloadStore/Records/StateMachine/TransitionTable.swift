@@ -225,7 +225,8 @@ package enum TransitionTable {
   ]
 
   private static let notModified = [
-    Rule(DownloadState.proceeding + [.paused], wanted, .state(.completed), .run)
+    Rule(DownloadState.proceeding, wanted, .state(.completed), .run),
+    Rule([.paused], wanted, .state(.completed), .run),
   ]
 
   private static let unattended = [Rule(DownloadState.proceeding, [.run], .state(.waiting))]
