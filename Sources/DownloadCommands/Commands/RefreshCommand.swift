@@ -104,9 +104,8 @@ struct RefreshCommand: EngineCommand {
       .refresh,
       of: targets.targets(engineRuns: store.hasEngine)
     )
-    let urls = outcomes.filter(\.isDone).compactMap(\.record?.url)
     let previews = try await RefreshPreview.all(
-      of: try store.records(withURLs: urls),
+      of: outcomes.filter(\.isDone).compactMap(\.record),
       limits.makeTransport()
     ) { record in try store.headers(of: record, sentTo: record.url) }
     var counts: [RefreshPreview: Int] = [:]

@@ -174,7 +174,8 @@ struct EngineSetup {
   private static func wake(_ hooks: HookRunner, after events: DownloadEvents) async {
     for await event in events {
       switch event {
-      case .completed, .failed, .missed: hooks.wake()
+      // A refresh may return to a completion whose command is still to be run.
+      case .completed, .unchanged, .failed, .missed: hooks.wake()
       default: break
       }
     }

@@ -11,15 +11,17 @@ package enum RefreshPreview: String, Sendable, Hashable {
   case unknown
 
   /// Judges the head of the response with the whole file.
+  ///
+  /// - Parameters:
+  ///   - head: The status and fields of the response.
+  ///   - record: The record as the refresh would queue it.
   init(_ head: ResponseHead, of record: DownloadRecord) {
-    var refreshed = record
-    _ = try? refreshed.apply(.command(.refresh), at: record.updatedAt)
-    guard let version = refreshed.earlierVersion else {
+    guard let version = record.earlierVersion else {
       // The finished file is missing or was changed.
       self = .newer
       return
     }
-    switch RefreshAnswer(head, comparedWith: version, of: refreshed) {
+    switch RefreshAnswer(head, comparedWith: version, of: record) {
     case .notModified: self = .unchanged
     case .digestForbids: self = .newer
     case .other:
@@ -35,7 +37,7 @@ package enum RefreshPreview: String, Sendable, Hashable {
   /// Sends one `HEAD` for each file, without conditions and without retries.
   ///
   /// - Parameters:
-  ///   - records: The records of complete downloads.
+  ///   - records: The records as the refresh would queue them.
   ///   - transport: The transport.
   ///   - headers: Returns the fields that a download sends.
   /// - Returns: The answers in the order of the records.
