@@ -62,6 +62,28 @@ struct ConnectionEndTests {
     }
   }
 
+  @Test func `the first connection fetches the range of one that a response check refuses`()
+    async throws
+  {
+    let engine = try engine { options in
+      options.responseChecks = [
+        { head, _ in
+          if head.status == 206 { throw DownloadFailure(.badResponse, "another version") }
+        }
+      ]
+    }
+    try await fixture.running(engine) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .cancel)
+      second.sink.finish(.cancelled)
+      try await fixture.settle()
+      #expect(first.sink.receive(bytes(90).span) == .proceed)
+      first.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+      #expect(transport.started.count == 2)
+    }
+  }
+
   @Test func `a complete file waits for the end of its last connection`() async throws {
     try await fixture.running(try engine()) {
       let (first, second) = try await split()

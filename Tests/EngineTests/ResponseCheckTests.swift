@@ -104,25 +104,4 @@ struct ResponseCheckTests {
     #expect(asked.all.dropFirst().contains { $0.status == 206 })
     #expect(asked.all.allSatisfy { $0.status < 300 })
   }
-
-  @Test func `a connection whose response is refused leaves its range to the first one`()
-    async throws
-  {
-    var resource = Resource(body)
-    resource.bytesPerSecond = 3_000_000
-    fixture.server.route("/a", resource)
-    try fixture.add("/a")
-    _ = try await fixture.run { options in
-      options.limits = ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8)
-      options.split = SplitOptions(maximumConnections: 4, minimumLength: 100_000)
-      options.split.measuringTime = .zero
-      options.responseChecks = [
-        { head, _ in
-          if head.status == 206 { throw DownloadFailure(.badResponse, "another version") }
-        }
-      ]
-    }
-    #expect(body.matches(file: fixture.file("a")))
-    #expect(try fixture.record("/a").state == .completed)
-  }
 }
