@@ -21,20 +21,14 @@ help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 deps: ## Installs liblmdb-dev if it is missing
-	@.ci/install-lmdb
+	@.ci/install lmdb
 
-test-deps: deps ## Installs what the tests need, too: Python's lmdb, nginx, openssl, shells, mandoc, tmux, jq, tinyproxy, aria2c, sqlite3
+test-deps: ## Installs what the tests need: LMDB, nginx, shells, tmux and more, and Python's lmdb
+	@.ci/install lmdb tests
 	@.ci/install-python-lmdb
-	@.ci/install-nginx
-	@.ci/install-shells
-	@.ci/install-tmux
-	@.ci/install-jq
-	@.ci/install-tinyproxy
-	@.ci/install-aria2
-	@.ci/install-sqlite
 
 package-deps:
-	@.ci/install-packaging
+	@.ci/install packages
 
 build: deps ## Builds all targets and tests in the debug configuration
 	$(SWIFT) build --build-tests --traits AsyncHTTPClient
@@ -115,7 +109,7 @@ test-transport: test-deps ## Runs the tests of the transports and the engine aga
 	@.ci/test-transport
 
 model: ## Checks the model of replacements of data.mdb with Spin; ARGUMENTS=--long for more processes
-	@.ci/install-spin
+	@.ci/install model
 	@Tests/Models/check $(ARGUMENTS)
 
 kill-test: test-deps ## Kills engines, commands and migrations 1000 times, and checks the guarantees each time
@@ -145,7 +139,7 @@ docs: deps ## Builds the documentation catalogues; warnings are errors
 	.ci/check-docs
 
 example: deps ## Builds and tests the programs in Examples, the puller with a registry
-	@.ci/install-docker-registry
+	@.ci/install registry
 	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
 	$(SWIFT) build --traits AsyncHTTPClient --product pull
 	Examples/Pull/check.py .build/debug/pull
@@ -211,11 +205,11 @@ bench-engine: deps release ## Measures the engine, beside curl and aria2c; needs
 	Benchmarks/performance.py --take connections .build/connections.json
 
 instructions: deps ## Counts the instructions of the hot operations; fails if a count changed by 3 %
-	@.ci/install-valgrind
+	@.ci/install counts
 	Benchmarks/instructions.py --check
 
 accept-instructions: deps ## Accepts the current instruction counts; the commit must say why
-	@.ci/install-valgrind
+	@.ci/install counts
 	Benchmarks/instructions.py --accept
 	Benchmarks/performance.py --write
 

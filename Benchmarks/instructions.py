@@ -164,7 +164,7 @@ def main():
     arguments = parser.parse_args()
     for program in ("valgrind", "objcopy"):
         if not shutil.which(program):
-            sys.exit(f"{program} is missing: .ci/install-valgrind")
+            sys.exit(f"{program} is missing: .ci/install counts")
     accepted = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
     counts = measure(arguments.only, arguments.keep)
     expected = {name: count for name, count in accepted.items() if arguments.only in name}
