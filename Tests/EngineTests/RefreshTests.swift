@@ -192,6 +192,35 @@ struct RefreshTests {
     try expectComplete(old)
   }
 
+  @Test(arguments: [true, false])
+  func `a file that is gone when its refresh starts is downloaded again`(
+    isReplaced: Bool
+  ) async throws {
+    try await complete(Resource(old))
+    try await fixture.store.refresh(.all)
+    try FileManager.default.removeItem(atPath: fixture.file("a"))
+    if isReplaced { try Data("mine".utf8).write(to: URL(fileURLWithPath: fixture.file("a"))) }
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(completed: 1))
+    let record = try fixture.record("/a")
+    #expect(record.filename == (isReplaced ? "a (2)" : "a"))
+    #expect(old.matches(file: fixture.file(record.filename)))
+    #expect(record.refreshed == nil && record.checkedAt == nil)
+    #expect(fixture.server.requests.last?["If-None-Match"] == nil)
+  }
+
+  @Test func `a file that is gone when its refresh starts is missed if the server refuses it`()
+    async throws
+  {
+    try await complete(Resource(old))
+    try await fixture.store.refresh(.all)
+    try FileManager.default.removeItem(atPath: fixture.file("a"))
+    fixture.server.route("/a", Resource(old, faults: .status(404), then: .repeatLast))
+    let (summary, _) = try await fixture.run()
+    #expect(summary == RunSummary(failed: 1))
+    #expect(try fixture.record("/a").state == .failedPermanent)
+  }
+
   @Test func `a changed file is not replaced`() async throws {
     try await complete(Resource(old))
     try Data("mine".utf8).write(to: URL(filePath: fixture.file("a")))

@@ -81,6 +81,7 @@ struct Start: Sendable {
   /// The number of committed bytes that the plan drops.
   let lostBytes: Int64
   private let effects: ReconcileEffects
+  private let lacksEarlierVersion: Bool
   private(set) var headers: RequestHeaders?
   /// The digests of the pieces that the store has.
   private(set) var pieces: PieceDigests?
@@ -93,6 +94,7 @@ struct Start: Sendable {
     source = plan.source
     lostBytes = found.lostBytes
     effects = found.effects
+    lacksEarlierVersion = found.lacksEarlierVersion
   }
 
   /// Begins the attempt: drops the bytes that it does not continue from, and starts a generation.
@@ -111,7 +113,10 @@ struct Start: Sendable {
     if !record.committed.isPrefix, takesResumeData || record.expected == nil {
       record.rollBack(to: record.committed.prefixLength, at: moment)
     }
-    try record.apply(.started(keepingBytes: usesBytes), at: moment)
+    try record.apply(
+      .started(keepingBytes: usesBytes, lacksEarlierVersion: lacksEarlierVersion),
+      at: moment
+    )
   }
 
   /// Stores the record that has begun, and reads its details.

@@ -10,6 +10,8 @@ package struct Reconciliation: Sendable, Hashable {
   package var layout: FileLayout
   /// The identity of the partial file; `nil` if there is none or it cannot be examined.
   var partialIdentity: FileIdentity?
+  /// Whether the finished file to which a refresh would return is gone, or is another one by now.
+  let lacksEarlierVersion: Bool
   /// The inputs of the decision.
   package var reconcileCase: ReconcileCase
   /// The decision.
@@ -45,6 +47,7 @@ package struct Reconciliation: Sendable, Hashable {
     layout = roots.possibleLayout(of: record)
     let files = FileInspection(of: record, in: layout)
     partialIdentity = files.partialIdentity
+    lacksEarlierVersion = record.earlierVersion != nil && !record.hasPreviousFile(files)
     reconcileCase = ReconcileCase(
       record: record,
       files: files,

@@ -100,7 +100,9 @@ extension DownloadRecord {
     case .addedAgain: addAgain(from: old)
     case .moved(let url): move(to: url, from: old)
     case .imported(let keepingBytes): settleImport(from: old, keepingBytes: keepingBytes)
-    case .started(let keepingBytes): start(keepingBytes: keepingBytes, at: moment)
+    case .started(let keepingBytes, let lacksEarlierVersion):
+      if lacksEarlierVersion { forgetEarlierVersion() }
+      start(keepingBytes: keepingBytes, at: moment)
     case .taskAdopted(let entityTag, let lastModified):
       adoptTask(entityTag: entityTag, lastModified: lastModified, at: moment)
     case .interrupted(let isHeld, let resumeData):

@@ -24,7 +24,9 @@ extension DownloadRecord {
     // MARK: Transfers
 
     /// An attempt starts under a new generation; `keepingBytes` if it continues the bytes on disk.
-    case started(keepingBytes: Bool)
+    /// A refresh becomes a restart if `lacksEarlierVersion`: its finished file is gone, or is another
+    /// one by now.
+    case started(keepingBytes: Bool, lacksEarlierVersion: Bool = false)
     /// A task that a system session kept running across processes is the record's transfer again.
     ///
     /// The task has used up its resume data. It runs in a process of the system, which it cannot

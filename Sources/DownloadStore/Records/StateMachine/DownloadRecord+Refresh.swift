@@ -53,6 +53,11 @@ extension DownloadRecord {
     refreshed?.hasPieceDigests = false
   }
 
+  /// Continues as a restarted download: there is no finished file to return to.
+  mutating func forgetEarlierVersion() {
+    (refreshed, checkedAt) = (nil, nil)
+  }
+
   /// Returns to the finished file, under a new generation: a transfer that is still running has ended.
   mutating func endRefresh() {
     guard let version = refreshed, let file = replacedFileIdentity else { return }
