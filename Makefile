@@ -15,7 +15,7 @@ SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 RELEASED_OBJECTSTORE = .build/release/objectstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package model test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package model test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine compare-resume instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -203,6 +203,12 @@ bench-engine: deps release ## Measures the engine, beside curl and aria2c; needs
 	Benchmarks/performance.py --take commands Benchmarks/.build/commands.json
 	Benchmarks/performance.py --take transfers .build/transfers.json
 	Benchmarks/performance.py --take connections .build/connections.json
+
+compare-resume: release ## Resumes interrupted downloads with dlstore, aria2c, wget, curl and huggingface_hub; writes the table in README.md
+	-@.ci/install python compare
+	@.ci/install-huggingface-hub
+	Benchmarks/compare-resume.py --tool $(RELEASED) --python .build/huggingface-hub/bin/python3 \
+	  --readme
 
 instructions: deps ## Counts the instructions of the hot operations; fails if a count changed by 3 %
 	@.ci/install counts

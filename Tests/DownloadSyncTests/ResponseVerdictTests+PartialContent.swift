@@ -331,7 +331,9 @@ extension ResponseVerdictTests {
       ("a.bin", ["Content-Type": "text/plain"], false),
       ("a.bin", [:], false),
       ("a.HTML", ["Content-Type": "text/html"], false),
-      ("index", ["Content-Type": "text/html"], false),
+      ("index.htm", ["Content-Type": "text/html"], false),
+      // The page of such a name has got an extension.
+      ("index", ["Content-Type": "text/html"], true),
     ] as [(String, [String: String], Bool)]
   )
   func `a web page without a validator is not a new version of another file`(

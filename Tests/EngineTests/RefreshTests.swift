@@ -134,9 +134,10 @@ struct RefreshTests {
     #expect(try fixture.record("/a").entityTag == "\"1\"")
   }
 
-  @Test func `a login page does not replace the finished file`() async throws {
+  @Test(arguments: [nil, "\"1\""])
+  func `a login page does not replace the finished file`(tag: String?) async throws {
     try fixture.add("/a.iso")
-    fixture.server.route("/a.iso", Resource(old))
+    fixture.server.route("/a.iso", Resource(old, etag: tag))
     try await fixture.run()
     var page = Resource(.text("<html>please log in</html>"), etag: nil)
     page.fields = [Field("Content-Type", "text/html")]

@@ -384,17 +384,58 @@ struct ResumeTests {
     #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
-  @Test func `a script's file without a validator is downloaded, although it is called a page`()
-    async throws
-  {
+  @Test func `a login page is not a file whose name has no extension`() async throws {
     let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body, faults: page, page))
+    try fixture.interrupted("/a", Self.body)
+    try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 4, base: .milliseconds(1)) }
+    #expect(try fixture.record("/a").state == .completed)
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == Array(repeating: "bytes=1000000-", count: 3))
+  }
+
+  /// The file of a server without validators, or with a weak tag only, cannot be continued. The login
+  /// page is recognized by what the server had sent before.
+  @Test(arguments: [nil, "W/\"1\""], [nil, "application/octet-stream"])
+  func `a login page is not the file of a server without validators`(
+    tag: String?,
+    type: String?
+  ) async throws {
+    let fixture = try EngineFixture()
+    var resource = Resource(Self.body, etag: tag)
+    resource.fields = type.map { [Field("Content-Type", $0)] } ?? []
+    resource.faults = [.closeAfter(bytes: 700_000), page, page]
+    fixture.server.route("/a.bin", resource)
+    try fixture.add("/a.bin")
+    try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1)) }
+    let record = try fixture.record("/a.bin")
+    #expect(record.state == .completed)
+    #expect(record.attempts.map(\.failure.code).suffix(2) == [.badResponse, .badResponse])
+    #expect(Self.body.matches(file: fixture.file("a.bin")))
+    #expect(fixture.ranges("/a.bin") == [nil, nil, nil, nil])
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a script's file without a validator is downloaded, although it is called a page`(
+    hasDigest: Bool,
+    isRedirected: Bool
+  ) async throws {
+    let fixture = try EngineFixture()
+    let target = try FaultServer()
     var resource = Resource(Self.body, etag: nil)
+    // Only its size shows that the page is the file if a digest is required.
+    if !hasDigest { resource.framing = .chunked }
     resource.honoursRange = false
     resource.fields = [Field("Content-Type", "text/html")]
     resource.faults = [.closeAfter(bytes: 700_000)]
-    fixture.server.route("/a.bin", resource)
-    try fixture.add("/a.bin") { $0.digest = Self.digest(Self.body) }
-    try await fixture.run()
+    if isRedirected {
+      target.route("/b.bin", resource)
+      fixture.server.route("/a.bin", Resource(redirectTo: target.url("/b.bin")))
+    } else {
+      fixture.server.route("/a.bin", resource)
+    }
+    try fixture.add("/a.bin") { if hasDigest { $0.digest = Self.digest(Self.body) } }
+    try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 3, base: .milliseconds(1)) }
     #expect(try fixture.record("/a.bin").state == .completed)
     #expect(Self.body.matches(file: fixture.file("a.bin")))
   }

@@ -159,7 +159,8 @@ public struct DownloadRecord: Sendable, Hashable {
   /// those of ``url``.
   ///
   /// Only this server may be asked with them whether it still has the file: another one could
-  /// repeat what it is told. Without both, the server that stated those of bytes that were dropped.
+  /// repeat what it is told. Without both, the server that stated those of bytes that were dropped, or
+  /// that sent the file without them and not as a web page.
   public package(set) var validatorOrigin: String?
   /// The version of the finished file, while the download asks whether the server has a newer one;
   /// `nil` otherwise.

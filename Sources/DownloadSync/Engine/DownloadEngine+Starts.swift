@@ -240,7 +240,7 @@ extension DownloadEngine {
             total: total,
             entityTag: head.storable("ETag"),
             lastModified: head.storable("Last-Modified"),
-            validatorOrigin: head.origin(unlike: RecordIdentity.origin(of: key.url)),
+            validatorOrigin: head.validatorOrigin(forURLOf: RecordIdentity.origin(of: key.url)),
             at: now()
           )
           if hasOldDigests { record.forgetPieces() }

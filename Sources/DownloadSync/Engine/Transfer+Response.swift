@@ -109,11 +109,11 @@ extension Transfer {
     }
   }
 
-  /// Whether a server has stated a validator of the file, also one whose bytes were dropped, or the
-  /// bytes on disk belong to a file with a required digest, which no other page has.
+  /// Whether a server has stated a validator of the file or sent it as no page, also if its bytes were
+  /// dropped, or the bytes on disk belong to a file with a required digest, which no other page has.
   private var knowsFile: Bool {
     entity.validator != nil || record.validatorOrigin != nil
-      || record.earlierVersion?.hasValidator == true
+      || record.earlierVersion.map { $0.hasValidator || $0.validatorOrigin != nil } == true
       || (hasRequiredDigest && !file.written.isEmpty)
   }
 
@@ -141,11 +141,12 @@ extension Transfer {
     state.withLock { state in
       let known = isSameEntity ? state.entity : Entity()
       let statesTag = known.entityTag == nil || head.storable("ETag") != nil
+      let keepsOrigin = isSameEntity && !(statesTag && head.statesValidator)
       state.entity = Entity(
         total: total,
         entityTag: head.storable("ETag") ?? known.entityTag,
         lastModified: head.storable("Last-Modified") ?? known.lastModified,
-        origin: statesTag ? head.origin(unlike: urlOrigin) : known.origin,
+        origin: keepsOrigin ? known.origin : head.validatorOrigin(forURLOf: urlOrigin),
         digest: head.statedDigest ?? known.digest
       )
     }

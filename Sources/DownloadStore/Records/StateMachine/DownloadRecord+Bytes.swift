@@ -51,7 +51,8 @@ extension DownloadRecord {
 
   /// Uncounts all bytes on disk, and forgets the entity that they belong to.
   ///
-  /// Only the server that stated a validator stays known: a web page without one is not the file.
+  /// Only the server that stated a validator, or sent a file that is no web page, stays known: a page
+  /// without a validator is not the file.
   package mutating func dropBytes() {
     count(ByteRanges())
     if entityTag != nil || lastModified != nil {
