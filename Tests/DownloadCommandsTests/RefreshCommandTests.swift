@@ -80,6 +80,50 @@ struct RefreshCommandTests: ToolSuite {
     #expect(Self.body(3).matches(file: file(3)))
   }
 
+  @Test(arguments: [true, false])
+  func `refresh --checksum-file requires the digests that a changed checksum file lists`(
+    isFetched: Bool
+  ) async throws {
+    func line(_ number: Int, version: UInt64) -> String {
+      var hasher = DigestHasher(.sha256)
+      let body = Self.body(number, version: version)
+      hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+      return "\(hasher.digest.text.dropFirst("sha256:".count))  f\(number)\n"
+    }
+    let path = folder.path("SHA256SUMS")
+    try Data((line(3, version: 1) + line(4, version: 1)).utf8).write(to: URL(filePath: path))
+    try await dlstore("add", "--checksum-file", path, server.url("/f3"), server.url("/f4"))
+    #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
+    server.route("/f3", Resource(Self.body(3, version: 2), etag: "\"2\""))
+    // The digest of the finished file is required, so its newer version is refused.
+    #expect(try await dlstore("refresh", "--all", "-q").status == 1)
+    #expect(Self.body(3).matches(file: file(3)))
+    let sums = line(3, version: 2) + line(4, version: 1)
+    server.route("/SHA256SUMS", Resource(.text(sums), etag: nil))
+    try Data(sums.utf8).write(to: URL(filePath: path))
+    let place = isFetched ? server.url("/SHA256SUMS") : path
+    #expect(try await dlstore("refresh", "--all", "-q", "--checksum-file", place).status == 0)
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
+    #expect(Self.body(4).matches(file: file(4)))
+    #expect(try await dlstore("refresh", "--all", "-q").status == 0)
+  }
+
+  @Test func `a checksum file without a checksum changes nothing`() async throws {
+    try await mirror()
+    server.route("/SHA256SUMS", Resource(.text("<html>please log in</html>"), etag: nil))
+    let asked = server.requests.count
+    let result = try await dlstore(
+      "refresh",
+      "--all",
+      "--checksum-file",
+      server.url("/SHA256SUMS")
+    )
+    #expect(result.status == 65)
+    #expect(result.messages.contains("contains no MD5"))
+    #expect(server.requests.count == asked + 1)
+    #expect(try record("/f3").state == .completed)
+  }
+
   @Test func `get --refresh downloads what is new, what has changed and what is missing`()
     async throws
   {

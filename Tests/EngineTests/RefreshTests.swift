@@ -186,6 +186,79 @@ struct RefreshTests {
     #expect(try fixture.record("/a").refreshFailure?.code == .digestMismatch)
   }
 
+  /// The digest of a body, as a checksum file states it.
+  private func digest(_ body: Body, _ algorithm: Digest.Algorithm = .sha256) -> Digest {
+    var hasher = DigestHasher(algorithm)
+    hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+    return hasher.digest
+  }
+
+  /// Refreshes with the digest of a changed checksum file, and runs an engine until it has ended.
+  private func refresh(requiring digest: Digest) async throws -> RunSummary {
+    let outcomes = try await fixture.store.refresh(.all) { _ in digest }
+    #expect(outcomes.allSatisfy { $0.isDone && $0.record?.expectedDigest == digest.text })
+    return try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 1) }.0
+  }
+
+  @Test(arguments: [true, false])
+  func `the digest of a changed checksum file is required of the newer version`(
+    hadDigest: Bool
+  ) async throws {
+    let (first, second) = (digest(old), digest(new))
+    try fixture.add("/a") { if hadDigest { $0.digest = first } }
+    try await complete(Resource(old))
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    #expect(try await refresh(requiring: second) == RunSummary(completed: 1))
+    try expectComplete(new)
+    let record = try fixture.record("/a")
+    #expect(record.expectedDigest == second.text && record.verifiedDigest == second.text)
+  }
+
+  @Test func `a server without the version of a changed checksum file fails the refresh`()
+    async throws
+  {
+    let (first, second) = (digest(old), digest(new))
+    try fixture.add("/a") { $0.digest = first }
+    try await complete(Resource(old))
+    #expect(try await refresh(requiring: second) == RunSummary(failed: 1))
+    try expectComplete(old)
+    let record = try fixture.record("/a")
+    #expect(record.expectedDigest == first.text && record.verifiedDigest == first.text)
+    #expect(record.refreshFailure?.code == .digestMismatch)
+    #expect(try await refresh().summary == RunSummary(unchanged: 1))
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    #expect(try await refresh(requiring: second) == RunSummary(completed: 1))
+    try expectComplete(new)
+  }
+
+  @Test(arguments: [true, false])
+  func `a newer version without the digest of the checksum file leaves the finished file`(
+    hadDigest: Bool
+  ) async throws {
+    let first = digest(old)
+    try fixture.add("/a") { if hadDigest { $0.digest = first } }
+    try await complete(Resource(old))
+    let other = Body.generated(byteCount: 400_000, seed: 73)
+    fixture.server.route("/a", Resource(other, etag: "\"2\""))
+    #expect(try await refresh(requiring: digest(new)) == RunSummary(failed: 1))
+    try expectComplete(old)
+    #expect(try fixture.record("/a").expectedDigest == (hadDigest ? first.text : nil))
+    #expect(try fixture.record("/a").refreshFailure?.code == .digestMismatch)
+  }
+
+  @Test(arguments: [Digest.Algorithm.sha256, .sha512], [true, false])
+  func `a checksum file that has not changed leaves the file`(
+    algorithm: Digest.Algorithm,
+    hadDigest: Bool
+  ) async throws {
+    let first = digest(old)
+    try fixture.add("/a") { if hadDigest { $0.digest = first } }
+    try await complete(Resource(old))
+    #expect(try await refresh(requiring: digest(old, algorithm)) == RunSummary(unchanged: 1))
+    try expectComplete(old)
+    #expect(try fixture.record("/a").expectedDigest == (hadDigest ? first.text : nil))
+  }
+
   @Test func `a missing file is downloaded again, whatever its validator`() async throws {
     try await complete(Resource(old))
     try FileManager.default.removeItem(atPath: fixture.file("a"))

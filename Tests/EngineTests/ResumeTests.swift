@@ -394,8 +394,7 @@ struct ResumeTests {
     #expect(fixture.ranges("/a") == Array(repeating: "bytes=1000000-", count: 3))
   }
 
-  /// The file of a server without validators, or with a weak tag only, cannot be continued. The login
-  /// page is recognized by what the server had sent before.
+  /// The file cannot be continued; the login page is recognized by what the server had sent before.
   @Test(arguments: [nil, "W/\"1\""], [nil, "application/octet-stream"])
   func `a login page is not the file of a server without validators`(
     tag: String?,

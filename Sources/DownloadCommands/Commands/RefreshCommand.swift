@@ -20,6 +20,7 @@ struct RefreshCommand: EngineCommand {
       EXAMPLES:
         dlstore refresh --all
         dlstore refresh --tag nightly --dry-run
+        dlstore refresh --tag nightly --checksum-file https://example.com/SHA256SUMS
       """
   )
 
@@ -29,6 +30,18 @@ struct RefreshCommand: EngineCommand {
   @OptionGroup var display: DisplayOptions
   @OptionGroup var hooks: HookOptions
 
+  @Option(
+    name: .customLong("checksum-file"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Require the digests of a file such as SHA256SUMS, by file name, of the current versions; a URL "
+        + "is fetched; repeatable.",
+      valueName: "file|url"
+    ),
+    completion: .file()
+  )
+  var checksumFiles: [String] = []
+
   @Flag(help: "Only ask the servers, and print what would be downloaded; changes nothing.")
   var dryRun = false
 
@@ -37,7 +50,15 @@ struct RefreshCommand: EngineCommand {
   )
   var noWait = false
 
-  func validate() throws { try targets.requireAny() }
+  func validate() throws {
+    try targets.requireAny()
+    for file in checksumFiles where !MetalinkSource.isURL(file) {
+      try LocalFile.validate(file, "--checksum-file", orURL: true)
+    }
+    guard !dryRun || checksumFiles.isEmpty else {
+      throw ValidationError("--dry-run and --checksum-file cannot be combined.")
+    }
+  }
 
   func run() async throws {
     try limits.client.checkFiles()
@@ -47,7 +68,7 @@ struct RefreshCommand: EngineCommand {
       checksPages: Worker.followsCrash
     )
     guard !dryRun else { return try await preview(store) }
-    let urls = try requested(in: store)
+    let urls = try requested(in: store, try await checksums())
     guard !urls.isEmpty else { return }
     let awaited = AwaitedDownloads(
       store: store,
@@ -65,17 +86,35 @@ struct RefreshCommand: EngineCommand {
     }
   }
 
+  /// Reads and fetches the checksum files; without effect in a worker that follows a crashed one.
+  private func checksums() async throws -> ChecksumFile {
+    var checksums = ChecksumFile()
+    guard Worker.current?.isRestarted != true else { return checksums }
+    for place in checksumFiles {
+      let longest = RequestDetails.longestFile
+      if MetalinkSource.isURL(place) {
+        let data = try await DocumentFetch.read(place, upTo: longest, limits.client)
+        checksums.merge(try ChecksumFile(data, at: place))
+      } else {
+        checksums.merge(try ChecksumFile(try RequestDetails.bytes(ofFile: place), at: place))
+      }
+    }
+    return checksums
+  }
+
   /// Requests the refresh, and returns the URLs of the downloads to wait for.
   ///
   /// A worker that follows a crashed one waits for those that are not complete: another request would
   /// ask again for those that are.
-  private func requested(in store: RecordStore) throws -> [String] {
+  private func requested(in store: RecordStore, _ checksums: ChecksumFile) throws -> [String] {
     let selected = targets.targets(engineRuns: store.hasEngine)
     guard Worker.current?.isRestarted != true else {
       return try store.preview(.resume(immediately: false), of: selected).compactMap(\.record)
         .filter { $0.refreshed != nil }.map(\.url)
     }
-    let outcomes = try store.apply(.refresh, to: selected)
+    let outcomes = try store.apply(.refresh, to: selected) { record in
+      try checksums.digest(ofFileAt: record.url, named: record.filename)
+    }
     var urls: [String] = []
     for outcome in outcomes {
       switch outcome.effect {

@@ -1,3 +1,4 @@
+internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
 
@@ -44,6 +45,22 @@ struct ChecksumFile: Sendable, Equatable {
     }
   }
 
+  /// Parses the contents of a file at a path or a URL.
+  ///
+  /// - Throws: ``CommandFailure`` with `damaged` if it has no checksum.
+  init(_ bytes: some Collection<UInt8>, at place: String) throws {
+    let isURL = MetalinkSource.isURL(place)
+    let path = isURL ? (try? RequestURL(place))?.path ?? "" : place
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    self.init(String(decoding: bytes, as: UTF8.self), named: name)
+    guard !isEmpty else {
+      throw CommandFailure(
+        .damaged,
+        "\(isURL ? Redaction.url(place) : place) contains no MD5, SHA-1, SHA-256 or SHA-512 checksum"
+      )
+    }
+  }
+
   /// Adds the checksums of another file.
   mutating func merge(_ other: ChecksumFile) {
     entries.merge(other.entries) { $0.union($1) }
@@ -87,6 +104,30 @@ struct ChecksumFile: Sendable, Equatable {
       if let digest = digests.first { return digest }
     }
     return nil
+  }
+
+  /// Returns the checksum of the file of a download; `nil` if there is none.
+  ///
+  /// - Parameters:
+  ///   - url: Its URL, whose last component is the name that counts first.
+  ///   - filename: The name of the file on disk; `nil` if it follows from the URL.
+  /// - Returns: The checksum.
+  /// - Throws: ``CommandFailure`` if there are different checksums of it.
+  func digest(ofFileAt url: String, named filename: String?) throws -> Digest? {
+    let path = (try? RequestURL(url))?.path ?? ""
+    let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
+    let names = [parts.last ?? "", SafeFilename.suggested(byURL: url), filename]
+    do {
+      for name in names.compactMap({ $0 }) {
+        if let digest = try digest(of: name, in: Array(parts.dropLast())) { return digest }
+      }
+      return nil
+    } catch {
+      throw CommandFailure(
+        .failed,
+        "the checksum files have different checksums of '\(error.name)': pass --checksum"
+      )
+    }
   }
 
   /// Parses `HEX  NAME`, `HEX *NAME` or `HEX`.

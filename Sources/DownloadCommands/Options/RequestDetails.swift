@@ -96,14 +96,7 @@ struct RequestDetails: ParsableArguments {
       completion.cookiePath = path
     }
     for path in checksumFiles {
-      let name = path.split(separator: "/").last.map(String.init) ?? path
-      let file = ChecksumFile(try Self.text(ofFile: path), named: name)
-      guard !file.isEmpty else {
-        throw CommandFailure(
-          .damaged,
-          "\(path) contains no MD5, SHA-1, SHA-256 or SHA-512 checksum"
-        )
-      }
+      let file = try ChecksumFile(try Self.bytes(ofFile: path), at: path)
       completion.checksums = completion.checksums ?? ChecksumFile()
       completion.checksums?.merge(file)
     }
@@ -130,13 +123,13 @@ struct RequestDetails: ParsableArguments {
     return cookies
   }
 
-  private static let longestFile = 64 << 20
+  static let longestFile = 64 << 20
 
   private static func text(ofFile path: String) throws -> String {
     String(decoding: try bytes(ofFile: path), as: UTF8.self)
   }
 
-  private static func bytes(ofFile path: String) throws -> [UInt8] {
+  static func bytes(ofFile path: String) throws -> [UInt8] {
     let bytes = try ResumeDataFile.read(path, upTo: longestFile + 1)
     guard bytes.count <= longestFile else {
       throw CommandFailure(.damaged, "\(path) is longer than 64 MiB")
@@ -237,27 +230,15 @@ struct RequestCompletion: Sendable {
   }
 
   private func digest(of request: DownloadRequest, in checksums: ChecksumFile) throws -> Digest {
-    let path = (try? RequestURL(request.url))?.path ?? ""
-    let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
-    let last = path.split(separator: "/").last.map(String.init) ?? ""
-    let names = [
-      last.removingPercentEncoding ?? last, SafeFilename.suggested(byURL: request.url),
-      request.filename,
-    ]
-    do {
-      for name in names.compactMap({ $0 }) {
-        let digest = try checksums.digest(of: name, in: Array(parts.dropLast()))
-        if let digest { return digest }
-      }
-    } catch {
-      throw CommandFailure(
-        .failed,
-        "the checksum files have different checksums of '\(error.name)': pass --checksum"
-      )
+    if let digest = try checksums.digest(ofFileAt: request.url, named: request.filename) {
+      return digest
     }
+    let path = (try? RequestURL(request.url))?.path ?? ""
+    let last = path.split(separator: "/").last.map(String.init) ?? ""
+    let name = last.removingPercentEncoding ?? last
     throw CommandFailure(
       .failed,
-      "the checksum files have no checksum of '\(Redaction.url(names[0] ?? ""))': add it, or pass "
+      "the checksum files have no checksum of '\(Redaction.url(name))': add it, or pass "
         + "--checksum"
     )
   }

@@ -103,12 +103,25 @@ extension RecordStore {
   /// for try await _ in store.downloads(mirror, transport: transport) {}
   /// ```
   ///
-  /// - Parameter selection: The downloads.
+  /// A digest for a newer version, as a changed checksum file states it, replaces the required one. A
+  /// version without it is not accepted; if the server still has the earlier one, the refresh fails.
+  /// The record then requires what it required before. The digests of pieces that a Metalink document
+  /// required are forgotten. A download with a key keeps its digest.
+  ///
+  /// - Parameters:
+  ///   - selection: The downloads.
+  ///   - digest: Returns the digest that the current version of a file has; `nil` to keep the required
+  ///     one. Called in the transaction.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``.
+  /// - Throws: ``StoreError``, or an error of the closure; nothing has changed then.
   @discardableResult
-  public func refresh(_ selection: RecordSelection) async throws -> [CommandOutcome] {
-    try await command(.refresh, selection)
+  public func refresh(
+    _ selection: RecordSelection,
+    requiring digest: @escaping @Sendable (DownloadRecord) throws -> Digest? = { _ in nil }
+  ) async throws -> [CommandOutcome] {
+    try await inBackground { [self] in
+      try apply(.refresh, to: selection.targets, requiring: digest)
+    }
   }
 
   /// Removes downloads: deletes partial files and records.
@@ -160,6 +173,7 @@ extension RecordStore {
   ///   - command: The command.
   ///   - targets: The records.
   ///   - states: The states in which a record may be changed; `nil` for all.
+  ///   - digest: Returns the digest that a refresh requires of a newer version; `nil` for the same.
   /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
   ///   otherwise one per record in a state in which the command may have an effect.
   /// - Throws: ``StoreError``; nothing has changed then.
@@ -168,13 +182,28 @@ extension RecordStore {
   package func apply(
     _ command: DownloadCommand,
     to targets: CommandTargets,
-    among states: [DownloadState]? = nil
+    among states: [DownloadState]? = nil,
+    requiring digest: (DownloadRecord) throws -> Digest? = { _ in nil }
   ) throws -> [CommandOutcome] {
     let moment = now()
     let roots = command == .refresh ? try roots() : nil
     return try objects.write { tx in
       try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, tx in
+        var record = record
+        if command == .refresh, record.keys.isEmpty, let digest = try digest(record),
+          digest.text != record.expectedDigest
+        {
+          record.requireOfNewerVersion(digest)
+          if record.hasPieceDigests,
+            try tx.find(PieceDigests.self, key: record.id)?.isRequired == true
+          {
+            // They are those of the finished file, which has another digest.
+            try tx.delete(PieceDigests.self, key: record.id)
+            record.forgetRequiredPieces()
+          }
+        }
         try tx.upsert(record)
+        return record
       }
     }
   }
@@ -191,7 +220,7 @@ extension RecordStore {
     let moment = now()
     let roots = command == .refresh ? try roots() : nil
     return try objects.read { tx in
-      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { _, _ in }
+      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, _ in record }
     }
   }
 
@@ -202,7 +231,7 @@ extension RecordStore {
     _ roots: Roots?,
     at moment: Date,
     in tx: inout Reader,
-    _ store: (DownloadRecord, inout Reader) throws -> Void
+    _ store: (DownloadRecord, inout Reader) throws -> DownloadRecord
   ) throws -> [CommandOutcome] {
     func effect(on record: DownloadRecord, in tx: inout Reader) throws -> CommandOutcome.Effect {
       guard states?.contains(record.state) ?? true else { return .unchanged(record) }
@@ -223,8 +252,7 @@ extension RecordStore {
       {
         changed.requireSize(pieces.byteCount)
       }
-      try store(changed, &tx)
-      return .done(changed)
+      return .done(try store(changed, &tx))
     }
     switch targets {
     case .matching(let condition):

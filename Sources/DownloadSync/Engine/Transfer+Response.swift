@@ -16,6 +16,7 @@ extension Transfer {
       switch RefreshAnswer(head, comparedWith: version, of: record) {
       case .notModified: return end(.notModified)
       case .digestForbids: return end(.failed(RefreshAnswer.forbidden, retryAfter: nil))
+      case .newerMissing: return end(.failed(RefreshAnswer.missing, retryAfter: nil))
       case .other: break
       }
     }

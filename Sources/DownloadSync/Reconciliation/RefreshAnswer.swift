@@ -8,6 +8,8 @@ enum RefreshAnswer: Sendable, Hashable {
   case notModified
   /// The server has another version, but the record requires the digest of the finished one.
   case digestForbids
+  /// The file is the server's current version, but the record requires the digest of a newer one.
+  case newerMissing
   /// The body may be a newer version, or the response is a failure: the general rules decide.
   case other
 
@@ -23,14 +25,15 @@ enum RefreshAnswer: Sendable, Hashable {
   init(_ head: ResponseHead, comparedWith version: FinishedVersion, of record: DownloadRecord) {
     let origin = head.origin(unlike: RecordIdentity.origin(of: record.url))
     let isOfSameServer = head.url == nil || origin == version.validatorOrigin
+    let isOther = version.hasOtherDigest(than: record.expectedDigest)
     switch head.status {
     case 304 where version.hasValidator && isOfSameServer:
-      self = .notModified
+      self = isOther ? .newerMissing : .notModified
     case 200 where head.contentRange?.range == nil:
       let size = record.replacedFileIdentity?.size
       if isOfSameServer, version.isRepeated(in: head, size: size) {
-        self = .notModified
-      } else if record.expectedDigest != nil {
+        self = isOther ? .newerMissing : .notModified
+      } else if record.expectedDigest != nil, !record.requiresNewerVersion {
         // Without a validator only the size can tell.
         let isSameSize = !version.hasValidator && head.contentLength == size
         self = isSameSize ? .notModified : .digestForbids
@@ -47,9 +50,25 @@ enum RefreshAnswer: Sendable, Hashable {
     .digestMismatch,
     "the server has another version of the file, but the checksum of the finished one is required"
   )
+
+  /// The failure of a refresh that requires the digest of a version which the server does not have yet.
+  static let missing = DownloadFailure(
+    .digestMismatch,
+    "the server still has the version of the finished file, which does not have the new checksum"
+  )
 }
 
 extension FinishedVersion {
+  /// Whether the finished file is known not to be the version with a digest.
+  ///
+  /// It may be if no digest of it is known, or one of another algorithm.
+  fileprivate func hasOtherDigest(than required: String?) -> Bool {
+    guard let required = required.flatMap({ try? Digest($0) }),
+      let own = verifiedDigest.flatMap({ try? Digest($0) })
+    else { return false }
+    return own.algorithm == required.algorithm && own != required
+  }
+
   /// Whether a response with the whole file states that it is this version.
   ///
   /// An entity tag decides, also a weak one: it says that the server sees no difference. A date

@@ -23,7 +23,7 @@ package enum RefreshPreview: String, Sendable, Hashable {
     }
     switch RefreshAnswer(head, comparedWith: version, of: record) {
     case .notModified: self = .unchanged
-    case .digestForbids: self = .newer
+    case .digestForbids, .newerMissing: self = .newer
     case .other:
       let isComparable =
         version.entityTag != nil && head["ETag"] != nil

@@ -47,6 +47,28 @@ extension DownloadRecord {
     (refreshed, checkedAt) = (version, checked)
   }
 
+  /// Requires a digest of the newer version, which the finished one does not have, and keeps the
+  /// digest that was required of that.
+  ///
+  /// A complete file has the digest that was required of it, so this is its verified one.
+  package mutating func requireOfNewerVersion(_ digest: Digest) {
+    let hasDigest = digest.text == refreshed?.verifiedDigest
+    refreshed?.verifiedDigest = expectedDigest ?? (hasDigest ? digest.text : nil)
+    expectedDigest = digest.text
+  }
+
+  /// Notes that the store does not require digests of pieces any more.
+  package mutating func forgetRequiredPieces() {
+    forgetPieces()
+    if received == 0 { expected = nil }
+  }
+
+  /// Whether a refresh requires another digest than the finished file has.
+  package var requiresNewerVersion: Bool {
+    guard let earlierVersion, let expectedDigest else { return false }
+    return earlierVersion.verifiedDigest != expectedDigest
+  }
+
   /// Notes that the store has no digests of pieces of the finished file any more.
   package mutating func forgetPieces() {
     hasPieceDigests = false
@@ -62,6 +84,7 @@ extension DownloadRecord {
   mutating func endRefresh() {
     guard let version = refreshed, let file = replacedFileIdentity else { return }
     let checked = checkedAt
+    if requiresNewerVersion { expectedDigest = version.verifiedDigest }
     restartFromFirstByte()
     checkedAt = checked
     fileIdentity = file
