@@ -83,6 +83,32 @@ struct GetBesideEngineTests: ToolSuite {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a download that gets another URL, or is removed, ends the waiting with the reason`(
+    beside hasService: Bool
+  ) async throws {
+    func test() async throws {
+      let gates = [gated("/a"), gated("/b"), gated("/c")]
+      let get = try start("get", "-q", server.url("/a"), server.url("/b"), server.url("/c"))
+      try await waitUntil {
+        ["/a", "/b", "/c"].allSatisfy { (try? record($0))?.state == .running }
+      }
+      let (id, url) = (try record("/a").id, server.url("/new"))
+      #expect(try await dlstore("set", server.url("/a"), "--url", url).status == 0)
+      #expect(try await dlstore("remove", "--yes", server.url("/b")).status == 0)
+      #expect(try await dlstore("cancel", "--yes", server.url("/c")).status == 0)
+      #expect(try await get.status() == 1)
+      let (a, b) = (server.url("/a"), server.url("/b"))
+      #expect(get.messages.contains("\(a) was given the URL \(url) by another command; "))
+      #expect(get.messages.contains("\(b) was removed by another command"))
+      #expect(get.messages.contains("c was cancelled by another command; 'dlstore resume "))
+      #expect(try await dlstore("remove", "--yes", id).status == 0)
+      for gate in gates { gate.open() }
+    }
+    guard hasService else { return try await test() }
+    try await serving { _ in try await test() }
+  }
+
   @Test func `after Ctrl-C the downloads that have not ended are counted`() async throws {
     _ = gated("/a")
     server.route("/b", Resource(body))

@@ -230,6 +230,52 @@ struct RecordImportTests: StoreSuite {
     #expect(try record(url) == before)
   }
 
+  @Test func `a download that has completed since its export stays complete`() async throws {
+    let opened = try RecordStore(at: store)
+    let added = try await opened.add([DownloadRequest(url: url)])[0].record
+    let exported = await dlstore("--store", store, "export")
+    let file = try folder.makeFile("own.jsonl", exported.output)
+    let path = try opened.roots().layout(of: added).finalPath
+    try FileManager.default.createDirectory(
+      atPath: "\(store)/files",
+      withIntermediateDirectories: true
+    )
+    try Data("body".utf8).write(to: URL(filePath: path))
+    let identity = FileIdentity(ofFileAt: path)
+    try change(url) { record in
+      record.state = .completed
+      record.received = 4
+      record.expected = 4
+      record.completedAt = Date()
+      record.updatedAt = Date()
+      record.fileIdentity = identity
+    }
+    let before = try record(url)
+    let result = await importing(file, "--if-known", "replace")
+    #expect(result.status == .done)
+    #expect(
+      result.messages.contains(
+        "kept \(before.id): it has completed since the export, and its file is intact"
+      )
+    )
+    #expect(try record(url) == before)
+    // Without its file, the earlier state is imported.
+    try FileManager.default.removeItem(atPath: path)
+    #expect(await importing(file, "--if-known", "replace").status == .done)
+    #expect(try record(url).state == .waiting)
+  }
+
+  @Test func `verify reports two downloads with one key`() async throws {
+    let opened = try RecordStore(at: store)
+    for name in ["a", "b", "c"] { try await opened.add([DownloadRequest(url: "http://h/\(name)")]) }
+    #expect(await dlstore("--store", store, "verify").status == .done)
+    for name in ["a", "b"] { try change("http://h/\(name)") { $0.keys = ["k"] } }
+    try change("http://h/c") { $0.keys = ["http://h/a", "http://h/c"] }
+    let result = await dlstore("--store", store, "verify")
+    #expect(result.status == .damaged)
+    #expect(result.output.contains("duplicateKey 3"))
+  }
+
   @Test func `verify reports two downloads with one id or one file name`() async throws {
     let opened = try RecordStore(at: store)
     let added = try await opened.add(

@@ -210,12 +210,15 @@ import Testing
   }
 
   @Test(arguments: DownloadState.allCases)
-  func `the partial file of a record is not an orphan`(state: DownloadState) throws {
+  func `the partial file of a record is an orphan only if the download is complete`(
+    state: DownloadState
+  ) throws {
     let record = try fixture.change(url) { $0.state = state }
     let partial = try fixture.layout(of: record).partialPath
     try fixture.write("12345", to: partial)
     try setModified(partial, fixture.now - 3_600)
-    #expect(try fixture.store.orphanPlan().files == [])
+    let orphans = try fixture.store.orphanPlan().files.map(\.path)
+    #expect(orphans == (state == .completed ? [partial] : []))
   }
 
   @Test func `an orphan written to after planning is kept`() throws {
@@ -365,5 +368,37 @@ import Testing
     try fixture.store.purge(plan)
     let report = try fixture.store.purge(plan)
     #expect(report.skippedRecords == [.init(record: record, current: nil)])
+  }
+
+  @Test func `a second name that a finished file kept is an orphan`() throws {
+    let fixture = try StoreFixture()
+    try fixture.add("http://h/a")
+    let record = try fixture.finish("http://h/a")
+    let layout = try fixture.layout(of: record)
+    try FileManager.default.linkItem(atPath: layout.finalPath, toPath: layout.partialPath)
+    fixture.now = Date(timeIntervalSinceNow: 3_600)
+    let problems = try fixture.store.verifyFiles().problems
+    #expect(problems.map(\.kind) == [.orphan] && problems[0].path == layout.partialPath)
+    let report = try fixture.store.purge(try fixture.store.orphanPlan())
+    #expect(report.files.map(\.path) == [layout.partialPath])
+    #expect(FileIdentity(ofFileAt: layout.finalPath) == record.fileIdentity)
+    #expect(try fixture.store.verifyFiles().problems.isEmpty)
+  }
+
+  @Test func `a finished file in a folder that is missing keeps its record`() throws {
+    let fixture = try StoreFixture()
+    try fixture.add("http://h/a")
+    let record = try fixture.finish("http://h/a")
+    let folder = try fixture.layout(of: record).folderPath
+    try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away")
+    let plan = try fixture.store.purgePlan([record], withFiles: true)
+    #expect(plan.records.isEmpty && plan.unreachableRecords == [record])
+    let list = try fixture.store.purgeList(DownloadRecord.all, withFiles: true)
+    #expect(list.count == 0 && list.unreachableCount == 1)
+    #expect(try fixture.store.purgePlan([record], withFiles: false).records == [record])
+    let problem = try #require(try fixture.store.verifyFiles().problems.first)
+    #expect(problem.kind == .folderMissing)
+    #expect(problem.message.hasPrefix("the folder \(folder) is missing: "))
+    #expect(throws: RecordStoreError.self) { try fixture.store.checkFile(of: record) }
   }
 }

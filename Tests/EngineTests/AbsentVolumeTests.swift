@@ -22,6 +22,7 @@ struct AbsentVolumeTests {
     away = fixture.folder.path("away")
   }
 
+  private var transport: ManualTransport { fixture.transport }
   private var hasPartial: Bool { FileManager.default.fileExists(atPath: layout.partialPath) }
 
   private func unmount(leavingFolder: Bool) throws {
@@ -80,5 +81,40 @@ struct AbsentVolumeTests {
     }
     _ = try await fixture.engine().run(until: .idle)
     #expect(!hasPartial)
+  }
+
+  @Test func `bytes in a folder that is missing are not downloaded again`() async throws {
+    let before = try fixture.record("a")
+    try unmount(leavingFolder: false)
+    let engine = try fixture.engine()
+    try await fixture.running(engine) {
+      try await fixture.reached(.failedPermanent, "a")
+      // A download that has nothing on the volume creates the folder.
+      try await fixture.started(1)
+      #expect(transport.started[0].request.url == fixture.url("b"))
+    }
+    let record = try fixture.record("a")
+    #expect(record.received == before.received && record.fileIdentity == before.fileIdentity)
+    let failure = try #require(record.attempts.last?.failure)
+    #expect(failure.code == .fileSystem)
+    #expect(
+      failure.message.hasPrefix(
+        "the folder \(layout.folderPath) is missing, and with it 5 bytes of it: mount its volume"
+      )
+    )
+    try mount()
+    #expect(hasPartial)
+    try fixture.store.apply(.resume(immediately: false), to: .named([fixture.url("a")]))
+    #expect(try fixture.record("a").received == 5)
+  }
+
+  @Test func `a restart creates the folder that is missing`() async throws {
+    try unmount(leavingFolder: false)
+    try fixture.store.apply(.restart, to: .named([fixture.url("a")]))
+    try fixture.store.apply(.pause, to: .named([fixture.url("b")]))
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      #expect(transport.started[0].request.url == fixture.url("a"))
+    }
   }
 }

@@ -74,6 +74,38 @@ struct FinalizationTests {
     #expect(transport.started[1].request.offset == 0)
   }
 
+  @Test func `a file whose old name cannot be removed is complete once that is gone`() async throws
+  {
+    try fixture.add("a")
+    let layout = try fixture.layout("a")
+    let hasRefused = Mutex(false)
+    let hook = EffectHook { effect in
+      guard effect == .remove(path: layout.partialPath),
+        FileIdentity(ofFileAt: layout.finalPath) != nil
+      else { return nil }
+      return hasRefused.withLock { hasRefused in
+        defer { hasRefused = true }
+        return hasRefused ? nil : EIO
+      }
+    }
+    try await fixture.running(try engine(hook)) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.reached(.failedRetryable, "a")
+    }
+    let record = try fixture.record("a")
+    let failure = try #require(record.attempts.last?.failure)
+    #expect(failure.message.contains("removing \(layout.partialPath)"))
+    #expect(FileIdentity(ofFileAt: layout.partialPath) == FileIdentity(ofFileAt: layout.finalPath))
+    // The next engine finds both names, and needs no request.
+    try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
+    _ = try await engine().run(until: .idle)
+    #expect(try fixture.record("a").state == .completed)
+    #expect(FileIdentity(ofFileAt: layout.partialPath) == nil)
+    #expect(FileIdentity(ofFileAt: layout.finalPath) == record.fileIdentity)
+    #expect(transport.started.count == 1)
+  }
+
   @Test func `a complete file that is cancelled before its rename is committed gets no name`()
     async throws
   {

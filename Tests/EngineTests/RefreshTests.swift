@@ -295,6 +295,26 @@ struct RefreshTests {
     #expect(try fixture.record("/a").state == .failedPermanent)
   }
 
+  @Test func `a file in a folder that is missing is not downloaded again`() async throws {
+    try await complete(Resource(old))
+    let before = try fixture.record("/a")
+    let requests = fixture.server.requests.count
+    let folder = fixture.folder.appending(path: "store/files")
+    let away = fixture.folder.appending(path: "away")
+    try FileManager.default.moveItem(at: folder, to: away)
+    let (summary, _) = try await refresh()
+    #expect(summary == RunSummary(failed: 1))
+    let record = try fixture.record("/a")
+    #expect(record.state == .completed && record.fileIdentity == before.fileIdentity)
+    let failure = try #require(record.refreshFailure)
+    #expect(failure.message.contains(" is missing, and with it the finished file"))
+    #expect(fixture.server.requests.count == requests)
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+    try FileManager.default.moveItem(at: away, to: folder)
+    #expect(try await refresh().summary == RunSummary(unchanged: 1))
+    try expectComplete(old)
+  }
+
   @Test func `a changed file is not replaced`() async throws {
     try await complete(Resource(old))
     try Data("mine".utf8).write(to: URL(filePath: fixture.file("a")))

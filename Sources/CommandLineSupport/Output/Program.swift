@@ -36,7 +36,7 @@ package struct Program: Sendable {
   ///
   /// Call this first, before any file is opened.
   package func begin() {
-    StandardDescriptors.openMissing()
+    StandardDescriptors.openMissing(sayingAs: name)
     // A write to a closed pipe then fails with EPIPE, which is handled.
     _ = signal(SIGPIPE, SIG_IGN)
     becomeProcess()

@@ -6,13 +6,24 @@ package enum StandardDescriptors {
   ///
   /// Otherwise the next file that the process opens would get its number, and a message to standard
   /// error would be written into the store. A caller that closes standard output wants no output, so
-  /// writes to it succeed, as in Git.
+  /// writes to it succeed, as in Git. If `/dev/null` cannot be opened, the process ends with 74 and a
+  /// message.
   ///
   /// Call this before the process opens any other file.
-  package static func openMissing() {
+  ///
+  /// - Parameter program: The name of the program, which begins the message.
+  package static func openMissing(sayingAs program: String) {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+      // Any other error says nothing about the descriptor.
+      guard errno == EBADF else { continue }
       // A new descriptor gets the lowest free number.
-      guard open("/dev/null", O_RDWR) == descriptor else { _exit(EX_OSERR) }
+      let opened = open("/dev/null", O_RDWR)
+      guard opened != descriptor else { continue }
+      let reason = opened < 0 ? systemErrorText() : "another file was opened meanwhile"
+      // Standard error may be the descriptor that is missing: the write then fails.
+      let message = "\(program): cannot open /dev/null for a closed descriptor: \(reason)\n"
+      _ = write(STDERR_FILENO, Array(message.utf8).span)
+      _exit(ExitStatus.inputOutput.rawValue)
     }
   }
 }

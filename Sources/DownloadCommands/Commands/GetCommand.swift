@@ -91,6 +91,7 @@ struct GetCommand: EngineCommand {
     var piped: PipedDownload?
     var urls: Set<String> = []
     var complete: Set<String> = []
+    var lost = LostDownloads()
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if isPiped { piped = try PipedDownload(requests[0].key ?? requests[0].url, in: store) }
@@ -99,6 +100,7 @@ struct GetCommand: EngineCommand {
       }
       for record in try add(requests, folder, to: store) {
         urls.insert(record.url)
+        lost.note(record)
         if record.state == .completed { complete.insert(record.url) }
       }
     }
@@ -116,12 +118,7 @@ struct GetCommand: EngineCommand {
     )
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try store.records(withURLs: urls.sorted())
-    for record in records where record.state == .paused {
-      Output.current.say(
-        "\(record.filename) was paused by another command; "
-          + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
-      )
-    }
+    for message in try lost.messages(in: store) { Output.current.say(message) }
     // A record that was removed in the meantime was not downloaded.
     let status =
       records.count == urls.count ? Self.status(of: records, checksFiles: refresh) : .failed

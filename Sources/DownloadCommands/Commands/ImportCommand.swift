@@ -117,6 +117,12 @@ struct ImportCommand: ParsableCommand {
     for root in review.newRoots {
       messages.say("the root '\(root.name)' of the file is the folder \(root.path)")
     }
+    for id in review.keptCompleteIDs.prefix(10) {
+      messages.say("kept \(id): it has completed since the export, and its file is intact")
+    }
+    if review.keptCompleteIDs.count > 10 {
+      messages.say("kept \(review.keptCompleteIDs.count - 10) more that have completed since")
+    }
     if review.changedRecordCount > 0 {
       messages.say(
         "records with another id or file name, because theirs was taken: "

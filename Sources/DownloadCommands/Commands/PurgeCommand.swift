@@ -88,7 +88,7 @@ struct PurgeCommand: AsyncParsableCommand {
   private func purge(storeAt path: String) throws -> Outcome? {
     let store = try RecordStore(at: path, access: dryRun ? .readOnly : .readWrite)
     let (list, orphans) = try printPlan(of: store)
-    if list.count == 0, selection.isFiltered {
+    if list.count == 0, list.unreachableCount == 0, selection.isFiltered {
       let condition = selection.condition(engineRuns: store.hasEngine)
       let isKnown = try store.objects.read { tx in
         try !tx.fetch(Query(condition).limit(1)).isEmpty
@@ -97,7 +97,10 @@ struct PurgeCommand: AsyncParsableCommand {
       // No failure: a purge is repeated, also when nothing is left.
       Output.current.say("no download with \(TerminalText.safe(selection.text)) \(found)")
     }
-    guard !dryRun, list.count > 0 || !orphans.files.isEmpty else { return nil }
+    guard !dryRun, list.count > 0 || !orphans.files.isEmpty else {
+      if list.unreachableCount > 0, !dryRun { throw CommandFailure(.failed) }
+      return nil
+    }
     guard yes || ConfirmationOptions.asks("Remove them?") else {
       throw CommandFailure(.failed, "nothing was removed")
     }
@@ -118,6 +121,7 @@ struct PurgeCommand: AsyncParsableCommand {
     let found = try selection.found(in: store, engineRuns: engineRuns)
     // A mistyped name removes nothing.
     try found.report()
+    let roots = try store.roots()
     let list = try store.purgeList(
       namesRecords ? Query(found.condition) : Query(.none),
       where: isOldEnough,
@@ -128,6 +132,9 @@ struct PurgeCommand: AsyncParsableCommand {
         try lines.append("record  \(record.id)  \(word)  \(Redaction.url(record.url))")
       }
       for file in plan.files { try lines.append(PurgeReportText.line(file)) }
+      for record in plan.unreachableRecords {
+        Output.current.say(PurgeReportText.unreachable(record, roots))
+      }
       for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }
     }
     let orphans =
@@ -161,6 +168,7 @@ struct PurgeCommand: AsyncParsableCommand {
   ) throws -> Outcome {
     let signals = StopSignals { _ in }
     var outcome = Outcome()
+    outcome.isIncomplete = list.unreachableCount > 0
     func note(_ text: PurgeReportText) {
       outcome.removed.recordCount += text.report.records.count
       outcome.removed.add(text.report.files)

@@ -68,8 +68,11 @@ struct RefreshCommand: EngineCommand {
       checksPages: Worker.followsCrash
     )
     guard !dryRun else { return try await preview(store) }
-    let urls = try requested(in: store, try await checksums())
-    guard !urls.isEmpty else { return }
+    let requested = try requested(in: store, try await checksums())
+    guard !requested.isEmpty else { return }
+    let urls = requested.map(\.url)
+    var lost = LostDownloads()
+    for record in requested { lost.note(record) }
     let awaited = AwaitedDownloads(
       store: store,
       limits: limits,
@@ -80,6 +83,7 @@ struct RefreshCommand: EngineCommand {
     let (end, _) = try await awaited.run(Set(urls))
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try store.records(withURLs: urls)
+    for message in try lost.messages(in: store) { Output.current.say(message) }
     let isDone = records.allSatisfy { $0.state == .completed && $0.refreshFailure == nil }
     guard isDone, records.count == urls.count, end.failedHooks == 0 else {
       throw CommandFailure(.failed)
@@ -102,24 +106,27 @@ struct RefreshCommand: EngineCommand {
     return checksums
   }
 
-  /// Requests the refresh, and returns the URLs of the downloads to wait for.
+  /// Requests the refresh, and returns the downloads to wait for.
   ///
   /// A worker that follows a crashed one waits for those that are not complete: another request would
   /// ask again for those that are.
-  private func requested(in store: RecordStore, _ checksums: ChecksumFile) throws -> [String] {
+  private func requested(
+    in store: RecordStore,
+    _ checksums: ChecksumFile
+  ) throws -> [DownloadRecord] {
     let selected = targets.targets(engineRuns: store.hasEngine)
     guard Worker.current?.isRestarted != true else {
       return try store.preview(.resume(immediately: false), of: selected).compactMap(\.record)
-        .filter { $0.refreshed != nil }.map(\.url)
+        .filter { $0.refreshed != nil }
     }
     let outcomes = try store.apply(.refresh, to: selected) { record in
       try checksums.digest(ofFileAt: record.url, named: record.filename)
     }
-    var urls: [String] = []
+    var records: [DownloadRecord] = []
     for outcome in outcomes {
       switch outcome.effect {
-      case .done(let record): urls.append(record.url)
-      case .unchanged(let record) where record.refreshed != nil: urls.append(record.url)
+      case .done(let record): records.append(record)
+      case .unchanged(let record) where record.refreshed != nil: records.append(record)
       case .unchanged(let record):
         let reason =
           record.state == .completed
@@ -134,7 +141,7 @@ struct RefreshCommand: EngineCommand {
       Output.current.say("no finished file to refresh")
       if !targets.all { throw CommandFailure(.failed) }
     }
-    return urls
+    return records
   }
 
   /// Asks the servers, and prints a line for each file that would be downloaded, and the counts.
@@ -143,10 +150,13 @@ struct RefreshCommand: EngineCommand {
       .refresh,
       of: targets.targets(engineRuns: store.hasEngine)
     )
+    let roots = try store.roots()
     let previews = try await RefreshPreview.all(
       of: outcomes.filter(\.isDone).compactMap(\.record),
-      limits.makeTransport()
-    ) { record in try store.headers(of: record, sentTo: record.url) }
+      limits.makeTransport(),
+      unplaced: { DownloadFailure(unplaced: $0, in: roots) },
+      headers: { try store.headers(of: $0, sentTo: $0.url) }
+    )
     var counts: [RefreshPreview: Int] = [:]
     var hasFailed = false
     for (record, result) in previews {

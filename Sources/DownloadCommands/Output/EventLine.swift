@@ -31,8 +31,9 @@ struct EventLine {
         : "started \(record.filename) (\(Redaction.url(record.url)))"
     case .rolledBack(let url, let bytes):
       bytes > 0
-        ? "starting over \(Redaction.url(url)): its \(bytes) bytes on disk cannot be continued, "
-          + "because the file has changed or the server states no version of it" : nil
+        ? "starting over \(Redaction.url(url)): its \(bytes) bytes cannot be continued: their "
+          + "partial file is missing or was changed, or the server has another version or states none"
+        : nil
     case .completed(let record):
       completed(record, transfer)
     case .unchanged(let record):
@@ -61,6 +62,12 @@ struct EventLine {
       return "stopped \(Redaction.url(url)): another command removed it or changed its URL"
     }
     let name = "stopped \(record.filename)"
+    // A command that is stored may not be carried out yet.
+    switch record.intent {
+    case .cancel: return "\(name): another command cancelled it"
+    case .remove: return "\(name): another command removed it"
+    case .run, .pause: break
+    }
     switch record.state {
     case .paused: return "\(name): another command paused it"
     case .cancelled: return "\(name): another command cancelled it"

@@ -43,6 +43,13 @@ struct PurgeReportText {
     "kept \(TerminalText.safe(path)): it is not the downloaded file"
   }
 
+  /// The message for a record whose finished file cannot be deleted with it.
+  static func unreachable(_ record: DownloadRecord, _ roots: Roots) -> String {
+    let problem = roots.possibleLayout(of: record).folderProblem ?? "its folder was missing"
+    return "kept \(record.id): \(TerminalText.safe(problem)); without --with-files only the record "
+      + "is removed"
+  }
+
   /// The message for a record whose partial file is locked by another process.
   static func partialInUse(_ found: Reconciliation) -> String {
     "another process is using \(found.layout.partialPath); \(found.record.id) is unchanged until the "

@@ -238,9 +238,11 @@ extension RecordStore {
       var changed = record
       var command = command
       if let roots, record.state == .completed, record.isRefreshable,
-        FileInspection.final(of: record, in: roots.possibleLayout(of: record)) != .ours
+        FileInspection.final(of: record, in: roots.possibleLayout(of: record)) != .ours,
+        FolderState(roots.possibleLayout(of: record).folderPath) == .present
       {
-        // Nothing to keep if the server has no newer version.
+        // Nothing to keep if the server has no newer version. A file in a folder that is missing may
+        // come back with it.
         command = .restart
       }
       guard try changed.apply(.command(command), at: moment).hasChanged else {

@@ -2,6 +2,8 @@
 package struct FileProblem: Sendable, Hashable {
   /// The kinds of difference.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The folder of a file is missing or cannot be examined, so nothing is known about the file.
+    case folderMissing
     /// The file of a completed download does not exist.
     case missing
     /// The file of a completed download has the size, but is another file or was written to.
@@ -20,7 +22,9 @@ package struct FileProblem: Sendable, Hashable {
     case duplicateID
     /// Another record has the same destination.
     case duplicateDestination
-    /// A partial file of this store has no record.
+    /// Another record has one of the keys.
+    case duplicateKey
+    /// A partial file of this store has no record, or its download is complete.
     case orphan
   }
 
@@ -39,7 +43,7 @@ package struct FileProblem: Sendable, Hashable {
 extension FileProblem.Kind {
   /// The problem of a record whose files were examined; `nil` if there is none.
   ///
-  /// A partial file that is longer than the committed count is none: bytes arrive between two
+  /// A file in a folder that is missing is not called missing. A partial file that is longer than the committed count is none: bytes arrive between two
   /// commits. Nor is a partial file of a cancelled or removed download.
   ///
   /// - Parameters:
@@ -74,17 +78,26 @@ extension FileProblem.Kind {
 }
 
 extension FileProblem {
-  /// The problem of a record that has the id or the destination of another one.
+  /// The problem of a record that has the id, the destination or a key of another one.
   init(_ kind: Kind, of record: DownloadRecord, in roots: Roots) {
     self.init(
       kind: kind,
       recordID: record.id,
       url: record.url,
       path: try? roots.finalPath(of: record),
-      message: kind == .duplicateID
-        ? "another download has the id: remove one of them by its URL, and add it again"
-        : "another download has the file name: give one of them another name"
+      message: Self.message(ofDuplicate: kind)
     )
+  }
+
+  private static func message(ofDuplicate kind: Kind) -> String {
+    switch kind {
+    case .duplicateID:
+      "another download has the id: remove one of them by its URL, and add it again"
+    case .duplicateKey:
+      "another download has one of its keys, or a URL that is one of its keys: remove one of them by "
+        + "its URL, and add it again"
+    default: "another download has the file name: give one of them another name"
+    }
   }
 
   /// Examines the files of a record; `nil` if they agree with it.
@@ -102,12 +115,13 @@ extension FileProblem {
     let files = FileInspection(of: record, in: layout)
     let size = FileIdentity(ofFileAt: layout.finalPath)?.size
     guard let kind = Kind(of: record, files: files, finalSize: size) else { return nil }
+    let folderProblem = layout.folderProblem
     self.init(
-      kind: kind,
+      kind: folderProblem == nil ? kind : .folderMissing,
       recordID: record.id,
       url: record.url,
       path: record.state == .completed ? layout.finalPath : layout.partialPath,
-      message: Self.message(kind, record, files, size)
+      message: folderProblem ?? Self.message(kind, record, files, size)
     )
   }
 
@@ -130,7 +144,8 @@ extension FileProblem {
       "the partial file has \(files.partialSize) bytes; \(record.received) are committed"
     case .partialLong:
       "the partial file has \(files.partialSize) bytes; the whole file has \(record.expected ?? 0)"
-    case .missingRoot, .duplicateID, .duplicateDestination, .orphan: ""
+    case .folderMissing, .missingRoot, .duplicateID, .duplicateDestination, .duplicateKey, .orphan:
+      ""
     }
   }
 }

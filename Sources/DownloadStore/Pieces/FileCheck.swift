@@ -81,9 +81,10 @@ extension RecordStore {
   /// - Parameter record: The record.
   /// - Returns: What the comparison has shown.
   /// - Throws: ``RecordStoreError`` with `missingRoot`, or with `fileSystem` if the file cannot be
-  ///   read; `StoreError`.
+  ///   read or its folder is missing; `StoreError`.
   public func checkFile(of record: DownloadRecord) throws -> FileCheck {
-    let path = try roots().layout(of: record).finalPath
+    let layout = try roots().layout(of: record)
+    let path = layout.finalPath
     let found = FileIdentity(ofFileAt: path)
     func check(
       _ finding: FileCheck.Finding,
@@ -101,7 +102,10 @@ extension RecordStore {
         hasCorrectPiece: hasCorrectPiece
       )
     }
-    guard let identity = found else { return check(.missing) }
+    guard let identity = found else {
+      if let problem = layout.folderProblem { throw RecordStoreError(.fileSystem, problem) }
+      return check(.missing)
+    }
     let pieces =
       record.hasPieceDigests
       ? try objects.read { tx in try tx.find(PieceDigests.self, key: record.id) } : nil

@@ -67,6 +67,9 @@ package final class DownloadImport: ImportReview {
   package private(set) var newRoots: [(name: String, path: String)] = []
   /// The number of records that are left out because their users have removed them.
   package private(set) var removedCount = 0
+  /// The ids of the store's complete downloads that are kept although known records are replaced, because
+  /// the file has earlier states of them.
+  package private(set) var keptCompleteIDs: [String] = []
   /// The number of records that got another id or file name, or lost a key.
   package private(set) var changedRecordCount = 0
 
@@ -219,7 +222,12 @@ package final class DownloadImport: ImportReview {
     // Its user has removed it. The store that it comes from deletes its files.
     let isRemoved = record.state == .removed || record.intent == .remove
     if isRemoved { removedCount += 1 }
-    if isRemoved || stored != nil && known == .keep {
+    var hasCompleted = false
+    if !isRemoved, known == .replace, let stored, try isEarlier(record, than: stored) {
+      hasCompleted = true
+      keptCompleteIDs.append(stored.id)
+    }
+    if isRemoved || hasCompleted || stored != nil && known == .keep {
       place.isKept = true
       places[number] = place
       if !isClaimed { skippedIDs.insert(fileID) }
@@ -246,6 +254,16 @@ package final class DownloadImport: ImportReview {
     guard !isSame else { return }
     places[number] = place
     changedRecordCount += 1
+  }
+
+  /// Whether the file has an earlier state of a complete download whose file is intact.
+  ///
+  /// The finished file would have no record, and the next run would download it again, under another name.
+  private func isEarlier(_ record: DownloadRecord, than stored: DownloadRecord) throws -> Bool {
+    guard stored.state == .completed, record.updatedAt <= stored.updatedAt,
+      record.state != .completed || record.fileIdentity != stored.fileIdentity
+    else { return false }
+    return try store()?.isIntact(stored) ?? false
   }
 
   private func isTaken(id: String) throws -> Bool {

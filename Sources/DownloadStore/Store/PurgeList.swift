@@ -62,12 +62,16 @@ package struct PurgeList: Sendable {
   package private(set) var fileCount = 0
   private var exactByteCount: Int128 = 0
 
+  /// The number of records that are kept; see ``PurgePlan/unreachableRecords``.
+  package private(set) var unreachableCount = 0
+
   /// The number of records.
   package var count: Int { entries.count + others.records.count }
   /// The total size of the files in bytes, clamped to `Int64.max`.
   package var byteCount: Int64 { Int64(clamping: exactByteCount) }
 
   fileprivate mutating func append(_ plan: PurgePlan) {
+    unreachableCount += plan.unreachableRecords.count
     fileCount += plan.files.count
     exactByteCount += plan.files.reduce(0) { $0 + Int128($1.size) }
     for record in plan.records {

@@ -49,6 +49,10 @@ public struct PurgePlan: Sendable, Hashable {
   /// anyway.
   public var foreignPaths: [String] = []
 
+  /// Records that are kept, because the folders of the finished files that would be removed with them
+  /// are missing or cannot be examined: a volume that is not mounted may still have the files.
+  public var unreachableRecords: [DownloadRecord] = []
+
   /// The total size of the files in bytes, clamped to `Int64.max`, which sparse files can exceed.
   ///
   /// These are the sizes that a listing shows. The file system frees whole blocks, and nothing for a

@@ -21,9 +21,14 @@ extension RecordStore {
     withFiles: Bool,
     _ roots: Roots
   ) throws -> PurgePlan {
-    var plan = PurgePlan(records: records)
+    var plan = PurgePlan()
     for record in records {
       let layout = try roots.layout(of: record)
+      if withFiles, record.ownFileIdentity != nil, layout.folderProblem != nil {
+        plan.unreachableRecords.append(record)
+        continue
+      }
+      plan.records.append(record)
       // A file outside the root is not ours, whatever the record says.
       guard layout.isBelowRoot else { continue }
       if let fileIdentity = FileIdentity(ofFileAt: layout.partialPath) {
@@ -55,7 +60,11 @@ extension RecordStore {
     return plan
   }
 
-  /// Finds this store's partial files below the roots that have no record.
+  /// Finds this store's partial files below the roots that no download uses: their records are gone, or
+  /// complete.
+  ///
+  /// A complete download can have one if the repair of its file was killed, or if the system refused to
+  /// remove the old name of its file, which then has two.
   ///
   /// Only names with this store's id count, because other stores may share the folders. Symbolic
   /// links are not followed. Files that changed in the last `graceSeconds` are skipped, because
@@ -84,7 +93,7 @@ extension RecordStore {
           name.storeID == id,
           let fileIdentity = FileIdentity(ofFileAt: file),
           fileIdentity.modified / 1_000_000_000 < oldest,
-          try !tx.hasRecord(withID: name.recordID)
+          try !tx.usesPartialFile(of: name.recordID)
         else { continue }
         plan.files.append(
           PurgePlan.File(
@@ -188,7 +197,7 @@ extension RecordStore {
         // Under the lock, an engine that starts a record of that id has to wait.
         let isDeleted = try LockedFile.delete(file.path) { locked in
           try locked.fileIdentity == file.fileIdentity
-            && !objects.read { tx in try tx.hasRecord(withID: file.recordID) }
+            && !objects.read { tx in try tx.usesPartialFile(of: file.recordID) }
         }
         if !isDeleted { return .changed }
       }
@@ -244,7 +253,8 @@ extension ObjectReader where Self: ~Copyable {
     return records
   }
 
-  fileprivate func hasRecord(withID id: String) throws -> Bool {
-    try exists(DownloadRecord.where { $0.id == id })
+  /// Whether a download may continue from its partial file.
+  fileprivate func usesPartialFile(of id: String) throws -> Bool {
+    try exists(DownloadRecord.where { $0.id == id && $0.state != .completed })
   }
 }

@@ -1,7 +1,7 @@
 internal import ObjectStore
 
 extension RecordStore {
-  /// Compares every record with its files, and looks for partial files without a record.
+  /// Compares every record with its files, and looks for partial files that no download uses.
   ///
   /// Reads sizes and identities, no contents. An engine may run meanwhile: a record that differs
   /// from its files is read again, because the engine may have changed both.
@@ -42,7 +42,7 @@ extension RecordStore {
         kind: .orphan,
         recordID: file.recordID,
         path: file.path,
-        message: "a partial file of \(file.size) bytes has no record"
+        message: "no download uses this partial file of \(file.size) bytes"
       )
       report.add(problem, limit: limit)
     }
@@ -73,7 +73,10 @@ extension RecordStore {
 }
 
 extension ObjectReader where Self: ~Copyable {
-  /// Returns a problem for each record that has the id or the destination of another one.
+  /// Returns a problem for each record that has the id, the destination or a key of another one.
+  ///
+  /// A key that is the URL of another record names two downloads, too. URLs are primary keys, of which
+  /// the store itself has no two.
   fileprivate func doubles(
     among records: [DownloadRecord],
     in roots: Roots
@@ -84,7 +87,12 @@ extension ObjectReader where Self: ~Copyable {
       let hasSameDestination = try exists(
         DownloadRecord.where { $0.destination == destination && $0.url != url }
       )
-      return (hasSameID ? [FileProblem(.duplicateID, of: record, in: roots)] : [])
+      let hasSameKey = try record.keys.contains { key in
+        try exists(DownloadRecord.where { $0.keys.contains(key) && $0.url != url })
+          || key != url && find(DownloadRecord.self, key: key) != nil
+      }
+      return (hasSameKey ? [FileProblem(.duplicateKey, of: record, in: roots)] : [])
+        + (hasSameID ? [FileProblem(.duplicateID, of: record, in: roots)] : [])
         + (hasSameDestination ? [FileProblem(.duplicateDestination, of: record, in: roots)] : [])
     }
   }

@@ -67,8 +67,12 @@ extension DownloadEngine {
           beside: transferred,
           at: moment
         ) { record in
-          guard (try? locations.layout(of: record)) != nil else { return nil }
-          return Reconciliation(of: record, in: locations.roots, now: moment, policy: policy)
+          if let failure = DownloadFailure(unplaced: record, in: locations.roots) {
+            return .failure(failure)
+          }
+          return .success(
+            Reconciliation(of: record, in: locations.roots, now: moment, policy: policy)
+          )
         }
         guard case .start(var start) = decision else { return decision }
         try start.begin(takesResumeData: takesResumeData, at: moment)
@@ -95,7 +99,7 @@ extension DownloadEngine {
     for decision in decisions {
       switch decision {
       case .requeue(let record): enqueue(record)
-      case .fail(let record): try await failUnplaced(record)
+      case .fail(let record, let failure): try await commit(AttemptEnd(of: record, failure))
       case .check(let found, let candidate): checks.insert(found, candidate)
       case .execute(let other): found.append(other)
       case .ignore, .start: break

@@ -24,8 +24,9 @@ struct FilePlacement: Sendable {
   ///
   /// Darwin has an exclusive rename. On Linux not every file system has one, so this creates a hard
   /// link, which fails if the name is taken, and then removes the old name. A kill between the two
-  /// leaves one file with both names; its file identity shows that it belongs to the record. A file
-  /// system without hard links may have the exclusive rename.
+  /// leaves one file with both names; its file identity shows that it belongs to the record. If the old
+  /// name cannot be removed, the file counts as not placed, so that the record owns this name until a
+  /// later attempt has removed it. A file system without hard links may have the exclusive rename.
   func place(_ partial: String, as final: String) -> Outcome {
     #if canImport(Darwin)
       return renameExclusively(partial, as: final)
@@ -33,8 +34,14 @@ struct FilePlacement: Sendable {
       let code = perform(.link(from: partial, to: final)) { link(partial, final) }
       switch code {
       case 0:
-        remove(partial)
-        return .placed
+        let code = remove(partial)
+        guard code != 0 else { return .placed }
+        let failure = PartialFile.Failure(
+          code: code,
+          operation: "removing \(partial), the old name of the complete file",
+          isRetried: true
+        )
+        return .failed(failure)
       case EEXIST: return .nameTaken
       case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return renameExclusively(partial, as: final)
       default: return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))

@@ -15,6 +15,8 @@ final class PartialFile: Sendable, ProcessLock {
     var refusal: LockedFile.Refusal?
     /// What another program has done to the file, if that is the reason.
     var interference: Interference?
+    /// Whether the operation is tried again whatever the error number says.
+    var isRetried = false
   }
 
   typealias Interference = FileWatch.Interference

@@ -12,8 +12,8 @@ enum StartDecision: Sendable {
   /// The download returns to the queue: it requests another host by now, which has limits of its own,
   /// or must not start yet.
   case requeue(DownloadRecord)
-  /// The attempt fails: the root of the file is unknown.
-  case fail(DownloadRecord)
+  /// The attempt fails: the root of the file is unknown, or the folder with its bytes is missing.
+  case fail(DownloadRecord, DownloadFailure)
   /// The partial file is read before the download starts.
   case check(Reconciliation, Scheduler.Candidate)
   /// The record needs no request, such as one whose file already has its final name but whose folder
@@ -25,7 +25,7 @@ enum StartDecision: Sendable {
   var record: DownloadRecord? {
     switch self {
     case .ignore: nil
-    case .requeue(let record), .fail(let record): record
+    case .requeue(let record), .fail(let record, _): record
     case .check(let found, _), .execute(let found): found.record
     case .start(let start): start.record
     }
@@ -38,13 +38,13 @@ enum StartDecision: Sendable {
   ///   - record: The record with its URL; `nil` if there is none.
   ///   - transferred: The ids of the records that have a transfer.
   ///   - moment: The time of the start.
-  ///   - inspect: Examines the files of the record; `nil` if its root is unknown.
+  ///   - inspect: Examines the files of the record; a failure if they cannot be found.
   init(
     about candidate: Scheduler.Candidate,
     _ record: DownloadRecord?,
     beside transferred: Set<String>,
     at moment: Date,
-    inspect: (DownloadRecord) -> Reconciliation?
+    inspect: (DownloadRecord) -> Result<Reconciliation, DownloadFailure>
   ) {
     guard let record, record.mayStart, !transferred.contains(record.id) else {
       self = .ignore
@@ -55,8 +55,11 @@ enum StartDecision: Sendable {
       self = .requeue(record)
       return
     }
-    guard let found = inspect(record) else {
-      self = .fail(record)
+    let found: Reconciliation
+    switch inspect(record) {
+    case .success(let inspected): found = inspected
+    case .failure(let failure):
+      self = .fail(record, failure)
       return
     }
     if found.effects.partial == .check {

@@ -54,7 +54,7 @@ extension PartialFile.Failure {
     case .diskFull: DownloadFailure(.diskFull, "the disk is full")
     case .outOfResources: DownloadFailure(.outOfResources, text)
     case .fileUnavailable: DownloadFailure(.fileUnavailable, text)
-    case .permanent: DownloadFailure(.fileSystem, text)
+    case .permanent: DownloadFailure(isRetried ? .fileUnavailable : .fileSystem, text)
     }
   }
 }

@@ -39,14 +39,18 @@ package enum RefreshPreview: String, Sendable, Hashable {
   /// - Parameters:
   ///   - records: The records as the refresh would queue them.
   ///   - transport: The transport.
+  ///   - unplaced: Returns the failure of a download whose files cannot be found, whose server is not
+  ///     asked.
   ///   - headers: Returns the fields that a download sends.
   /// - Returns: The answers in the order of the records.
   /// - Throws: The error of `headers`; `CancellationError`.
   package static func all(
     of records: [DownloadRecord],
     _ transport: any Transport,
+    unplaced: (DownloadRecord) -> DownloadFailure? = { _ in nil },
     headers: (DownloadRecord) throws -> [HeaderField]
   ) async throws -> [(DownloadRecord, Result<RefreshPreview, DownloadFailure>)] {
+    let failures = records.map(unplaced)
     let asked = try records.map { ($0, try headers($0)) }
     return try await withThrowingTaskGroup(
       of: (Int, Result<RefreshPreview, DownloadFailure>).self
@@ -55,6 +59,10 @@ package enum RefreshPreview: String, Sendable, Hashable {
       for (index, (record, fields)) in asked.enumerated() {
         if index >= maximumRunning, let (done, result) = try await group.next() {
           results[done] = result
+        }
+        if let failure = failures[index] {
+          results[index] = .failure(failure)
+          continue
         }
         group.addTask { (index, try await ask(record, transport, fields)) }
       }

@@ -32,7 +32,7 @@ import Testing
     var candidate = Scheduler.Candidate(record ?? .sample(), order: 1, volume: 1)
     candidate.origin = origin
     return StartDecision(about: candidate, record, beside: transferred, at: moment) {
-      isPlaced ? inspect($0) : nil
+      isPlaced ? .success(inspect($0)) : .failure(DownloadFailure(.fileSystem, "no root"))
     }
   }
 

@@ -1,0 +1,55 @@
+internal import SystemInterface
+
+/// Whether the folder of a record's files can be reached.
+///
+/// A file in a folder that is missing is not a lost file: the folder may have been moved, or its volume
+/// may not be mounted.
+package enum FolderState: Sendable, Hashable {
+  /// The folder exists.
+  case present
+  /// The folder does not exist.
+  case missing
+  /// The folder cannot be examined, such as on a network volume without a connection; the value is the
+  /// error number.
+  case failed(Int32)
+
+  /// Examines a folder; a symbolic link is followed.
+  ///
+  /// Costs one `stat`.
+  package init(_ path: String) {
+    var status = stat()
+    if statFollowingLinks(path, &status) == 0 {
+      self = status.st_mode & S_IFMT == S_IFDIR ? .present : .missing
+    } else {
+      let code = errno
+      self = code == ENOENT || code == ENOTDIR ? .missing : .failed(code)
+    }
+  }
+}
+
+extension FileLayout {
+  /// Whether the folder of the files does not exist.
+  ///
+  /// Costs one `stat`.
+  package var lacksFolder: Bool { FolderState(folderPath) == .missing }
+
+  /// The reason why nothing is known about the files, for people; `nil` if their folder exists.
+  ///
+  /// Costs one `stat`.
+  package var folderProblem: String? {
+    switch FolderState(folderPath) {
+    case .present: nil
+    case .missing:
+      "the folder \(folderPath) is missing: it was moved or deleted, or its volume is not mounted"
+    case .failed(let code): "the folder \(folderPath) cannot be examined: \(systemErrorText(code))"
+    }
+  }
+}
+
+extension DownloadRecord {
+  /// Whether the record counts a file in its folder: the bytes of a partial file, or a finished file to
+  /// which a refresh returns.
+  ///
+  /// The bytes of resume data are in a file of the system.
+  package var countsFile: Bool { received > 0 && resumeData == nil || earlierVersion != nil }
+}
