@@ -108,6 +108,22 @@ struct AbsentVolumeTests {
     #expect(try fixture.record("a").received == 5)
   }
 
+  @Test(arguments: [DownloadState.waiting, .running])
+  func `a run of this download alone keeps bytes in a folder that is missing, too`(
+    state: DownloadState
+  ) async throws {
+    try fixture.change("a") { $0.state = state }
+    try unmount(leavingFolder: false)
+    var options = EngineOptions()
+    options.scope = [fixture.url("a")]
+    let engine = try DownloadEngine(store: fixture.store, transport: transport, options: options)
+    #expect(try await engine.run(until: .idle) == RunSummary(failed: 1))
+    let record = try fixture.record("a")
+    #expect(record.state == .failedPermanent && record.received == 5)
+    try mount()
+    #expect(hasPartial && transport.started.isEmpty)
+  }
+
   @Test func `a restart creates the folder that is missing`() async throws {
     try unmount(leavingFolder: false)
     try fixture.store.apply(.restart, to: .named([fixture.url("a")]))

@@ -174,13 +174,13 @@ extension DownloadEngine {
     }
   }
 
-  /// Fails those of some downloads that would continue although their root is unknown, and returns
-  /// the others.
+  /// Fails those of some downloads that would continue although their root is unknown or the folder with
+  /// their bytes is missing, and returns the others.
   ///
-  /// Another program may have stored such a record. It must not stop the others.
+  /// Another program may have stored a record with an unknown root. It must not stop the others.
   private func failingUnplaced(_ records: [DownloadRecord]) async throws -> [DownloadRecord] {
     let unplaced = records.filter { record in
-      record.awaitsAttempt && locations.roots.path(of: record.root) == nil
+      record.awaitsAttempt && DownloadFailure(unplaced: record, in: locations.roots) != nil
     }
     for record in unplaced { try await failUnplaced(record) }
     let ids = Set(unplaced.map(\.id))
