@@ -58,6 +58,8 @@ struct FailureSentenceTests {
   }
 
   private static let body = Body.generated(byteCount: 100_000, seed: 1)
+  private static let useTLS =
+    "if it does, use https://127.0.0.1:PORT/x; otherwise the same command tries again"
   private static let set = "'dlstore set ID --url URL --store STORE'"
 
   static let causes = [
@@ -94,7 +96,8 @@ struct FailureSentenceTests {
     Cause(
       name: "400",
       fault: .status(400),
-      sentence: "the server rejected the request (400 Bad Request); the port may expect https"
+      sentence: "the server rejected the request (400 Bad Request); the port may expect https",
+      advice: useTLS
     ),
     Cause(
       name: "416",
@@ -119,7 +122,8 @@ struct FailureSentenceTests {
     Cause(
       name: "closed without answer",
       fault: .emptyReply,
-      sentence: "SERVER closed the connection without an answer; it may expect https"
+      sentence: "SERVER closed the connection without an answer; it may expect https",
+      advice: useTLS
     ),
     Cause(
       name: "reset after 20 kB",
@@ -129,12 +133,14 @@ struct FailureSentenceTests {
     Cause(
       name: "not HTTP",
       fault: .rawResponse("220 ftp.example ready\r\n"),
-      sentence: "the answer of SERVER is not HTTP; it may expect https"
+      sentence: "the answer of SERVER is not HTTP; it may expect https",
+      advice: useTLS
     ),
     Cause(
       name: "TLS alert",
       fault: .rawResponse([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]),
-      sentence: "the answer of SERVER is not HTTP; it may expect https"
+      sentence: "the answer of SERVER is not HTTP; it may expect https",
+      advice: useTLS
     ),
   ]
 
@@ -146,6 +152,7 @@ struct FailureSentenceTests {
     let record = try record(server.url("/x"))
     let sentence = cause.sentence.replacing("SERVER", with: "127.0.0.1 port \(server.port)")
     let advice = cause.advice.replacing("ID", with: record.id).replacing("STORE", with: store)
+      .replacing("PORT", with: "\(server.port)")
     #expect(lines(result, "failed") == ["failed x: \(sentence); \(advice)"])
     #expect(!Self.jargon.contains { result.messages.contains($0) }, "\(result.messages)")
   }

@@ -147,7 +147,7 @@ struct HelpTests {
     #expect(unknown.messages.hasSuffix("; 'dlstore list --store \(store)' shows all downloads\n"))
     #expect(
       Advice.message(of: EngineError(.alreadyRunning, "another engine runs"))
-        == "another engine runs; stop it first, or let it do the work"
+        == "another engine runs; stop it first"
     )
     #expect(Advice.message(of: EngineError(.stopped, "x")) == "x")
     let other = folder.path("damaged")

@@ -137,7 +137,7 @@ struct SelectionCommandTests: StoreSuite {
     let empty = try folder.makeFile("empty", "# nothing\n\n")
     let none = await run(verb, "--input-file", empty)
     #expect(none.status == .usage)
-    #expect(none.messages == "dlstore: \(empty) is empty: there is nothing to download\n")
+    #expect(none.messages == "dlstore: \(empty) contains no URL: there is nothing to download\n")
     let missing = await run(verb, "--input-file", folder.path("missing"))
     #expect(missing.status == .notFound && missing.messages.contains("missing"), "\(missing)")
   }

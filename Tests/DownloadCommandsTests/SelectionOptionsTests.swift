@@ -221,7 +221,7 @@ struct SelectionOptionsTests: StoreSuite {
     #expect(try states() == ["waiting", "waiting", "paused", "waiting"])
     #expect(try record(urls[1]).failedAttempts == 0)
     let none = await run("retry")
-    #expect(none.status == .done && none.messages.contains("no download needs a change"))
+    #expect(none.status == .done && none.messages.contains("no download has failed"))
     #expect(await run("retry", "--host", "none").status == .failed)
   }
 

@@ -182,7 +182,8 @@ struct TransferMessageTests {
     #expect(
       lines(result, "failed") == [
         "failed x: the digest of the file is md5:9dd4e461268c8034f5c8564e155c67a6, but \(required) is "
-          + "required; the bytes are deleted; compare the checksum or the size with the published one; "
+          + "required; the bytes are deleted; if another checksum is published, 'dlstore get URL "
+          + "--checksum ALGORITHM:HEX --store \(store)' requires that one; "
           + "the same command downloads the file again"
       ]
     )

@@ -126,7 +126,7 @@ struct TypedWordsTests: StoreSuite {
   func `a list without a download is named`(text: String) async throws {
     let list = try folder.makeFile("list.txt", text)
     let result = await run("add", "--input-file", list)
-    let message = "dlstore: \(list) is empty: there is nothing to download\n"
+    let message = "dlstore: \(list) contains no URL: there is nothing to download\n"
     #expect(result.status == .usage && result.messages == message)
   }
 

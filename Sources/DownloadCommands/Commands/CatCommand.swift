@@ -45,7 +45,10 @@ struct CatCommand: AsyncParsableCommand {
     do {
       guard try await !copy(of: record, in: store) else { return }
     } catch let failure as DownloadFailure {
-      throw CommandFailure(.failed, failure.message)
+      let last = (try? store.record(matching: record.id)) ?? record
+      let name = TerminalText.safe(last.filename)
+      let state = last.state.word(engineRuns: true)
+      throw CommandFailure(.failed, "\(name) (\(state)): \(failure.message)")
     }
     let last = (try? store.record(matching: record.id)) ?? record
     throw CommandFailure(.failed, last.incompleteText)

@@ -92,19 +92,21 @@ struct GetCommand: EngineCommand {
     var urls: Set<String> = []
     var complete: Set<String> = []
     var lost = LostDownloads()
+    var known = KnownDownloads()
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if isPiped { piped = try PipedDownload(requests[0].key ?? requests[0].url, in: store) }
       if Worker.current?.isRestarted != true {
         try source.checkPlaces(of: requests, inFolder: givenFolder == nil ? nil : folder, store)
       }
-      for record in try add(requests, folder, to: store) {
+      for record in try add(requests, folder, to: store, &known) {
         urls.insert(record.url)
         lost.note(record)
         if record.state == .completed { complete.insert(record.url) }
       }
     }
     try source.requireAny(urls.count)
+    if !display.quiet { known.report(of: urls.count) }
     if Worker.current?.isRestarted == true {
       // The previous worker has reported these ends.
       complete.formUnion(try store.records(withURLs: Array(urls)).filter(\.needsCommand).map(\.url))
@@ -122,6 +124,7 @@ struct GetCommand: EngineCommand {
     // A record that was removed in the meantime was not downloaded.
     let status =
       records.count == urls.count ? Self.status(of: records, checksFiles: refresh) : .failed
+    if !display.quiet, let skipped = source.skippedText { Output.current.say(skipped) }
     guard status == .done, isWritten, source.isComplete, end.failedHooks == 0 else {
       throw CommandFailure(status == .done ? .failed : status)
     }
@@ -157,6 +160,9 @@ struct GetCommand: EngineCommand {
     _ piped: PipedDownload?,
     missingCredentials: @escaping @Sendable (String) -> String?
   ) async throws -> (EngineSetup.End, isWritten: Bool) {
+    var display = display
+    // The reader of the pipe may write to the same terminal, and erasing bars would erase its lines.
+    if piped != nil { display.noProgress = true }
     let awaited = AwaitedDownloads(
       store: store,
       limits: limits,
@@ -175,11 +181,12 @@ struct GetCommand: EngineCommand {
     }
   }
 
-  /// Adds the downloads, and returns their records.
+  /// Adds the downloads, notes those whose files the store has, and returns their records.
   private func add(
     _ given: [DownloadRequest],
     _ folder: String?,
-    to store: RecordStore
+    to store: RecordStore,
+    _ known: inout KnownDownloads
   ) throws -> [DownloadRecord] {
     var requests = given
     var records: [DownloadRecord] = []
@@ -215,13 +222,18 @@ struct GetCommand: EngineCommand {
         continue
       }
       let place = DownloadEntry(added.record, roots).localPath ?? added.record.filename
-      // A new record has adopted the file.
-      let origin =
-        added.isNew
-        ? "; the existing file is kept, and nothing is downloaded"
-        : "; the server was not asked, \(SuggestedCommand.text("refresh \(added.record.id)")) asks it"
+      guard !added.isNew else {
+        // A new record has adopted the file.
+        Output.current.say(
+          "already complete: \(place); the existing file is kept, and nothing is downloaded"
+        )
+        continue
+      }
+      let refresh = SuggestedCommand.text("refresh \(added.record.id)")
       let advice = folder.map { KnownPlace.elsewhere(added.record, $0, roots) } ?? ""
-      Output.current.say("already complete: \(place)\(origin)\(advice)")
+      known.note(
+        "already complete: \(place); the server was not asked, \(refresh) asks it\(advice)"
+      )
     }
     return records
   }
@@ -255,5 +267,33 @@ struct GetCommand: EngineCommand {
         return ExitStatus(last.failure.code) == .unreachable
       }
     return isUnreachable ? .unreachable : .failed
+  }
+}
+
+/// The known downloads of one command that are complete.
+private struct KnownDownloads {
+  /// From more on, their number is printed instead of a line for each.
+  private static let mostLines = 3
+  private var lines: [String] = []
+  private var count = 0
+
+  /// Notes a download, with what is said about it.
+  mutating func note(_ line: String) {
+    count += 1
+    if lines.count < Self.mostLines { lines.append(line) }
+  }
+
+  /// Says which downloads are complete.
+  ///
+  /// - Parameter total: The number of downloads of the command.
+  func report(of total: Int) {
+    guard count > Self.mostLines else {
+      for line in lines { Output.current.say(line) }
+      return
+    }
+    Output.current.say(
+      "\(count) of \(total) downloads are already complete; the servers were not asked: the same "
+        + "command with --refresh asks them"
+    )
   }
 }

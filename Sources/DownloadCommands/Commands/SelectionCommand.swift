@@ -93,7 +93,9 @@ extension SelectionCommand {
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
     guard outcomes.isEmpty, !targets.all else { return }
     let selection = targets.selection
-    guard !selection.isEmpty else { return messages.say("no download needs a change") }
+    guard !selection.isEmpty else {
+      return messages.say(states == nil ? "no download needs a change" : "no download has failed")
+    }
     let condition = selection.condition(engineRuns: engineRuns)
     let isKnown = try store.objects.read { tx in try !tx.fetch(Query(condition).limit(1)).isEmpty }
     let found = isKnown ? "needs a change" : "exists"

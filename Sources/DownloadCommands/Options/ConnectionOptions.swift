@@ -59,6 +59,11 @@ struct ConnectionOptions: ParsableArguments {
   )
   var clientKey: String?
 
+  /// The files that the options name.
+  var certificateFiles: [String] {
+    [caCertificate, clientCertificate, clientKey].compactMap(\.self)
+  }
+
   /// Throws if the transport cannot do what the options ask for.
   func validate(for transport: TransportChoice) throws(ValidationError) {
     try timeout.validate("--timeout")

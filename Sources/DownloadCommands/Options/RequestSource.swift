@@ -22,7 +22,8 @@ struct RequestSource: ~Copyable {
   private var lines: LineReader?
   private var parser = InputFileParser()
   /// Whether every line so far could be used.
-  private(set) var isComplete = true
+  var isComplete: Bool { skippedCount == 0 }
+  private var skippedCount = 0
 
   /// Creates the requests of the command line, reads the Metalink document, and opens the input
   /// file.
@@ -68,13 +69,13 @@ struct RequestSource: ~Copyable {
           }
           requests.append(try details.adding(to: request, ofDocumentAt: source.url))
         } catch {
-          isComplete = false
+          skippedCount += 1
           let reason = (error as? CommandFailure)?.message ?? "\(error)"
           Output.current.say("\(source.name): skipped '\(file.name)': \(reason)")
         }
       }
       for file in source.document.skipped {
-        isComplete = false
+        skippedCount += 1
         Output.current.say("\(source.name):\(file.line): skipped a file: \(file.reason)")
       }
     }
@@ -99,8 +100,19 @@ struct RequestSource: ~Copyable {
   /// - Throws: ``CommandFailure`` with `usage`.
   func requireAny(_ count: Int) throws(CommandFailure) {
     guard count == 0, isComplete else { return }
-    let list = path.isEmpty ? "the document" : path == "-" ? "standard input" : path
-    throw CommandFailure(.usage, "\(list) is empty: there is nothing to download")
+    throw CommandFailure(.usage, "\(list) contains no URL: there is nothing to download")
+  }
+
+  /// Says how many entries have been skipped, for the end of the command; `nil` if none.
+  var skippedText: String? {
+    guard skippedCount > 0 else { return nil }
+    let entries = skippedCount == 1 ? "1 entry" : "\(skippedCount) entries"
+    return "\(entries) of \(list) \(skippedCount == 1 ? "was" : "were") skipped, as said above"
+  }
+
+  /// What contains the entries, for messages.
+  private var list: String {
+    path.isEmpty ? "the document" : path == "-" ? "standard input" : path
   }
 
   /// Returns the requests of the next transaction; empty at the end.
@@ -121,7 +133,7 @@ struct RequestSource: ~Copyable {
         switch item {
         case .entry(let entry): if let request = request(entry) { batch.append(request) }
         case .problem(let problem):
-          if problem.isFatal { isComplete = false }
+          if problem.isFatal { skippedCount += 1 }
           report(problem.message, problem.line)
         }
       }
@@ -143,7 +155,7 @@ struct RequestSource: ~Copyable {
       }
       return try details.adding(to: request)
     } catch {
-      isComplete = false
+      skippedCount += 1
       report((error as? CommandFailure)?.message ?? "\(error)", entry.line)
       return nil
     }
@@ -166,7 +178,7 @@ struct RequestSource: ~Copyable {
       guard !urls.contains(StoredText(conflict.url)) else {
         throw CommandFailure(.usage, conflict.message)
       }
-      isComplete = false
+      skippedCount += 1
       Output.current.say(conflict.message)
     }
   }

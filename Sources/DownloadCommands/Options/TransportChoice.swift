@@ -56,7 +56,8 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
       do {
         try AsyncHTTPClientTransport.checkFiles(of: try connection.settings())
       } catch let failure as DownloadFailure {
-        throw CommandFailure(.usage, failure.message)
+        let isThere = connection.certificateFiles.allSatisfy(FileManager.default.fileExists)
+        throw CommandFailure(isThere ? .usage : .notFound, failure.message)
       }
     #endif
   }

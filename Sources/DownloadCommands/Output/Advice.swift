@@ -60,7 +60,7 @@ enum Advice {
 
   private static func text(for code: EngineError.Code) -> String? {
     switch code {
-    case .alreadyRunning: "stop it first, or let it do the work"
+    case .alreadyRunning: "stop it first"
     default: nil
     }
   }

@@ -61,11 +61,13 @@ enum FailureSentence {
     case .unsupportedURL: "\(newURL) corrects the URL"
     case .refused: "if the link has expired, \(newURL) sets a new one"
     case .needsURL: "\(newURL) sets a new link"
+    case .notFound where record.refreshFailure != nil:
+      "check the URL: \(newURL) corrects it, and \(SuggestedCommand.text("remove \(id)")) forgets it "
+        + "and keeps the file"
     case .notFound: "check the URL: \(newURL) corrects it"
     case .unexpectedCoding: "another server may send the plain file: --mirror URL adds one"
     case .digestMismatch:
-      "the bytes are deleted; compare the checksum or the size with the published one; "
-        + "\(restart) downloads the file again"
+      "the bytes are deleted; \(rightDigest(record)); \(restart) downloads the file again"
     case .diskFull: "free some space; \(resume)"
     case .fileSystem: "correct the folder or its permissions; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"
@@ -96,23 +98,33 @@ enum FailureSentence {
       "the login for the first server is not sent there: use that URL with --netrc"
     case .proxyLogin: "give user and password in the URL of --proxy"
     case .untrustedIssuer: "if you trust it, name it with --ca-certificate FILE"
-    case .noTLS: withoutTLS(record, newURL: newURL, isRepeatable)
+    case .noTLS: "if it is an http server, " + url(record, with: "http", newURL, isRepeatable)
+    case .mayExpectTLS:
+      "if it does, " + url(record, with: "https", newURL, isRepeatable) + "; otherwise \(resume)"
     }
   }
 
-  /// Returns the advice for a server that does not speak TLS.
-  private static func withoutTLS(
+  /// Returns the advice for a file that has another digest or size than the required one.
+  private static func rightDigest(_ record: DownloadRecord) -> String {
+    guard record.expectedDigest != nil else { return "compare the size with the published one" }
+    let get = SuggestedCommand.text("get URL --checksum ALGORITHM:HEX")
+    return "if another checksum is published, \(get) requires that one"
+  }
+
+  /// Returns how the URL of a download gets another scheme.
+  private static func url(
     _ record: DownloadRecord,
-    newURL: String,
+    with scheme: String,
+    _ newURL: String,
     _ isRepeatable: Bool
   ) -> String {
-    let url = record.attempts.last?.url ?? record.url
     let set = "\(newURL) changes the URL"
+    let url = record.attempts.last?.url ?? record.url
     // A mirror has no command of its own, and a URL with a secret is not shown.
-    guard url == record.url, url.hasPrefix("https:"), Redaction.url(url) == url else {
-      return "if it is an http server, \(set)"
+    guard url == record.url, Redaction.url(url) == url, let end = url.range(of: "://") else {
+      return set
     }
-    let plain = "if it is an http server, use http\(url.dropFirst(5))"
-    return isRepeatable ? plain : "\(plain): \(set)"
+    let use = "use \(scheme)\(url[end.lowerBound...])"
+    return isRepeatable ? use : "\(use): \(set)"
   }
 }

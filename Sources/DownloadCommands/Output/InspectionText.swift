@@ -48,6 +48,10 @@ enum InspectionText {
     rows.append(("resume", resume(of: entry)))
     if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }
     rows += history(of: entry, revealsSecrets)
+    if let failure = record.refreshFailure {
+      let reason = FailureSentence.reason(failure, record)
+      rows.append(("refresh", "failed, and the finished file stays: \(reason)"))
+    }
     if let next = NextStep(of: entry) {
       rows.append(("next", command(for: record) ?? step(of: entry, next)))
       if isVerbose { rows.append(("rules", "\(next.rule): \(next.action)")) }
@@ -79,6 +83,9 @@ enum InspectionText {
     if record.state == .paused || record.state == .waiting && record.isHeld {
       return "waits for \(SuggestedCommand.text("resume \(record.id)"))"
     }
+    if let failure = record.refreshFailure {
+      return "waits for the next refresh: \(FailureSentence.advice(for: failure, record))"
+    }
     guard record.state == .failedPermanent, let last = record.attempts.last else { return nil }
     return "waits for a command: \(FailureSentence.advice(for: last.failure, record))"
   }
@@ -95,11 +102,18 @@ enum InspectionText {
     guard let layout = entry.layout, let files = entry.files else {
       return [("files", "the store has no root '\(entry.record.root)'")]
     }
-    let partial = files.partial == .missing ? "" : ", \(files.partialSize) bytes"
-    return [
-      ("final file", "\(entry.finalFileStatus(files)): \(layout.finalPath)"),
-      ("partial file", "\(files.partial.rawValue)\(partial): \(layout.partialPath)"),
-    ]
+    var rows: [(String, String)] = []
+    // What is not to be there yet is not missing.
+    if entry.record.state == .completed || files.final != .missing {
+      rows.append(("final file", "\(entry.finalFileStatus(files)): \(layout.finalPath)"))
+    }
+    if files.partial != .missing {
+      let size = "\(files.partial.rawValue), \(files.partialSize) bytes"
+      rows.append(("partial file", "\(size): \(layout.partialPath)"))
+    } else if entry.record.received > 0, entry.record.state != .completed {
+      rows.append(("partial file", "missing: \(layout.partialPath)"))
+    }
+    return rows
   }
 
   private static func resume(of entry: DownloadEntry) -> String {

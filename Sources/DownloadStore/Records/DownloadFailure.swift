@@ -85,6 +85,9 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case untrustedIssuer
     /// The server answers an `https` request without TLS, or closes the connection during the handshake.
     case noTLS
+    /// The server may expect TLS: the URL is one of http with a port, and the answer is none or an
+    /// error that such servers send.
+    case mayExpectTLS
   }
 
   /// The failure code.

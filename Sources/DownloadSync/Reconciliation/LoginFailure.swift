@@ -65,7 +65,7 @@ extension DownloadFailure {
     guard code == .rejected, head?.status == 400,
       let url = try? RequestURL(head?.url ?? source), url.scheme == .http, url.port != nil
     else { return self }
-    return DownloadFailure(code, "\(message); the port may expect https", detail: detail)
+    return DownloadFailure(code, "\(message); the port may expect https", detail: .mayExpectTLS)
   }
 }
 

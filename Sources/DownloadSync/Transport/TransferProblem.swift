@@ -126,6 +126,7 @@ extension TransferPeers {
     case .certificate(.selfSigned), .certificate(.unknownIssuer), .certificate(.untrusted):
       .untrustedIssuer
     case .noTLS, .noHandshake: .noTLS
+    case .noReply, .invalidResponse(.notHTTP): mayExpectTLS ? .mayExpectTLS : nil
     default: nil
     }
   }
