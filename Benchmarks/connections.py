@@ -32,9 +32,10 @@ PIECE = 1 << 20
 # As in transfers.TARGETS.
 TARGETS = {
     "limited": [
-        ("dlstore, 8 connections", "seconds", "aria2c -x8", 1.15),
+        ("dlstore, 8 connections", "seconds", "aria2c -x8", 1.05),
         ("dlstore, 4 connections", "seconds", "dlstore, 1 connection", 1 / 3.6),
     ],
+    "medium": [("dlstore, 8 connections", "seconds", "aria2c -x8", 1.2)],
     "delayed": [("dlstore, 8 connections", "seconds", "aria2c -x8", 1.1)],
     "unlimited": [
         ("dlstore, 4 connections", "seconds", "dlstore, 1 connection", 1.05),
@@ -47,7 +48,7 @@ TARGETS = {
 }
 transfers.TARGETS = TARGETS
 FILES = {
-    "limited": "200M.bin", "delayed": "500M.bin", "unlimited": "1G.bin", "damaged": "1G.bin",
+    "limited": "200M.bin", "medium": "64M.bin", "delayed": "500M.bin", "unlimited": "1G.bin", "damaged": "1G.bin",
     "memory": "200M.bin",
 }
 
@@ -151,7 +152,7 @@ class Work(transfers.Work):
         arguments.count = 0
         arguments.only = ["none"]
         super().__init__(arguments)
-        self.sizes = {"200M.bin": 200 * MB, "500M.bin": 500 * MB, "1G.bin": transfers.LARGE_SIZE}
+        self.sizes = {"64M.bin": 64 * MB, "200M.bin": 200 * MB, "500M.bin": 500 * MB, "1G.bin": transfers.LARGE_SIZE}
 
     def file(self, name):
         """Returns the name of a file, which is made when it is first needed."""
@@ -201,6 +202,13 @@ class Work(transfers.Work):
                 "aria2c -x8", "dlstore, 8 connections", "dlstore over URLSession, 8 connections",
                 "dlstore, 4 connections", "dlstore, 1 connection",
             ],
+        )
+
+    def medium(self, server):
+        name = self.file(FILES["medium"])
+        return self.get(
+            name, server.url(f"limited/{name}"), server,
+            ["aria2c -x8", "dlstore, 8 connections", "dlstore, 4 connections"],
         )
 
     def delayed(self, server):
@@ -263,6 +271,7 @@ def main():
             sys.exit(f"{program} is missing")
     titles = {
         "limited": "200 MB, 2 MB/s per connection",
+        "medium": "64 MB, 2 MB/s per connection",
         "delayed": "500 MB, 80 ms and 12.5 MB/s per connection",
         "unlimited": "1 GiB, without a limit",
         "damaged": "1 GiB with one wrong byte",

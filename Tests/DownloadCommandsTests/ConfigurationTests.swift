@@ -370,7 +370,7 @@ struct ConfigCommandTests {
     let json = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
     let settings = try #require(json?["settings"] as? [[String: Any]])
     let expected = [
-      "min-split": "8M", "preallocate": "none", "lowest-speed": "1K", "lowest-speed-time": "30s",
+      "min-split": "2M", "preallocate": "none", "lowest-speed": "1K", "lowest-speed-time": "30s",
     ]
     for (name, text) in expected {
       let setting = settings.first { $0["name"] as? String == name }

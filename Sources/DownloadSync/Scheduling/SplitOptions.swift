@@ -29,8 +29,8 @@ public struct SplitOptions: Sendable, Hashable {
   /// - Parameters:
   ///   - maximumConnections: The number of connections that a download may have at a time; 1 to
   ///     split no file.
-  ///   - minimumLength: The length in bytes below which a range is not split; 8 MiB by default.
-  public init(maximumConnections: Int = 4, minimumLength: Int64 = 8 << 20) {
+  ///   - minimumLength: The length in bytes below which a range is not split; 2 MiB by default.
+  public init(maximumConnections: Int = 4, minimumLength: Int64 = 2 << 20) {
     self.maximumConnections = maximumConnections
     self.minimumLength = minimumLength
   }
