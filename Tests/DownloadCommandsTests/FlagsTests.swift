@@ -78,7 +78,7 @@ struct FlagsTests {
     ("--file-allocation none", "--preallocate"), ("--lowest-speed-limit 1K", "--lowest-speed"),
     ("-N 4", "use --connections N"), ("-w 3", "does not wait"), ("-a x", "2>> FILE"),
     ("-b", "in the background"), ("-c jar", "--cookie-file FILE"), ("-m", "does not follow links"),
-    ("-N", "--checksum-file SHA256SUMS"), ("--no-overwrites", "--if-exists"), ("-X POST", "GET"),
+    ("-N", "get --refresh URL"), ("--no-overwrites", "--if-exists"), ("-X POST", "GET"),
     ("-r", "does not follow links"),
   ]
 

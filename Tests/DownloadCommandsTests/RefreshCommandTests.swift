@@ -71,10 +71,11 @@ struct RefreshCommandTests: ToolSuite {
     let result = try await dlstore("refresh", "--all", "--dry-run")
     #expect(result.status == 1)
     let lines = Set(result.output.split(separator: "\n").map(String.init))
-    #expect(lines.isSuperset(of: ["newer f3", "newer f7", "newer f9"]))
+    #expect(lines.isSuperset(of: ["newer f3", "newer f7", "missing f9"]))
     #expect(lines.contains { $0.hasPrefix("failed f5: ") })
     let counts =
-      "\(count) files: 3 have a newer version, \(count - 4) unchanged, 0 unknown, 1 failed"
+      "\(count) files: 2 have a newer version, 1 missing or changed here, \(count - 4) unchanged, "
+      + "0 unknown, 1 failed"
     #expect(lines.contains(counts))
     #expect(try record("/f3").state == .completed)
     #expect(Self.body(3).matches(file: file(3)))
@@ -159,6 +160,63 @@ struct RefreshCommandTests: ToolSuite {
     #expect(waiting.messages.contains("not refreshed: f1: it is not complete"))
     #expect(try await dlstore("refresh", "nosuch").status == 1)
     #expect(try await dlstore("refresh").status == 64)
+  }
+
+  /// Lets a refresh of one file wait for a gate in the middle of its newer version.
+  private func slowRefresh() async throws -> (process: DLStoreProcess, gate: Gate) {
+    try await mirror()
+    let gate = Gate()
+    var resource = Resource(Self.body(3, version: 2), etag: "\"2\"")
+    (resource.bytesPerSecond, resource.rateGate) = (100, gate)
+    server.route("/f3", resource)
+    let process = try start("refresh", "--all")
+    try await waitUntil { try record("/f3").state == .running && record("/f3").received > 0 }
+    return (process, gate)
+  }
+
+  @Test func `the same command continues a refresh that was stopped`() async throws {
+    let (stopped, gate) = try await slowRefresh()
+    stopped.send(SIGTERM)
+    #expect(try await stopped.status() == 143)
+    gate.open()
+    let preview = try await dlstore("refresh", "--all", "--dry-run")
+    #expect(preview.output.contains("newer f3\n"), "\(preview.output)")
+    let asked = server.requests.count
+    let result = try await dlstore("refresh", "--all")
+    #expect(result.status == 0, "\(result.messages)")
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
+    #expect(server.requests.count == asked + count)
+  }
+
+  @Test func `a paused refresh is named by the next one`() async throws {
+    let (process, gate) = try await slowRefresh()
+    try await dlstore("pause", "f3")
+    #expect(try await process.status() == 1)
+    gate.open()
+    let result = try await dlstore("refresh", "--all")
+    #expect(result.status == 1)
+    let id = try record("/f3").id
+    #expect(
+      result.messages.contains("f3 was paused by another command; 'dlstore resume \(id)"),
+      "\(result.messages)"
+    )
+    #expect(Self.body(3).matches(file: file(3)))
+  }
+
+  @Test func `a refresh that is cancelled ends with 1, and the finished file stays`() async throws {
+    let (process, gate) = try await slowRefresh()
+    try await dlstore("cancel", "f3")
+    #expect(try await process.status() == 1)
+    gate.open()
+    #expect(
+      process.messages.contains(
+        "stopped f3: another command cancelled its refresh; the finished file stays"
+      ),
+      "\(process.messages)"
+    )
+    #expect(Self.body(3).matches(file: file(3)))
+    #expect(try await dlstore("refresh", "--all").status == 0)
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
 
   @Test func `a worker that is killed during a refresh leaves one whole version`() async throws {

@@ -34,6 +34,12 @@ struct StandardOutputTests: ToolSuite {
     return gate
   }
 
+  private static func sha256(of body: Body) -> Digest {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+    return hasher.digest
+  }
+
   private func records() throws -> [DownloadRecord] {
     try RecordStore(at: store, access: .readOnly).records()
   }
@@ -302,6 +308,33 @@ struct StandardOutputTests: ToolSuite {
     let cat = try shell("{ dlstore cat a; echo $? > status; } | head -c 100 > out")
     #expect(try await cat.status() == 0)
     #expect(text("status") == "0\n" && cat.messages.isEmpty && size("out") == 100)
+  }
+
+  @Test func `cat compares a finished file with its required digest`() async throws {
+    server.route("/a", Resource(body))
+    let digest = Self.sha256(of: body).text
+    #expect(try await dlstore("get", server.url("/a"), "--checksum", digest).status == 0)
+    // Bytes that change under an unchanged identity, as on a failing disk.
+    let damage =
+      "cp -p a b && printf damage | dd of=a bs=1 seek=1700000 conv=notrunc && touch -r b a"
+    #expect(try await shell(damage).status() == 0)
+    let cat = try shell("dlstore cat a > out")
+    #expect(try await cat.status() == 1)
+    #expect(cat.messages.contains("do not have the digest"), "\(cat.messages)")
+    let rest = try shell("dlstore cat a --from 3999990 > out")
+    #expect(try await rest.status() == 0)
+  }
+
+  @Test(arguments: ["get URL -q -o -", "cat a"])
+  func `a closed standard output is an error, and nothing is lost`(_ line: String) async throws {
+    server.route("/a", Resource(body))
+    let isCat = line.hasPrefix("cat")
+    if isCat { #expect(try await dlstore("get", server.url("/a")).status == 0) }
+    let process = try shell("dlstore \(line) >&-")
+    #expect(try await process.status() == 74)
+    #expect(process.messages.contains("standard output is closed"), "\(process.messages)")
+    let discarded = try shell("dlstore \(line) > /dev/null")
+    #expect(try await discarded.status() == 0, "\(discarded.messages)")
   }
 
   @Test func `cat of a changed file is an error`() async throws {

@@ -17,6 +17,12 @@ struct RefreshTests {
     fixture = try EngineFixture()
   }
 
+  private static func sha256(of body: Body) -> Digest {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+    return hasher.digest
+  }
+
   /// Downloads the old version of a file.
   private func complete(_ resource: Resource) async throws {
     fixture.server.route("/a", resource)
@@ -134,6 +140,42 @@ struct RefreshTests {
     #expect(try fixture.record("/a").entityTag == "\"1\"")
   }
 
+  @Test(arguments: [true, false])
+  func `a file without the digest that is required since its refresh began is not complete`(
+    isUnchanged: Bool
+  ) async throws {
+    try await complete(Resource(old))
+    try await fixture.store.refresh(.all)
+    let digest = Self.sha256(of: new)
+    var request = DownloadRequest(url: fixture.server.url("/a"))
+    request.digest = digest
+    try fixture.store.addNow([request])
+    fixture.server.route(
+      "/a",
+      isUnchanged ? Resource(old) : Resource(new, faults: .status(404), then: .repeatLast)
+    )
+    let (summary, _) = try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    #expect(summary == RunSummary(failed: 1))
+    #expect(try fixture.record("/a").state == .failedPermanent)
+    #expect(fixture.server.requests.last?["If-None-Match"] == nil)
+    // The previous file stays until one with the digest replaces it.
+    #expect(old.matches(file: fixture.file("a")))
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    try fixture.store.apply(.resume(immediately: false), to: .all)
+    #expect(try await fixture.run().summary == RunSummary(completed: 1))
+    #expect(new.matches(file: fixture.file("a")))
+  }
+
+  @Test func `a 304 about another version is a failure`() async throws {
+    try await complete(Resource(old))
+    var resource = Resource(old)
+    resource.faults = [.rawResponse("HTTP/1.1 304 Not Modified\r\nETag: \"9\"\r\n\r\n")]
+    resource.afterFaults = .repeatLast
+    fixture.server.route("/a", resource)
+    #expect(try await refresh().summary == RunSummary(failed: 1))
+    try expectComplete(old)
+  }
+
   @Test(arguments: [nil, "\"1\""])
   func `a login page does not replace the finished file`(tag: String?) async throws {
     try fixture.add("/a.iso")
@@ -174,9 +216,7 @@ struct RefreshTests {
 
   @Test func `a required digest refuses another version before its body`() async throws {
     fixture.server.route("/a", Resource(old))
-    var hasher = DigestHasher(.sha256)
-    hasher.update(old.bytes(at: 0, count: Int(old.byteCount)).span)
-    let digest = hasher.digest
+    let digest = Self.sha256(of: old)
     try fixture.add("/a") { $0.digest = digest }
     try await fixture.run()
     #expect(try await refresh().summary == RunSummary(unchanged: 1))

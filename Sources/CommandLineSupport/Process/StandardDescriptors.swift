@@ -17,7 +17,7 @@ package enum StandardDescriptors {
       // Any other error says nothing about the descriptor.
       guard errno == EBADF else { continue }
       // A new descriptor gets the lowest free number.
-      let opened = open("/dev/null", O_RDWR)
+      let opened = open("/dev/null", mark)
       guard opened != descriptor else { continue }
       let reason = opened < 0 ? systemErrorText() : "another file was opened meanwhile"
       // Standard error may be the descriptor that is missing: the write then fails.
@@ -25,5 +25,22 @@ package enum StandardDescriptors {
       _ = write(STDERR_FILENO, Array(message.utf8).span)
       _exit(ExitStatus.inputOutput.rawValue)
     }
+  }
+
+  /// How ``openMissing(sayingAs:)`` opens the null device, which nobody else does.
+  ///
+  /// Worker processes inherit the descriptor.
+  private static let mark = O_RDWR | O_APPEND
+
+  /// Refuses to write a file to standard output if the caller has closed it: the bytes would be lost.
+  ///
+  /// - Throws: ``CommandFailure`` with `inputOutput`.
+  package static func requireOutput() throws(CommandFailure) {
+    var (output, null) = (stat(), stat())
+    guard fcntl(STDOUT_FILENO, F_GETFL) & (O_ACCMODE | O_APPEND) == mark,
+      fstat(STDOUT_FILENO, &output) == 0, statFollowingLinks("/dev/null", &null) == 0,
+      output.st_rdev == null.st_rdev, output.st_mode & S_IFMT == S_IFCHR
+    else { return }
+    throw CommandFailure(.inputOutput, "standard output is closed")
   }
 }

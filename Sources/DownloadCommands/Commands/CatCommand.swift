@@ -31,7 +31,10 @@ struct CatCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("from"),
-    help: ArgumentHelp("The offset of the first byte to write; default: 0.", valueName: "byte")
+    help: ArgumentHelp(
+      "The offset of the first byte to write; 0 by default. Past the end, nothing is written.",
+      valueName: "byte"
+    )
   )
   var start: Int64 = 0
 
@@ -42,6 +45,7 @@ struct CatCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try RecordStore(at: location.existing(), access: .readOnly)
     let record = try store.record(matching: name)
+    try StandardDescriptors.requireOutput()
     do {
       guard try await !copy(of: record, in: store) else { return }
     } catch let failure as DownloadFailure {
@@ -57,6 +61,11 @@ struct CatCommand: AsyncParsableCommand {
   /// Writes the bytes of a download; returns whether all of them were.
   private func copy(of record: DownloadRecord, in store: RecordStore) async throws -> Bool {
     let start = start
+    guard record.state != .completed else {
+      var bytes = store.bytes(of: record.id, from: start)
+      bytes.waits = false
+      return try await Self.copy(bytes, start).position >= record.received
+    }
     let reading = Task { try await Self.copy(store.bytes(of: record.id, from: start), start) }
     let following = Task {
       // Ends with the download, or when no engine runs.

@@ -83,6 +83,7 @@ struct GetCommand: EngineCommand {
     var source = try await RequestSource(what, limits.client)
     let givenFolder = what.place?.root ?? outputFolder
     let isPiped = what.writesOutput
+    if isPiped { try StandardDescriptors.requireOutput() }
     let folder = try isPiped && givenFolder == nil ? nil : Folder.made(at: givenFolder ?? ".")
     if let folder { try Folder.requireWritable(folder) }
     try what.requireNoFolder(below: folder)

@@ -69,10 +69,10 @@ struct RefreshCommand: EngineCommand {
     )
     guard !dryRun else { return try await preview(store) }
     let requested = try requested(in: store, try await checksums())
-    guard !requested.isEmpty else { return }
-    let urls = requested.map(\.url)
+    let urls = requested.keys.sorted()
+    guard !urls.isEmpty else { return }
     var lost = LostDownloads()
-    for record in requested { lost.note(record) }
+    for url in urls { if let record = requested[url] { lost.note(record) } }
     let awaited = AwaitedDownloads(
       store: store,
       limits: limits,
@@ -84,7 +84,10 @@ struct RefreshCommand: EngineCommand {
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try store.records(withURLs: urls)
     for message in try lost.messages(in: store) { Output.current.say(message) }
-    let isDone = records.allSatisfy { $0.state == .completed && $0.refreshFailure == nil }
+    let isDone = records.allSatisfy { record in
+      record.state == .completed && record.refreshFailure == nil
+        && requested[record.url].map { !record.hasCancelledRefresh(since: $0) } ?? true
+    }
     guard isDone, records.count == urls.count, end.failedHooks == 0 else {
       throw CommandFailure(.failed)
     }
@@ -106,27 +109,24 @@ struct RefreshCommand: EngineCommand {
     return checksums
   }
 
-  /// Requests the refresh, and returns the downloads to wait for.
+  /// Requests the refresh, and returns the downloads to wait for by their URLs.
   ///
-  /// A worker that follows a crashed one waits for those that are not complete: another request would
-  /// ask again for those that are.
+  /// These include the selected ones whose refresh an earlier command has begun. A worker that follows
+  /// a crashed one waits for these alone: another request would ask again for those that are complete.
   private func requested(
     in store: RecordStore,
     _ checksums: ChecksumFile
-  ) throws -> [DownloadRecord] {
+  ) throws -> [String: DownloadRecord] {
     let selected = targets.targets(engineRuns: store.hasEngine)
-    guard Worker.current?.isRestarted != true else {
-      return try store.preview(.resume(immediately: false), of: selected).compactMap(\.record)
-        .filter { $0.refreshed != nil }
-    }
+    var requested = try begun(selected, in: store)
+    guard Worker.current?.isRestarted != true else { return requested }
     let outcomes = try store.apply(.refresh, to: selected) { record in
       try checksums.digest(ofFileAt: record.url, named: record.filename)
     }
-    var records: [DownloadRecord] = []
     for outcome in outcomes {
       switch outcome.effect {
-      case .done(let record): records.append(record)
-      case .unchanged(let record) where record.refreshed != nil: records.append(record)
+      case .done(let record): requested[record.url] = record
+      case .unchanged(let record) where record.refreshed != nil: break
       case .unchanged(let record):
         let reason =
           record.state == .completed
@@ -137,22 +137,36 @@ struct RefreshCommand: EngineCommand {
         throw CommandFailure(.failed, error.message)
       }
     }
-    if outcomes.isEmpty {
+    if outcomes.isEmpty, requested.isEmpty {
       Output.current.say("no finished file to refresh")
       if !targets.all { throw CommandFailure(.failed) }
     }
-    return records
+    return requested
+  }
+
+  /// Returns the selected downloads whose refresh was begun and has not ended, by their URLs.
+  private func begun(
+    _ targets: CommandTargets,
+    in store: RecordStore
+  ) throws -> [String: DownloadRecord] {
+    let records =
+      switch targets {
+      case .matching(let condition):
+        try store.records(Query(condition && DownloadRecord.columns.refreshed != nil))
+      case .named(let names): names.compactMap { try? store.record(matching: $0) }
+      }
+    let begun = records.filter { $0.earlierVersion != nil }
+    return Dictionary(begun.map { ($0.url, $0) }) { first, _ in first }
   }
 
   /// Asks the servers, and prints a line for each file that would be downloaded, and the counts.
   private func preview(_ store: RecordStore) async throws {
-    let outcomes = try store.preview(
-      .refresh,
-      of: targets.targets(engineRuns: store.hasEngine)
-    )
+    let selected = targets.targets(engineRuns: store.hasEngine)
+    let outcomes = try store.preview(.refresh, of: selected)
+    let begun = try begun(selected, in: store).values.sorted { $0.url < $1.url }
     let roots = try store.roots()
     let previews = try await RefreshPreview.all(
-      of: outcomes.filter(\.isDone).compactMap(\.record),
+      of: begun + outcomes.filter(\.isDone).compactMap(\.record),
       limits.makeTransport(),
       unplaced: { DownloadFailure(unplaced: $0, in: roots) },
       headers: { try store.headers(of: $0, sentTo: $0.url) }
@@ -173,6 +187,7 @@ struct RefreshCommand: EngineCommand {
     let failed = previews.count - counts.values.reduce(0, +)
     try Output.current.line(
       "\(previews.count) files: \(counts[.newer, default: 0]) have a newer version, "
+        + (counts[.missing].map { "\($0) missing or changed here, " } ?? "")
         + "\(counts[.unchanged, default: 0]) unchanged, \(counts[.unknown, default: 0]) unknown, "
         + "\(failed) failed"
     )

@@ -130,8 +130,8 @@ struct ShortOption: Sendable {
   static let login = "use --netrc, or --header 'Authorization: …'"
   static let fileName = "use -o NAME; the server's name is the default"
   static let times =
-    "'dlstore get --refresh URL' downloads a file again if the server has a newer one; files keep the "
-    + "time of their download"
+    "'dlstore get --refresh URL' downloads a file again if the server has a newer one; dlstore does "
+    + "not set the times of files"
   static let background = "'dlstore add' and 'dlstore run' download in the background"
   static let links = "dlstore does not follow links; use --input-file FILE"
   static let withoutDownload = "dlstore cannot ask a server without downloading"

@@ -3,6 +3,7 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import DownloadURLSession
+internal import Foundation
 
 #if os(Linux)
   internal import FoundationNetworking

@@ -76,7 +76,9 @@ struct EventLine {
       return
         "\(name) for another download ('resume --now'); "
         + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
-    case .waiting, .running, .failedRetryable, .failedPermanent, .finalizing, .completed:
+    case _ where record.state == .completed || record.refreshed != nil && record.intent == .cancel:
+      return "\(name): another command cancelled its refresh; the finished file stays"
+    case .completed, .waiting, .running, .failedRetryable, .failedPermanent, .finalizing:
       return "\(name): another command restarted it or changed it"
     }
   }

@@ -66,6 +66,7 @@ enum FailureSentence {
         + "and keeps the file"
     case .notFound: "check the URL: \(newURL) corrects it"
     case .unexpectedCoding: "another server may send the plain file: --mirror URL adds one"
+    case .digestMismatch where record.refreshFailure != nil: rightDigest(record)
     case .digestMismatch:
       "the bytes are deleted; \(rightDigest(record)); \(restart) downloads the file again"
     case .diskFull: "free some space; \(resume)"
@@ -121,7 +122,7 @@ enum FailureSentence {
     let set = "\(newURL) changes the URL"
     let url = record.attempts.last?.url ?? record.url
     // A mirror has no command of its own, and a URL with a secret is not shown.
-    guard url == record.url, Redaction.url(url) == url, let end = url.range(of: "://") else {
+    guard url == record.url, Redaction.url(url) == url, let end = url.firstRange(of: "://") else {
       return set
     }
     let use = "use \(scheme)\(url[end.lowerBound...])"

@@ -369,6 +369,10 @@ struct AdditionBatch {
           )
         }
         record.expectedDigest = digest.text
+        // The finished file of a refresh need not have this digest, so it is no way back.
+        if let refreshed = record.refreshed, refreshed.verifiedDigest != digest.text {
+          record.forgetEarlierVersion()
+        }
       }
       if !request.isPaused { try record.apply(.addedAgain, at: store.now()) }
     }

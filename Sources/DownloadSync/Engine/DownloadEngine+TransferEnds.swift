@@ -114,6 +114,7 @@ extension DownloadEngine {
       replaced.append(ReplacedTransfer(record: download.record, layout: download.layout))
       return
     }
+    guard record.state == .completed else { return enqueue(record) }
     if options.isOwn(record.url) { summary.unchanged += 1 }
     log("not modified", record)
     dispatcher.emitEnd(

@@ -27,7 +27,7 @@ enum RefreshAnswer: Sendable, Hashable {
     let isOfSameServer = head.url == nil || origin == version.validatorOrigin
     let isOther = version.hasOtherDigest(than: record.expectedDigest)
     switch head.status {
-    case 304 where version.hasValidator && isOfSameServer:
+    case 304 where version.hasValidator && isOfSameServer && !version.isContradicted(by: head):
       self = isOther ? .newerMissing : .notModified
     case 200 where head.contentRange?.range == nil:
       let size = record.replacedFileIdentity?.size
@@ -67,6 +67,13 @@ extension FinishedVersion {
       let own = verifiedDigest.flatMap({ try? Digest($0) })
     else { return false }
     return own.algorithm == required.algorithm && own != required
+  }
+
+  /// Whether a 304 states that it is about another version (RFC 9111, 4.3.4).
+  fileprivate func isContradicted(by head: ResponseHead) -> Bool {
+    func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+    guard let entityTag, let tag = head["ETag"] else { return false }
+    return opaque(tag) != opaque(entityTag)
   }
 
   /// Whether a response with the whole file states that it is this version.

@@ -5,6 +5,8 @@ internal import Foundation
 package enum RefreshPreview: String, Sendable, Hashable {
   /// The server has another version.
   case newer
+  /// The finished file is missing or was changed, so the server's version is downloaded.
+  case missing
   /// The file is the server's current version.
   case unchanged
   /// The server, or the record, has no validator to compare.
@@ -17,8 +19,7 @@ package enum RefreshPreview: String, Sendable, Hashable {
   ///   - record: The record as the refresh would queue it.
   init(_ head: ResponseHead, of record: DownloadRecord) {
     guard let version = record.earlierVersion else {
-      // The finished file is missing or was changed.
-      self = .newer
+      self = .missing
       return
     }
     switch RefreshAnswer(head, comparedWith: version, of: record) {

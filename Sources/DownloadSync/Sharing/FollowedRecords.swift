@@ -52,7 +52,8 @@ struct FollowedRecords: Sendable {
     of record: DownloadRecord,
     after previous: DownloadRecord?
   ) -> DownloadEvent {
-    guard previous?.earlierVersion != nil else { return .completed(record) }
+    guard let previous, previous.earlierVersion != nil else { return .completed(record) }
+    if record.hasCancelledRefresh(since: previous) { return .released(url: record.url) }
     if let failure = record.refreshFailure { return .failed(record, failure) }
     return record.checkedAt == nil ? .completed(record) : .unchanged(record)
   }

@@ -80,6 +80,10 @@ extension DownloadRecord {
       return isEarlierVersionInPlace ? .refreshFailed : .quarantined
     case .command(.refresh):
       return state == .completed && !isRefreshable ? .refreshRefused : .refresh
+    case .notModified:
+      guard !isEarlierVersionInPlace else { return event.kind }
+      // Another digest is required since the request, which the next one makes without a condition.
+      return state == .paused ? .pauseCarriedOut : .attemptRestarted
     case .cancellationCarriedOut:
       return isEarlierVersionInPlace ? .refreshCancelled : event.kind
     default:
@@ -118,6 +122,7 @@ extension DownloadRecord {
       if state == .completed { endRefresh() } else if received > 0 { dropBytes() }
     case .transferContinued, .fileLost, .pauseCarriedOut: break
     case .notModified:
+      guard isEarlierVersionInPlace else { break }
       endRefresh()
       checkedAt = moment
     case .fileComplete(let file): noteComplete(file)

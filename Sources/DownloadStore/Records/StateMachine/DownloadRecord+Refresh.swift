@@ -32,6 +32,16 @@ extension DownloadRecord {
   /// to get its name, and outside of a refresh.
   package var earlierVersion: FinishedVersion? { isEarlierVersionInPlace ? refreshed : nil }
 
+  /// Whether a refresh has left the finished file unasked about, because the user has cancelled it.
+  ///
+  /// - Parameter queued: The record while the refresh was queued or running.
+  /// - Returns: Whether it was cancelled since.
+  package func hasCancelledRefresh(since queued: DownloadRecord) -> Bool {
+    guard state == .completed, let version = queued.refreshed else { return false }
+    return refreshFailure == nil && completedAt == version.completedAt
+      && checkedAt == queued.checkedAt
+  }
+
   mutating func beginRefresh(at moment: Date) {
     let version = FinishedVersion(
       entityTag: entityTag,
