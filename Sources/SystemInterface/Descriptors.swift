@@ -67,6 +67,30 @@ package func pwrite(_ descriptor: Int32, _ number: UInt64, at offset: Int64) -> 
   }
 }
 
+/// Makes a range of a file share its blocks with the same range of another file of the file system,
+/// where this is possible; returns -1 and `errno` if it is not.
+///
+/// The corresponding C function is `ioctl` with `FICLONERANGE`.
+package func cloneRange(
+  from source: Int32,
+  to target: Int32,
+  at offset: Int64,
+  byteCount: Int
+) -> Int32 {
+  #if os(Linux)
+    // The descriptor of the source, the offset and the length there, and the offset in the target.
+    var arguments = [Int64(source), offset, Int64(byteCount), offset]
+    let request: UInt = 0x4020_940D
+    return unsafe arguments.withUnsafeMutableBytes { buffer in
+      guard let base = buffer.baseAddress else { return -1 }
+      return unsafe ioctl(target, request, base)
+    }
+  #else
+    errno = ENOTSUP
+    return -1
+  #endif
+}
+
 /// Waits until one descriptor has an event, at most some milliseconds; -1 waits without a limit.
 package func poll(_ descriptor: inout pollfd, _ milliseconds: Int32) -> Int32 {
   unsafe poll(&descriptor, 1, milliseconds)

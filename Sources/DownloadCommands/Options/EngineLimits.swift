@@ -58,6 +58,16 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "What is done for a --checksum (SHA-256 or SHA-512) that a finished file of the store has: "
+        + "copy that file, or download.",
+      valueName: "copy|download"
+    ),
+    transform: EngineLimits.equalFiles
+  )
+  var equalFiles = EngineOptions().equalFiles
+
+  @Option(
+    help: ArgumentHelp(
       "The total download rate limit, such as 500K or 2M, or none; K, M and G are powers of 1024.",
       valueName: "bytes/s"
     ),
@@ -134,8 +144,24 @@ struct EngineLimits: ParsableArguments {
   ///
   /// - Throws: `ValidationError`.
   private static func preallocation(_ text: String) throws(ValidationError) -> Preallocation {
-    guard let value = Preallocation(rawValue: text) else {
-      let names = Preallocation.allCases.map(\.rawValue)
+    try word(text)
+  }
+
+  /// Parses what is done for equal files.
+  ///
+  /// - Throws: `ValidationError`.
+  private static func equalFiles(_ text: String) throws(ValidationError) -> EqualFiles {
+    try word(text)
+  }
+
+  /// Parses one of some words.
+  ///
+  /// - Throws: `ValidationError` with the nearest word.
+  private static func word<Value: RawRepresentable<String> & CaseIterable>(
+    _ text: String
+  ) throws(ValidationError) -> Value {
+    guard let value = Value(rawValue: text) else {
+      let names = Value.allCases.map(\.rawValue)
       throw ValidationError(
         "'\(text)' is not one of: \(names.joined(separator: ", "))."
           + Suggestion.text(for: text, among: names)
@@ -168,6 +194,7 @@ struct EngineLimits: ParsableArguments {
     "connections": "\(SplitOptions().maximumConnections)",
     "min-split": "\(ByteAmountSetting(byteCount: SplitOptions().minimumLength))",
     "preallocate": "\(EngineOptions().preallocation)",
+    "equal-files": "\(EngineOptions().equalFiles)",
     "lowest-speed": "\(ByteAmountSetting(byteCount: EngineOptions().lowestSpeed))",
     "lowest-speed-time": "\(SpanArgument(EngineOptions().lowestSpeedTime))",
   ]
@@ -203,6 +230,7 @@ struct EngineLimits: ParsableArguments {
     options.split.maximumConnections = connectionsPerFile
     options.split.minimumLength = minSplit.byteCount
     options.preallocation = preallocate
+    options.equalFiles = equalFiles
     options.lowestSpeed = lowestSpeed.byteCount
     options.lowestSpeedTime = lowestSpeedTime.duration
     options.retry.maximumAttempts = maxAttempts

@@ -13,6 +13,7 @@ enum EventJSON {
     switch event {
     case .started(let record, let offset):
       object("started", time, record, ["offset": .integer(offset)])
+    case .copying(let record, let path): object("copying", time, record, ["from": .string(path)])
     case .rolledBack(let url, let bytes):
       object("restarted", time, url, ["droppedBytes": .integer(bytes)])
     case .completed(let record): object("completed", time, record)
@@ -64,6 +65,7 @@ enum EventJSON {
       time,
       [
         "completed": .integer(Int64(summary.completed)),
+        "copied": .integer(Int64(summary.copied)),
         "failed": .integer(Int64(summary.failed)),
         "unchanged": .integer(Int64(summary.unchanged)),
       ]

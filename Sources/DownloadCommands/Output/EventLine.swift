@@ -29,6 +29,8 @@ struct EventLine {
       offset > 0
         ? "started \(record.filename) \(Self.place(record, offset))"
         : "started \(record.filename) (\(Redaction.url(record.url)))"
+    case .copying(let record, let path):
+      "copying \(record.filename) from \(path), which has the required digest"
     case .rolledBack(let url, let bytes):
       bytes > 0
         ? "starting over \(Redaction.url(url)): its \(bytes) bytes cannot be continued: their "
@@ -131,7 +133,8 @@ struct EventLine {
   static func isError(_ event: DownloadEvent) -> Bool {
     switch event {
     case .failed, .waitingForDiskSpace, .interceptorFailed: true
-    case .started, .rolledBack, .completed, .unchanged, .retrying, .released, .missed: false
+    case .started, .copying, .rolledBack, .completed, .unchanged, .retrying, .released, .missed:
+      false
     }
   }
 
@@ -142,7 +145,7 @@ struct EventLine {
       case .completed, .unchanged: .green
       case .failed, .waitingForDiskSpace, .interceptorFailed: .red
       case .retrying: .yellow
-      case .started, .rolledBack, .released, .missed: nil
+      case .started, .copying, .rolledBack, .released, .missed: nil
       }
     guard let color else { return line }
     let word = line.prefix { $0 != " " }

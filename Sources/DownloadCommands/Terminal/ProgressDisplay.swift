@@ -216,7 +216,8 @@ actor ProgressDisplay {
       let summary = RunSummary(
         completed: report.completed,
         failed: report.failed,
-        unchanged: report.unchanged
+        unchanged: report.unchanged,
+        copied: report.copied
       )
       write(EventJSON.value(of: summary))
     }

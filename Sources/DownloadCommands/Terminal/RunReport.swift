@@ -25,6 +25,12 @@ struct RunReport: Sendable {
   private(set) var failed = 0
   /// The number of finished files of which the server has no newer version.
   private(set) var unchanged = 0
+  /// The number of completed downloads whose bytes were copied from finished files.
+  private(set) var copied = 0
+  /// The number of their bytes.
+  private var copiedByteCount: Int64 = 0
+  /// The ids of the running downloads whose bytes are copied.
+  private var copying: Set<String> = []
 
   init(start: ContinuousClock.Instant = .now) { self.start = start }
 
@@ -38,18 +44,26 @@ struct RunReport: Sendable {
   ) -> TransferAmount? {
     switch event {
     case .started(let record, let offset):
+      copying.remove(record.id)
       let first = starts[record.id]
       // An offset before the first one means that bytes were dropped.
       starts[record.id] = Start(
         offset: min(offset, first?.offset ?? offset),
         time: first?.time ?? now
       )
+    case .copying(let record, _):
+      copying.insert(record.id)
     case .completed(let record):
       completed += 1
       failures.removeAll { $0.id == record.id }
       guard let first = starts.removeValue(forKey: record.id) else { return nil }
       let received = max(0, record.received - first.offset)
-      byteCount += received
+      if copying.remove(record.id) != nil {
+        copied += 1
+        copiedByteCount += received
+      } else {
+        byteCount += received
+      }
       return TransferAmount(byteCount: received, duration: first.time.duration(to: now))
     case .unchanged(let record):
       unchanged += 1
@@ -83,6 +97,7 @@ struct RunReport: Sendable {
     var head =
       "\(count) downloads: \(completed) \(unchanged > 0 ? "downloaded" : "completed") (\(ByteAmount.text(byteCount)) "
       + "\(amount.text.prefix { $0 != "(" }.trimmedEnd)), "
+      + (copied > 0 ? "\(copied) of them copied (\(ByteAmount.text(copiedByteCount))), " : "")
       + (unchanged > 0 ? "\(unchanged) unchanged, " : "") + "\(failed) failed"
     if unfinished.count > 0 {
       let bytes = unfinished.bytes.map { " (\(ByteAmount.text($0)) missing)" } ?? ""

@@ -61,6 +61,8 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The expected digest, such as `sha256:` and 64 hexadecimal digits; `nil` to accept any file.
   public package(set) var expectedDigest: String?
   /// The digest that was computed from the finished file; `nil` if none was expected.
+  ///
+  /// An index finds the finished files whose bytes another download needs.
   public package(set) var verifiedDigest: String?
   /// Whether the download waits until the user resumes it, because another one preempted it.
   public package(set) var isHeld: Bool = false
@@ -311,7 +313,13 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       ObjectStoreNames.FieldSchema("resumeData", Data.self, id: 16, isOptional: true),
       ObjectStoreNames.FieldSchema("mirrors", [String].self, id: 17),
       ObjectStoreNames.FieldSchema("expectedDigest", String.self, id: 18, isOptional: true),
-      ObjectStoreNames.FieldSchema("verifiedDigest", String.self, id: 19, isOptional: true),
+      ObjectStoreNames.FieldSchema(
+        "verifiedDigest",
+        String.self,
+        id: 19,
+        isOptional: true,
+        isIndexed: true
+      ),
       ObjectStoreNames.FieldSchema("isHeld", Bool.self, id: 20, default: false),
       ObjectStoreNames.FieldSchema("failedAttempts", Int32.self, id: 21, default: 0),
       ObjectStoreNames.FieldSchema("attempts", [Attempt].self, id: 22, default: []),

@@ -7,6 +7,8 @@ struct ActiveTransfer {
   fileprivate(set) var record: DownloadRecord
   fileprivate(set) var layout: FileLayout
   let transfer: Transfer
+  /// Copies the bytes of a finished file; `nil` if they are requested.
+  let copy: FileCopy?
   /// The running task; `nil` before the first request and after the end.
   fileprivate(set) var task: TaskID?
   /// Runs the request interceptors; `nil` when the request is prepared.
@@ -36,6 +38,7 @@ struct ActiveTransfer {
     record: DownloadRecord,
     layout: FileLayout,
     transfer: Transfer,
+    copy: FileCopy? = nil,
     task: TaskID? = nil,
     candidate: Scheduler.Candidate,
     started: Int,
@@ -50,6 +53,7 @@ struct ActiveTransfer {
     self.record = record
     self.layout = layout
     self.transfer = transfer
+    self.copy = copy
     self.task = task
     self.candidate = candidate
     self.started = started
@@ -112,6 +116,13 @@ struct ActiveTransfers {
   /// The transfer of a record, under its current or a previous URL.
   func transfer(ofRecord id: String) -> ActiveTransfer? {
     transfers.values.first { $0.record.id == id }
+  }
+
+  /// The required digests of the transfers whose files other downloads can copy soon.
+  var digestsToAwait: Set<String> {
+    Set(
+      transfers.values.lazy.filter { !$0.slowness.isSlow }.compactMap(\.record.sharedDigest?.text)
+    )
   }
 
   /// Whether a task has not reported its end.

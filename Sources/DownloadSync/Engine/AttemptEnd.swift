@@ -27,6 +27,9 @@ struct AttemptEnd: Sendable {
     case lacksDiskSpace = "wait for disk space"
     /// Not a failed attempt: the download waits for descriptors or memory.
     case lacksResources = "wait for resources"
+    /// Not a failed attempt: the finished file whose bytes were copied is of no use, so the next
+    /// attempt requests them.
+    case refusesCopy = "request instead of copying"
   }
 
   /// What a commit needs to know besides the record.
@@ -83,6 +86,8 @@ struct AttemptEnd: Sendable {
   var bytes = Bytes.keep
   /// The size of the file; `nil` for that of the last response.
   var size: Int64?
+  /// Whether the bytes were copied from a finished file that does not have them.
+  var refusesCopy = false
 
   /// Creates the end of an attempt of a download.
   init(
@@ -114,7 +119,8 @@ struct AttemptEnd: Sendable {
   }
 
   var kind: Kind {
-    switch failure.code {
+    if refusesCopy { return .refusesCopy }
+    return switch failure.code {
     case .diskFull: .lacksDiskSpace
     case .outOfResources: .lacksResources
     default: .failed
@@ -146,6 +152,9 @@ struct AttemptEnd: Sendable {
       try record.apply(.attemptDeferred(noting: failure, from: source), at: settings.moment)
     case .lacksResources:
       try record.apply(.attemptDeferred(from: source), at: settings.moment)
+    case .refusesCopy:
+      record.rollBack(to: 0, at: settings.moment)
+      try record.apply(.attemptDeferred(noting: failure, from: source), at: settings.moment)
     }
     return Committed(record: record, failure: failure)
   }
@@ -176,6 +185,10 @@ struct AttemptEnd: Sendable {
       return [.reportFullDisk] + (record.mayStart ? [.enqueue(after: nil, size: size)] : [])
     case .lacksResources:
       return record.mayStart ? [.reportShortage, .enqueue(after: nil, size: nil)] : [.release]
+    case .refusesCopy:
+      let lost: [Effect] = if case .restart(let count) = bytes { [.reportLoss(count)] } else { [] }
+      return [.removePartial] + lost
+        + [record.mayStart ? .enqueue(after: nil, size: nil) : .release]
     }
   }
 

@@ -23,6 +23,8 @@ struct Completion {
     var comparesPieces = false
     /// Whether its bytes came from several servers, versions or attempts.
     var isMixed = false
+    /// Whether its bytes were copied from a finished file.
+    var isCopy = false
     /// The digest that was compared with the expected one, if there is one.
     var verified: CheckedDigest?
   }
@@ -49,6 +51,8 @@ struct Completion {
     var bytes = Bytes.keep
     /// Whether the servers have delivered other bytes than required.
     var blamesServers = false
+    /// Whether the finished file whose bytes were copied does not have them.
+    var refusesCopy = false
     /// The head of the last response, if its transfer is no longer active.
     var head: ResponseHead?
   }
@@ -221,6 +225,20 @@ struct Completion {
       var file = file
       file.verified = digest
       checked.append(file)
+    case .success(let digest) where file.isCopy:
+      // No server is at fault, and the next attempt asks one.
+      let message = Self.mismatch(of: digest.digest, with: expected)
+      let failure = DownloadFailure(.fileSystem, "the copied bytes are wrong: \(message)")
+      ends.append(
+        .fail(
+          Failed(
+            record: file.record,
+            failure: failure,
+            bytes: .restart(from: nil),
+            refusesCopy: true
+          )
+        )
+      )
     case .success where !changed.isEmpty:
       // The server is not at fault, and the next attempt requests only these bytes.
       let failure = DownloadFailure(.pieceMismatch, "the bytes \(changed) have changed on disk")

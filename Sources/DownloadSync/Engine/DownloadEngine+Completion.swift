@@ -205,8 +205,12 @@ extension DownloadEngine {
     if case .discard(let changed) = failed.bytes, let transfer = download?.transfer {
       failure = try await discard(changed, of: transfer) ?? failure
     }
+    if failed.refusesCopy, let copy = download?.copy, download?.transfer.hasEarlierBytes == false {
+      equalFiles.refuse(copy.file)
+    }
     if download != nil { active.remove(record.url) }
     var end = AttemptEnd(of: record, failure, head: head)
+    end.refusesCopy = failed.refusesCopy
     switch failed.bytes {
     case .keep, .discard: break
     case .drop: end.bytes = .drop
@@ -255,7 +259,10 @@ extension DownloadEngine {
   func noteCompleted(_ files: [FinishedFile], of count: Int) {
     completion.step(.committed(count))
     for file in files {
-      if options.isOwn(file.record.url) { summary.completed += 1 }
+      if options.isOwn(file.record.url) {
+        summary.completed += 1
+        if file.isCopy { summary.copied += 1 }
+      }
       log("complete", file.record)
       emitCompleted(file.record, head: file.head)
     }
@@ -301,7 +308,8 @@ extension Completion.File {
       expectedDigest: expectedDigest,
       comparesPieces: transfer.file.interference != nil
         || transfer.pieces?.table.awaitsComparison == true,
-      isMixed: download.hasMixedServers || transfer.hasEarlierBytes
+      isMixed: download.hasMixedServers || transfer.hasEarlierBytes,
+      isCopy: download.copy != nil
     )
   }
 }

@@ -15,6 +15,7 @@ extension DownloadEngine {
     var random = 0.0
     switch end.kind {
     case .failed: random = environment.random()
+    case .refusesCopy: break
     case .lacksDiskSpace: try await blockVolume(of: download, size: end.size)
     case .lacksResources:
       delay = queue.noteShortage(at: environment.instant(), running: active.count)

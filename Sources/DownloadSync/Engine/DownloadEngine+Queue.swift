@@ -154,7 +154,8 @@ extension DownloadEngine {
   /// Cancels the tasks of a transfer, and those that are being prepared beside the first one.
   func cancelTasks(of download: ActiveTransfer) {
     for part in download.parts.values { part.preparation?.cancel() }
-    for task in download.tasks { transport.cancel(task) }
+    download.copy?.cancel()
+    for task in download.tasks where task != download.copy?.id { transport.cancel(task) }
   }
 
   /// Ends transfers and returns their records to the queue.

@@ -22,7 +22,10 @@ extension DownloadEngine {
 
   private func startQueued() async throws {
     var pageCount = 0
-    while !queue.isEmpty, !queue.delaysStarts(at: environment.instant()) {
+    while true {
+      // A start that has failed ends the wait for it.
+      try await enqueueEqual()
+      guard !queue.isEmpty, !queue.delaysStarts(at: environment.instant()) else { return }
       let next = queue.takeStarts(
         beside: active,
         at: environment.instant(),
@@ -49,6 +52,14 @@ extension DownloadEngine {
     }
   }
 
+  /// Returns the downloads to the queue that wait for a transfer that is over.
+  private func enqueueEqual() async throws {
+    guard !equalFiles.isEmpty else { return }
+    for url in equalFiles.takeFree(beside: active.digestsToAwait) {
+      if let record = try await current(url), isInScope(record) { enqueue(record) }
+    }
+  }
+
   /// Decides about downloads that the queue has chosen, and commits those that start and the files
   /// that are in place.
   ///
@@ -56,10 +67,14 @@ extension DownloadEngine {
   /// can be identified afterwards.
   private func commitStarts(of chosen: [Scheduler.Candidate]) async throws -> [StartDecision] {
     let (locations, policy, options, moment) = (locations, policy.afterWait, options, now())
+    let copies = options.equalFiles == .copy && !takesResumeData
+    let refused = equalFiles.refused
     let transferred = Set(active.values.map(\.record.id))
     let placed = completion.placed
+    let digests = copies ? active.digestsToAwait : []
     let (completed, decisions) = try await commit { [takesResumeData] tx in
       let completed = try tx.complete(placed, options, at: moment)
+      var running = digests
       let decisions = try chosen.map { candidate in
         let decision = StartDecision(
           about: candidate,
@@ -75,7 +90,15 @@ extension DownloadEngine {
           )
         }
         guard case .start(var start) = decision else { return decision }
+        let file =
+          copies ? try EqualFile.find(for: start, in: tx, locations.roots, except: refused) : nil
+        if copies, file == nil, let digest = start.sharedDigest?.text,
+          !running.insert(digest).inserted, !start.record.startsImmediately
+        {
+          return .wait(start.record, digest: digest)
+        }
         try start.begin(takesResumeData: takesResumeData, at: moment)
+        if let file { start.copy(file, at: moment) }
         try start.store(in: &tx)
         return .start(start)
       }
@@ -102,6 +125,9 @@ extension DownloadEngine {
       case .fail(let record, let failure): try await commit(AttemptEnd(of: record, failure))
       case .check(let found, let candidate): checks.insert(found, candidate)
       case .execute(let other): found.append(other)
+      case .wait(let record, let digest):
+        log("wait for an equal file", record)
+        equalFiles.insert(record.url, for: digest)
       case .ignore, .start: break
       }
     }
@@ -128,6 +154,7 @@ extension DownloadEngine {
     }
     let proof = start.proof(trust[record.id])
     let (offset, end) = start.range
+    let copy = start.equalFile.map { FileCopy(of: $0, number: queue.nextOrder()) }
     active.insert(
       ActiveTransfer(
         record: record,
@@ -142,13 +169,14 @@ extension DownloadEngine {
           // A background transport may continue from resume data that it kept itself.
           usesResumeData: takesResumeData
         ),
+        copy: copy,
         candidate: start.candidate,
         started: queue.nextOrder(),
         startedAt: environment.instant(),
         committed: record.received,
         usesResumeData: start.source == .resumeData,
         headers: start.headers,
-        split: options.split,
+        split: copy == nil ? options.split : SplitOptions(maximumConnections: 1),
         splitRateLimit: transport.splitRateLimit
       )
     )
@@ -157,6 +185,7 @@ extension DownloadEngine {
       dispatcher.emit(.rolledBack(url: record.url, from: start.lostBytes), of: record.id)
     }
     dispatcher.emit(.started(record, offset: offset))
+    if let copy { return begin(copy, of: record) }
     guard let request = start.request(proving: proof) else {
       return inbox.post(.taskEnded(TransferKey(record), .complete))
     }
@@ -166,6 +195,15 @@ extension DownloadEngine {
     } else if let transfer = active[record.url]?.transfer {
       active.noteStart(of: transport.start(request, sink: transfer), for: record.url)
     }
+  }
+
+  /// Starts to copy the bytes of a finished file, beside the loop.
+  private func begin(_ copy: FileCopy, of record: DownloadRecord) {
+    guard let transfer = active[record.url]?.transfer else { return }
+    log("copy", record, ["from": copy.file.recordID])
+    dispatcher.emit(.copying(record, from: copy.file.path))
+    active.noteStart(of: copy.id, for: record.url)
+    environment.startLongWork { copy.run(to: transfer) }
   }
 
   /// Starts a task of a transfer with the request that the interceptors returned.

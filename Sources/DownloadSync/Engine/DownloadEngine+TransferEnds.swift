@@ -157,7 +157,12 @@ extension DownloadEngine {
         toShortage: queue.delaysStarts(at: environment.instant()) || environment.lacksDescriptors()
       )
     }
-    try await commit(AttemptEnd(of: download, result, failure))
+    var end = AttemptEnd(of: download, result, failure)
+    if let copy = download.copy, result.dropsBytes || failure.code == .pieceMismatch {
+      end.refusesCopy = true
+      equalFiles.refuse(copy.file)
+    }
+    try await commit(end)
   }
 
   /// Commits the bytes that arrived before the end, and returns whether there were any.

@@ -59,6 +59,7 @@ public actor DownloadEngine {
   var summary = RunSummary()
   /// Which downloads may get ranges from several servers.
   var trust = ServerTrust()
+  var equalFiles = EqualStarts()
   /// How the previous process crashed; `none` once the records that it left are reconciled.
   var crash = CrashScope.none
 

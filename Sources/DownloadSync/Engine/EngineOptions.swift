@@ -118,6 +118,9 @@ public struct EngineOptions: Sendable {
   /// a proxy or a client certificate. See ``SharedDownloads``.
   public var sharesDownloads = true
 
+  /// What is done for a download that requires the digest of a finished file of the store.
+  public var equalFiles = EqualFiles.copy
+
   /// The URLs of the downloads to run; `nil` for all downloads of the store.
   ///
   /// A run also includes the downloads for which other processes wait; see ``JoinedDownloads``. Only
@@ -180,11 +183,14 @@ public struct RunSummary: Sendable, Hashable {
   public var failed = 0
   /// The number of finished downloads of which the server had no newer version.
   public var unchanged = 0
+  /// The number of completed downloads whose bytes were copied from finished files, and not requested.
+  public var copied = 0
 
   /// Creates a summary.
-  package init(completed: Int = 0, failed: Int = 0, unchanged: Int = 0) {
+  package init(completed: Int = 0, failed: Int = 0, unchanged: Int = 0, copied: Int = 0) {
     self.completed = completed
     self.failed = failed
     self.unchanged = unchanged
+    self.copied = copied
   }
 }

@@ -12,6 +12,8 @@ struct FinishedFile: Sendable {
   var verifiedDigest: String?
   /// The digests of the pieces, if there are new ones.
   var digests: PieceDigests?
+  /// Whether its bytes were copied from another finished file.
+  var isCopy = false
 }
 
 /// A transfer whose bytes have all arrived, and whose digest is correct.
@@ -101,7 +103,8 @@ struct Finalizer: Sendable {
       identity: identity,
       head: download.transfer.head,
       verifiedDigest: complete.verified?.digest.text,
-      digests: checkpoint.digests
+      digests: checkpoint.digests,
+      isCopy: download.copy != nil
     )
   }
 

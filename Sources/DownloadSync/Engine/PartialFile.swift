@@ -32,6 +32,9 @@ final class PartialFile: Sendable, ProcessLock {
     ///
     /// A sync that began in an earlier epoch says nothing about the bytes written since.
     var epoch = 0
+    /// The descriptor of a file with the same bytes, whose blocks the file shares if it can; `nil` for
+    /// none.
+    var cloneSource: Int32?
     /// What other programs have done to the file.
     var watch = FileWatch()
     /// The first sync that failed.
@@ -283,7 +286,7 @@ final class PartialFile: Sendable, ProcessLock {
     let effect = Effect.write(path: path, offset: start, byteCount: bytes.count)
     try Self.pass(faultInjector, effect, "writing \(path)")
     try beginExtension("writing \(path)")
-    var written = 0
+    var written = clone(bytes.count, at: start)
     var code: Int32 = 0
     while written < bytes.count, code == 0 {
       let count = pwrite(descriptor, bytes.extracting(written...), at: start + Int64(written))
@@ -297,6 +300,23 @@ final class PartialFile: Sendable, ProcessLock {
     endChange { written > 0 ? max($0, start + Int64(written)) : $0 }
     guard code == 0 else { throw Failure(code: code, operation: "writing \(path)") }
     faultInjector?.didPerform(effect)
+  }
+
+  /// Lets the bytes that are written from now on share the blocks of another file, if the file system
+  /// can; otherwise they are written.
+  ///
+  /// - Parameter source: The descriptor of a file that has the same bytes at the same offsets, open
+  ///   until this is called with `nil`.
+  func setCloneSource(_ source: Int32?) {
+    state.withLock { $0.cloneSource = source }
+  }
+
+  /// Shares a range with the other file, and returns the number of bytes that need not be written.
+  private func clone(_ count: Int, at start: Int64) -> Int {
+    guard count > 0, let source = state.withLock({ $0.cloneSource }) else { return 0 }
+    if cloneRange(from: source, to: descriptor, at: start, byteCount: count) == 0 { return count }
+    setCloneSource(nil)
+    return 0
   }
 
   /// Syncs the written bytes, and returns all bytes that are synced.

@@ -20,12 +20,14 @@ enum StartDecision: Sendable {
   /// could not be synced. The decision is executed as at launch.
   case execute(Reconciliation)
   case start(Start)
+  /// A transfer with the same required digest is running: the download waits for its file.
+  case wait(DownloadRecord, digest: String)
 
   /// The record that was decided about; `nil` if it is ignored.
   var record: DownloadRecord? {
     switch self {
     case .ignore: nil
-    case .requeue(let record), .fail(let record, _): record
+    case .requeue(let record), .fail(let record, _), .wait(let record, _): record
     case .check(let found, _), .execute(let found): found.record
     case .start(let start): start.record
     }
@@ -88,6 +90,8 @@ struct Start: Sendable {
   private(set) var headers: RequestHeaders?
   /// The digests of the pieces that the store has.
   private(set) var pieces: PieceDigests?
+  /// The finished file whose bytes are copied; `nil` to request them.
+  private(set) var equalFile: EqualFile?
 
   init(_ found: Reconciliation, _ candidate: Scheduler.Candidate, _ plan: TransferPlan) {
     record = found.record
@@ -120,6 +124,18 @@ struct Start: Sendable {
       .started(keepingBytes: usesBytes, lacksEarlierVersion: lacksEarlierVersion),
       at: moment
     )
+  }
+
+  /// Takes the missing bytes from a finished file with the required digest.
+  ///
+  /// One copy replaces the requests for the gaps of a file, so the bytes after the first gap are
+  /// dropped.
+  mutating func copy(_ file: EqualFile, at moment: Date) {
+    equalFile = file
+    if !record.committed.isPrefix {
+      record.rollBack(to: record.committed.prefixLength, at: moment)
+    }
+    record.requireSize(file.identity.size)
   }
 
   /// Stores the record that has begun, and reads its details.

@@ -94,6 +94,20 @@ extension Transfer {
     }
   }
 
+  /// Prepares the file for the bytes of a finished file with the required digest, from the first
+  /// missing byte on.
+  ///
+  /// - Parameter total: The size of that file.
+  /// - Returns: Whether to copy them.
+  func beginCopy(ofSize total: Int64) -> BodyDisposition {
+    state.withLock { state in
+      state.entity.total = total
+      let bytes = ByteRanges(CollectionOfOne(offset..<max(offset, total)))
+      state.claims.open(0, PartClaim(bytes, from: offset, to: total))
+    }
+    return prepareFile(ofSize: total)
+  }
+
   /// Commits that the file receives another version from its first byte; returns the result if it does
   /// not.
   ///
@@ -197,18 +211,24 @@ extension Transfer {
   /// Prepares the digests, reserves the space of the file, and commits the file name that the
   /// response suggests, before the first byte of the body.
   private func prepare(_ head: ResponseHead, total: Int64?) -> BodyDisposition {
-    if let total, let problem = preparePieces(ofSize: total) { return end(problem) }
-    do throws(PartialFile.Failure) {
-      if let total { try file.reserve(total, preallocation) }
-    } catch {
-      return end(.failed(error.asDownloadFailure, retryAfter: nil))
-    }
+    if let total, prepareFile(ofSize: total) == .cancel { return .cancel }
     guard let name = naming.name(forURL: key.url, head) else { return .proceed }
     do {
       try rename(name)
       return .proceed
     } catch {
       return end(.failed(Self.failure(ofStore: error), retryAfter: nil))
+    }
+  }
+
+  /// Prepares the digests, and reserves the space of the file.
+  private func prepareFile(ofSize total: Int64) -> BodyDisposition {
+    if let problem = preparePieces(ofSize: total) { return end(problem) }
+    do throws(PartialFile.Failure) {
+      try file.reserve(total, preallocation)
+      return .proceed
+    } catch {
+      return end(.failed(error.asDownloadFailure, retryAfter: nil))
     }
   }
 

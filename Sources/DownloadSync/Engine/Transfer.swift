@@ -231,7 +231,8 @@ final class Transfer: TaskSink {
     return .proceed
   }
 
-  private func receive(part bytes: Span<UInt8>) -> BodyDisposition {
+  /// Writes the next bytes of a response, or of a file that is copied; does not wait for the rate limit.
+  func receive(part bytes: Span<UInt8>) -> BodyDisposition {
     let taken = take(bytes, of: 0)
     let isFirst = state.withLock { state in
       defer { state.hasProgressed = true }

@@ -18,6 +18,12 @@ public import DownloadStore
 public enum DownloadEvent: Sendable, Hashable {
   /// A transfer started at the given byte offset.
   case started(DownloadRecord, offset: Int64)
+  /// The missing bytes are copied from the finished file at this path, which has the required digest;
+  /// see ``EngineOptions/equalFiles``.
+  ///
+  /// Follows `started`. If the file turns out to be of no use, `rolledBack` follows, and the next
+  /// `started` requests the bytes.
+  case copying(DownloadRecord, from: String)
   /// The download restarts at the first byte, because the `from` bytes on disk were dropped.
   case rolledBack(url: String, from: Int64)
   /// The file is complete, synced, and has its final name.
@@ -45,8 +51,8 @@ public enum DownloadEvent: Sendable, Hashable {
   /// The record's URL; `nil` for ``missed(_:)``, which is about no single download.
   public var url: String? {
     switch self {
-    case .started(let record, _), .completed(let record), .unchanged(let record),
-      .retrying(let record, _, _),
+    case .started(let record, _), .copying(let record, _), .completed(let record),
+      .unchanged(let record), .retrying(let record, _, _),
       .failed(let record, _), .waitingForDiskSpace(let record):
       record.url
     case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
@@ -57,8 +63,9 @@ public enum DownloadEvent: Sendable, Hashable {
   /// The record, if the event contains it.
   var record: DownloadRecord? {
     switch self {
-    case .started(let record, _), .completed(let record), .unchanged(let record),
-      .retrying(let record, _, _), .failed(let record, _), .waitingForDiskSpace(let record):
+    case .started(let record, _), .copying(let record, _), .completed(let record),
+      .unchanged(let record), .retrying(let record, _, _), .failed(let record, _),
+      .waitingForDiskSpace(let record):
       record
     case .rolledBack, .released, .interceptorFailed, .missed: nil
     }
@@ -68,7 +75,9 @@ public enum DownloadEvent: Sendable, Hashable {
   public var isEnd: Bool {
     switch self {
     case .completed, .unchanged, .failed, .released: true
-    case .started, .rolledBack, .retrying, .waitingForDiskSpace, .interceptorFailed, .missed: false
+    case .started, .copying, .rolledBack, .retrying, .waitingForDiskSpace, .interceptorFailed,
+      .missed:
+      false
     }
   }
 }

@@ -125,7 +125,7 @@ extension DownloadEvent {
   fileprivate var endsTransfer: Bool {
     switch self {
     case .completed, .unchanged, .retrying, .failed, .waitingForDiskSpace, .released: true
-    case .started, .rolledBack, .interceptorFailed, .missed: false
+    case .started, .copying, .rolledBack, .interceptorFailed, .missed: false
     }
   }
 }

@@ -80,6 +80,8 @@ import Testing
       #expect(record.attempts.isEmpty, comment)
       #expect(effects.first == (record.mayStart ? .reportShortage : .release), comment)
       #expect(effects.contains(.enqueue(after: nil, size: nil)) == record.mayStart, comment)
+    case .refusesCopy:
+      #expect(record.failedAttempts == before.failedAttempts && record.received == 0, comment)
     case .failed:
       #expect(record.failedAttempts == before.failedAttempts + 1, comment)
       #expect(record.attempts.last?.failure == committed.failure, comment)
@@ -118,6 +120,19 @@ import Testing
     let (committed, effects) = try #require(try commit(end, to: before))
     #expect(committed.wait == nil && committed.record.state == .failedPermanent)
     #expect(effects == [.removePartial, .reportLoss(7), .reportFailure])
+  }
+
+  @Test func `a file that cannot be copied costs no attempt, and no byte of it counts`() throws {
+    let before = record(failedAttempts: 2)
+    let failure = DownloadFailure(.fileSystem, "copying the bytes of /a: the file has changed")
+    var end = AttemptEnd(of: before, failure, bytes: .restart(from: 7))
+    end.refusesCopy = true
+    let (committed, effects) = try #require(try commit(end, to: before))
+    #expect(committed.record.state == .waiting && committed.record.failedAttempts == 2)
+    #expect(committed.record.received == 0 && committed.record.attempts.last?.failure == failure)
+    #expect(effects == [.removePartial, .reportLoss(7), .enqueue(after: nil, size: nil)])
+    let (_, ofPaused) = try #require(try commit(end, to: record(.running, .pause)))
+    #expect(ofPaused == [.removePartial, .reportLoss(7), .release])
   }
 
   @Test func `a download waits for as much space as its server has stated`() throws {

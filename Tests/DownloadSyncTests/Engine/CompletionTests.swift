@@ -147,6 +147,36 @@ import Testing
     #expect(!completion.isReady)
   }
 
+  @Test func `a wrong digest of copied bytes blames no server`() throws {
+    let record = DownloadRecord.sample()
+    var completion = Completion()
+    let digest = DigestHasher(.sha256).digest
+    let file = Completion.File(
+      key: TransferKey(record),
+      record: record,
+      expectedDigest: "sha256:" + String(repeating: "0", count: 64),
+      isCopy: true
+    )
+    completion.step(.arrived(file))
+    guard case .computeDigest = completion.next() else {
+      throw PartialFile.Failure(code: 0, operation: "the digest is not computed")
+    }
+    let identity = FileIdentity(size: 4, inode: 1, modified: 1)
+    completion.step(
+      .digestComputed(
+        file.key,
+        .success(CheckedDigest(digest: digest, identity: identity)),
+        changed: ByteRanges(),
+        hadInterference: false
+      )
+    )
+    guard case .fail(let failed) = completion.next() else {
+      throw PartialFile.Failure(code: 0, operation: "the file has not failed")
+    }
+    #expect(failed.refusesCopy && !failed.blamesServers && failed.bytes == .restart(from: nil))
+    #expect(!completion.isReady)
+  }
+
   @Test func `the digest of a file that is not awaited is ignored`() {
     let record = DownloadRecord.sample()
     var completion = Completion()

@@ -20,6 +20,7 @@ import Testing
     case .check: "check"
     case .execute: "execute"
     case .start: "start"
+    case .wait: "wait"
     }
   }
 

@@ -52,6 +52,7 @@ final class EventLog: Sendable {
     case .waitingForDiskSpace(let ended): (record, kind) = (ended, "waitingForDiskSpace")
     case .started(let started, let offset):
       return trace.note("event", "started \(started.id) \(started.generation) at \(offset)")
+    case .copying(let started, _): return trace.note("event", "copying \(started.id)")
     case .rolledBack(let url, let offset):
       return trace.note("event", "rolledBack \(url) from \(offset)")
     case .released(let url): return trace.note("event", "released \(url)")

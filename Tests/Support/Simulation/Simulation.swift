@@ -47,6 +47,8 @@ public final class Simulation {
   let strangerChance: Chance
   /// Decides about refreshes only.
   let refreshChance: Chance
+  /// Decides about equal files only.
+  let equalChance: Chance
   /// The responses that a check refuses.
   let refusedResponses: RefusedResponses
   /// The number of overwritten files.
@@ -127,6 +129,7 @@ public final class Simulation {
     rootChance = Chance(seed: seed ^ 11)
     strangerChance = Chance(seed: seed ^ 12)
     refreshChance = Chance(seed: seed ^ 14)
+    equalChance = Chance(seed: seed ^ 15)
     refusedResponses = RefusedResponses(seed: seed ^ 13)
     refusedResponses.choose()
     var profile = Profile(
@@ -158,6 +161,7 @@ public final class Simulation {
       defects: defects
     )
     website = Website(chance, profile)
+    if equalChance.happens(0.3) { website.makeEqual(equalChance) }
     store = try RecordStore(at: "\(scratch)/store", now: { [clock] in clock.date })
     otherStore = try RecordStore(at: "\(scratch)/other", now: { [clock] in clock.date })
     events = EventLog(trace)

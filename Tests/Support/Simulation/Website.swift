@@ -49,6 +49,15 @@ struct Website: Sendable {
     }
   }
 
+  /// Gives some pages the bytes of another one, with a digest for each, so that one file is copied.
+  mutating func makeEqual(_ chance: Chance) {
+    guard let body = pages.first?.versions[0].body else { return }
+    for index in pages.indices where index == 0 || chance.happens(0.6) {
+      pages[index].versions[0].body = body
+      pages[index].hasDigest = true
+    }
+  }
+
   /// Returns every URL of a page.
   func urls(_ index: Int) -> [String] { pages[index].urls + [pages[index].mirror] }
 

@@ -101,6 +101,7 @@ extension DownloadEvent {
   package var word: String {
     switch self {
     case .started: "started"
+    case .copying: "copying"
     case .rolledBack: "rolledBack"
     case .completed: "completed"
     case .unchanged: "unchanged"
