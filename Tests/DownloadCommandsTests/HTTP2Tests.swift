@@ -76,7 +76,8 @@ struct HTTP2Tests {
     let body = Body.generated(byteCount: 16_000_000, seed: 66)
     // The first transfer cannot end before the test stops it.
     let nginx = try await NginxServer(files: ["a": body], slowAfter: 2_000_000)
-    let first = try await start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    let options = ["get", nginx.url("a"), "--connections", "1"]
+    let first = try await start(transport, options, trusting: nginx.certificate)
     let store = file("store")
     // Once the store counts bytes, a checkpoint exists.
     try await first.wait {
@@ -88,7 +89,7 @@ struct HTTP2Tests {
     let received = try RecordStore(at: store, access: .readOnly)
       .record(matching: nginx.url("a")).received
     #expect(received > 0 && received < body.byteCount)
-    let second = try await start(transport, ["get", nginx.url("a")], trusting: nginx.certificate)
+    let second = try await start(transport, options, trusting: nginx.certificate)
     #expect(try await second.status() == 0, "\(second.messages)")
     #expect(body.matches(file: file("a")))
     #expect(nginx.log.last == "HTTP/2.0 206 /a bytes=\(received)-")

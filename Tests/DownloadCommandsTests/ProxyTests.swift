@@ -83,7 +83,7 @@ struct ProxyTests {
     // The first transfer cannot end before the test stops it.
     let nginx = try await NginxServer(files: ["a": body], slowAfter: 2_000_000)
     let proxy = try await TinyProxy(tunnelPort: nginx.port)
-    let options = ["get", nginx.url("a"), "--proxy", proxy.url]
+    let options = ["get", nginx.url("a"), "--proxy", proxy.url, "--connections", "1"]
     let first = try await start(transport, options, trusting: nginx.certificate)
     let store = store
     try await first.wait {

@@ -39,7 +39,7 @@ struct TwoProcessTests: ToolSuite {
   {
     stalling("/a")
     _ = try await dlstore("add", server.url("/a"))
-    try await running { engine in
+    try await running("--connections", "1") { engine in
       try await engine.message("started a")
       try await waitUntil { try record("/a").received > 100_000 }
       #expect(try await dlstore("pause", server.url("/a")).status == 0)
@@ -66,7 +66,7 @@ struct TwoProcessTests: ToolSuite {
     fast("/c")
     _ = try await dlstore("add", server.url("/a"))
     _ = try await dlstore("add", server.url("/b"))
-    try await running("--max-concurrent", "2") { engine in
+    try await running("--max-concurrent", "2", "--connections", "1") { engine in
       try await engine.message("started a")
       try await engine.message("started b")
       _ = try await dlstore("add", server.url("/c"))
@@ -97,7 +97,7 @@ struct TwoProcessTests: ToolSuite {
     server.route("/a", expired)
     fast("/new")
     _ = try await dlstore("add", server.url("/a"))
-    try await running { engine in
+    try await running("--connections", "1") { engine in
       try await engine.message("the link may have expired")
       let failed = try record("/a")
       #expect(failed.received > 0)
@@ -116,7 +116,7 @@ struct TwoProcessTests: ToolSuite {
     for path in ["/a", "/b", "/c"] { stalling(path) }
     server.route("/done", Resource(.text("abc")))
     for path in ["/a", "/b", "/done"] { _ = try await dlstore("add", server.url(path)) }
-    try await running { engine in
+    try await running("--connections", "1") { engine in
       for name in ["started a", "started b", "completed \(folder.path("store/files/done"))"] {
         try await engine.message(name)
       }

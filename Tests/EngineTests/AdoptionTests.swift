@@ -36,6 +36,10 @@ struct AdoptionTests {
     partial: Int? = 40,
     _ change: @escaping @Sendable (inout DownloadRecord) -> Void = { _ in }
   ) throws {
+    try FileManager.default.createDirectory(
+      atPath: fixture.layout("a").folderPath,
+      withIntermediateDirectories: true
+    )
     try fixture.change("a", partial: partial) { record in
       record.state = .running
       record.received = 40

@@ -161,7 +161,10 @@ struct EqualFileTests {
     let hasChanged = Mutex(false)
     let hook = EffectHook { effect in
       guard case .write(_, let offset, _) = effect, offset == 1 << 20,
-        hasChanged.withLock({ $0 ? false : ($0 = true, true).1 })
+        hasChanged.withLock({ hasChanged in
+          defer { hasChanged = true }
+          return !hasChanged
+        })
       else { return nil }
       try? FileHandle(forUpdating: URL(filePath: path)).write(contentsOf: Data("x".utf8))
       return nil
@@ -259,7 +262,11 @@ struct EqualFileTests {
       fixture.server.route(name, Resource(body))
       try fixture.add(name) { $0.digest = digest() }
     }
-    let (summary, _) = try await fixture.run { $0.split = SplitOptions(maximumConnections: 1) }
+    let (summary, _) = try await fixture.run { options in
+      options.split = SplitOptions(maximumConnections: 1)
+      // On a slow machine, a slow transfer would end the wait.
+      options.lowestSpeedTime = .seconds(600)
+    }
     #expect(summary == RunSummary(completed: 4, copied: 3))
     #expect(fixture.server.requests.count == 1)
     for name in ["a", "b", "c", "d"] { #expect(body.matches(file: fixture.file(name))) }

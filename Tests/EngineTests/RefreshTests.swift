@@ -17,12 +17,6 @@ struct RefreshTests {
     fixture = try EngineFixture()
   }
 
-  private static func sha256(of body: Body) -> Digest {
-    var hasher = DigestHasher(.sha256)
-    hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
-    return hasher.digest
-  }
-
   /// Downloads the old version of a file.
   private func complete(_ resource: Resource) async throws {
     fixture.server.route("/a", resource)
@@ -146,9 +140,9 @@ struct RefreshTests {
   ) async throws {
     try await complete(Resource(old))
     try await fixture.store.refresh(.all)
-    let digest = Self.sha256(of: new)
+    let required = digest(new)
     var request = DownloadRequest(url: fixture.server.url("/a"))
-    request.digest = digest
+    request.digest = required
     try fixture.store.addNow([request])
     fixture.server.route(
       "/a",
@@ -216,8 +210,8 @@ struct RefreshTests {
 
   @Test func `a required digest refuses another version before its body`() async throws {
     fixture.server.route("/a", Resource(old))
-    let digest = Self.sha256(of: old)
-    try fixture.add("/a") { $0.digest = digest }
+    let required = digest(old)
+    try fixture.add("/a") { $0.digest = required }
     try await fixture.run()
     #expect(try await refresh().summary == RunSummary(unchanged: 1))
     fixture.server.route("/a", Resource(new, etag: "\"2\""))

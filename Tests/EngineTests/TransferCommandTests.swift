@@ -47,6 +47,7 @@ struct TransferCommandTests {
     var options = EngineOptions()
     options.retry = RetryPolicy(maximumAttempts: 4, base: .milliseconds(1), cap: .seconds(1))
     options.checkpointInterval = .milliseconds(50)
+    options.split.maximumConnections = 1
     change(&options)
     let engine = try DownloadEngine(
       store: fixture.store,

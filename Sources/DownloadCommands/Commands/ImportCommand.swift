@@ -109,8 +109,8 @@ struct ImportCommand: ParsableCommand {
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(
         ExitStatus(error),
-        "if the file is a list of URLs and no export, 'add' with --input-file reads it, or --format "
-          + "aria2; \(error)"
+        "\(error); if the file is not an export but a list of URLs, use --format aria2, or 'add' "
+          + "with --input-file"
       )
     }
     withExtendedLifetime(lock) {}

@@ -66,9 +66,9 @@ struct EventLine {
     let name = "stopped \(record.filename)"
     // A command that is stored may not be carried out yet.
     switch record.intent {
-    case .cancel: return "\(name): another command cancelled it"
+    case .cancel where record.refreshed == nil: return "\(name): another command cancelled it"
     case .remove: return "\(name): another command removed it"
-    case .run, .pause: break
+    case .run, .pause, .cancel: break
     }
     switch record.state {
     case .paused: return "\(name): another command paused it"
@@ -78,9 +78,9 @@ struct EventLine {
       return
         "\(name) for another download ('resume --now'); "
         + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
-    case _ where record.state == .completed || record.refreshed != nil && record.intent == .cancel:
+    case _ where record.intent == .cancel || record.state == .completed:
       return "\(name): another command cancelled its refresh; the finished file stays"
-    case .completed, .waiting, .running, .failedRetryable, .failedPermanent, .finalizing:
+    case .waiting, .running, .failedRetryable, .failedPermanent, .finalizing, .completed:
       return "\(name): another command restarted it or changed it"
     }
   }

@@ -29,6 +29,7 @@ struct EqualStarts: Sendable {
   /// Removes and returns the URLs of the downloads that need not wait any more.
   ///
   /// - Parameter running: The digests of the transfers that others wait for.
+  /// - Returns: The URLs, in the order of the digests and of the starts.
   mutating func takeFree(beside running: Set<String>) -> [String] {
     let free = waiting.keys.filter { !running.contains($0) }.sorted()
     return free.flatMap { waiting.removeValue(forKey: $0) ?? [] }
