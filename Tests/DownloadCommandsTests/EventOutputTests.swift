@@ -52,7 +52,9 @@ struct EventOutputTests {
       }
     }
     let last = try #require(events.last)
-    #expect(last.keys.sorted() == ["completed", "event", "failed", "time", "unchanged"])
+    #expect(
+      last.keys.sorted() == ["completed", "copied", "event", "failed", "time", "unchanged"]
+    )
     #expect(last["completed"] as? Int == 1 && last["failed"] as? Int == 1)
     #expect(events.contains { $0["displayURL"] as? String == server.url("/a?token=•••") })
     // In JSON `url` is exact, because it is the key.
