@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import Foundation
+internal import SystemInterface
 
 /// A command and its arguments, as the parser describes them.
 ///
@@ -23,16 +24,27 @@ package struct CommandInfo: Decodable, Sendable, Hashable {
     var command: CommandInfo
   }
 
+  /// The descriptions that were made; a description never changes.
+  private static let made = Mutex<[ObjectIdentifier: Self]>([:])
+
   /// Describes a command with its subcommands, or a group of options.
   ///
-  /// The parser offers the description as JSON only. A command takes about a millisecond.
+  /// The parser offers the description as JSON only. A command takes about a millisecond, at the first
+  /// call.
   package init(of type: any ParsableArguments.Type) {
+    let key = ObjectIdentifier(type)
+    if let made = Self.made.withLock({ $0[key] }) {
+      self = made
+      return
+    }
     do {
       let json = Data(type._dumpHelp().utf8)
       self = try JSONDecoder().decode(Description.self, from: json).command.joiningInvertedFlags()
     } catch {
       preconditionFailure("the parser's description of \(type) cannot be decoded: \(error)")
     }
+    let made = self
+    Self.made.withLock { $0[key] = made }
   }
 
   /// Joins each flag `--no-x` to the flag `--x`; the parser describes them as two arguments.
