@@ -45,7 +45,8 @@ struct Pull {
       blobs.map { blob in
         let digest = try Digest(blob.digest)
         var request = DownloadRequest(digest: digest, urls: [image.url("blobs", blob.digest)])
-        request.byteCount = blob.size
+        // An empty blob has no size to expect.
+        if blob.size > 0 { request.byteCount = blob.size }
         request.folder = Layout.folder
         request.filename = digest.hexadecimal
         return request
