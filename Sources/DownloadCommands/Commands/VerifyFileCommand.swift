@@ -176,11 +176,6 @@ struct VerifyFileCommand: EngineCommand {
   }
 }
 
-extension DownloadRecord {
-  /// Whether the finished file of an earlier completion has the name until a new one replaces it.
-  fileprivate var hasPreviousFile: Bool { replacedFileIdentity != nil && !hasForeignFile }
-}
-
 extension RecordJSON {
   /// The result of comparing a finished file with its digests.
   static func check(_ check: FileCheck) -> JSONValue {

@@ -13,7 +13,7 @@ extension DownloadRecord {
     case .cancelled, .removed:
       return
         "\(name) is not complete (\(state)): \(SuggestedCommand.text("restart \(id)")) downloads it"
-    case _ where replacedFileIdentity != nil && !hasForeignFile:
+    case _ where hasPreviousFile:
       return
         "\(name) is not checked: a new file is to replace it, which \(SuggestedCommand.text("run")) "
         + "continues"

@@ -16,8 +16,10 @@ struct LostDownloads {
   /// - Returns: The sentences, in the order of the URLs.
   /// - Throws: `StoreError`.
   func messages(in store: RecordStore) throws -> [String] {
-    try ids.sorted { $0.key < $1.key }.compactMap { url, id in
-      if let record = try store.records(withURLs: [url]).first, record.id == id {
+    let records = try store.records(withURLs: ids.keys.sorted())
+    let found = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
+    return ids.sorted { $0.key < $1.key }.compactMap { url, id in
+      if let record = found[url], record.id == id {
         return Self.message(of: record)
       }
       let name = Redaction.url(url)

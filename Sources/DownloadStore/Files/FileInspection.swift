@@ -187,6 +187,9 @@ extension DownloadRecord {
     hasForeignFile ? nil : fileIdentity ?? replacedFileIdentity
   }
 
+  /// Whether a new file is to replace the record's finished one, which has the name until then.
+  package var hasPreviousFile: Bool { replacedFileIdentity != nil && !hasForeignFile }
+
   /// Whether the final path contains the record's previous file, which the next one will replace.
   package func hasPreviousFile(_ files: FileInspection) -> Bool {
     files.isReplaced && fileIdentity == nil && !hasForeignFile

@@ -43,8 +43,9 @@ package struct FileProblem: Sendable, Hashable {
 extension FileProblem.Kind {
   /// The problem of a record whose files were examined; `nil` if there is none.
   ///
-  /// A file in a folder that is missing is not called missing. A partial file that is longer than the committed count is none: bytes arrive between two
-  /// commits. Nor is a partial file of a cancelled or removed download.
+  /// A file in a folder that is missing is not called missing. A partial file that is longer than the
+  /// committed count is none: bytes arrive between two commits. Nor is a partial file of a cancelled or
+  /// removed download.
   ///
   /// - Parameters:
   ///   - record: The record.

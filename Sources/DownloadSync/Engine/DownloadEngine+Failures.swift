@@ -1,4 +1,4 @@
-package import DownloadStore
+internal import DownloadStore
 internal import Foundation
 internal import Logging
 internal import ObjectStore
@@ -88,29 +88,5 @@ extension DownloadEngine {
     // A paused record is reconciled again when the user resumes it.
     guard record.state.isProceeding else { return }
     try await commit(AttemptEnd(of: record, failure.asDownloadFailure))
-  }
-}
-
-extension DownloadFailure {
-  /// The failure of a download whose files cannot be found: its root is unknown, or the folder is missing
-  /// that contains bytes of it; `nil` if neither is the case.
-  ///
-  /// An engine that created the folder again would download what is on a volume that is not mounted, to
-  /// the disk below. Costs one `stat`, if the record counts a file.
-  package init?(unplaced record: DownloadRecord, in roots: Roots) {
-    guard let layout = try? roots.layout(of: record) else {
-      self.init(
-        .fileSystem,
-        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
-      )
-      return
-    }
-    guard record.countsFile, layout.lacksFolder else { return nil }
-    let lost = record.received > 0 ? "\(record.received) bytes of it" : "the finished file"
-    self.init(
-      .fileSystem,
-      "the folder \(layout.folderPath) is missing, and with it \(lost): mount its volume or move it "
-        + "back; a restart of the download creates it"
-    )
   }
 }
