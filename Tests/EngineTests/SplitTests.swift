@@ -199,6 +199,7 @@ struct SplitTests {
   /// Downloads a file whose first response ends only when the others have failed, with one attempt.
   private func runWithOneAttempt(_ faults: [Fault], requests: Int) async throws -> [DownloadEvent] {
     let server = fixture.server
+    fixture.idleTimeout = .seconds(600)
     var resource = slow(50_000)
     resource.faults = [.none] + faults
     resource.afterFaults = .repeatLast

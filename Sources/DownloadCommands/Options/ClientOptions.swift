@@ -1,37 +1,143 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadSync
+internal import Foundation
 
-/// The HTTP client, and how it reaches servers.
-struct ClientOptions: ParsableArguments {
-  @OptionGroup var connection: ConnectionOptions
+/// How an engine's transport reaches servers.
+struct ConnectionOptions: ParsableArguments {
+  /// Whether the options have a proxy or certificates, which an engine of another process lacks.
+  var isOwn: Bool { !ownNames.isEmpty }
 
-  @Option(help: ArgumentHelp("The HTTP client.", valueName: "name"))
-  var transport = TransportChoice.standard
-
-  func validate() throws {
-    try transport.validate()
-    try connection.validate(for: transport)
+  /// The names of those options that were given.
+  var ownNames: [String] {
+    [
+      proxy.map { _ in "--proxy" }, caCertificate.map { _ in "--ca-certificate" },
+      clientCertificate.map { _ in "--client-certificate" },
+    ].compactMap(\.self)
   }
 
-  /// Throws if a certificate or a key cannot be read.
-  ///
-  /// A command calls this before it stores anything: a usage error leaves nothing behind.
-  ///
-  /// - Throws: ``CommandFailure``.
-  func checkFiles() throws { try transport.checkFiles(of: connection) }
-
-  /// Creates the transport.
-  ///
-  /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
-  func makeTransport(
-    connectionsPerHost: Int,
-    bytesPerSecond: Int64? = nil
-  ) throws -> any RateLimitedTransport {
-    try transport.make(
-      connectionsPerHost: connectionsPerHost,
-      bytesPerSecond: bytesPerSecond,
-      connection: connection
+  @Option(
+    help: ArgumentHelp(
+      "Fail an attempt when the server has sent nothing for this time, such as 30s.",
+      valueName: "duration"
     )
+  )
+  var timeout = SpanArgument(.seconds(60))
+
+  @Option(
+    help: ArgumentHelp(
+      "The proxy, such as http://user:password@host:3128; by default that of the environment.",
+      valueName: "url"
+    )
+  )
+  var proxy: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file of PEM certificates to trust instead of the system's.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var caCertificate: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A PEM file with the certificate of this client, followed by its issuers.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var clientCertificate: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The PEM file with the client certificate's key; by default that of the certificate.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var clientKey: String?
+
+  /// The files that the options name.
+  var certificateFiles: [String] {
+    [caCertificate, clientCertificate, clientKey].compactMap(\.self)
+  }
+
+  /// Throws if the transport cannot do what the options ask for.
+  func validate(for transport: TransportChoice) throws(ValidationError) {
+    try timeout.validate("--timeout")
+    let proxies = try proxies()
+    guard clientKey == nil || clientCertificate != nil else {
+      throw ValidationError("--client-key requires --client-certificate.")
+    }
+    switch transport {
+    case .urlSession:
+      guard clientCertificate == nil, caCertificate == nil else {
+        throw ValidationError(
+          "URLSession on Linux cannot use certificates from files: add --transport "
+            + "async-http-client."
+        )
+      }
+      #if !os(Linux)
+        guard proxy == nil else {
+          throw ValidationError(
+            "URLSession uses the proxies of the system settings: for --proxy, add --transport "
+              + "async-http-client."
+          )
+        }
+      #endif
+    case .asyncHTTPClient:
+      for proxy in [proxies.http, proxies.https].compactMap({ $0 }) {
+        guard proxy.kind != .https else {
+          throw ValidationError(
+            "async-http-client does not support proxies over TLS, such as \(proxy): give a URL that "
+              + "begins with http:// if the proxy accepts it, or add --transport urlsession."
+          )
+        }
+        guard proxy.kind == .http || (proxy.user == nil && proxy.password == nil) else {
+          throw ValidationError(
+            "async-http-client does not support credentials for the SOCKS proxy \(proxy): add "
+              + "--transport urlsession."
+          )
+        }
+      }
+    }
+  }
+
+  /// The settings for a transport.
+  ///
+  /// - Throws: `ValidationError` for an invalid proxy.
+  func settings() throws(ValidationError) -> ConnectionSettings {
+    var settings = ConnectionSettings()
+    settings.proxies = try proxies()
+    settings.certificateAuthorities = caCertificate
+    settings.clientCertificate = clientCertificate
+    settings.clientKey = clientKey
+    return settings
+  }
+
+  /// The proxies of the option, else of the environment.
+  private func proxies() throws(ValidationError) -> ProxySettings {
+    do throws(ProxyServer.ParseError) {
+      return try ProxySettings(
+        environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      )
+    } catch {
+      // The user has not set the variable that the option stands for.
+      let variable = "http_proxy: "
+      let isOption = proxy != nil && error.message.hasPrefix(variable)
+      let message =
+        isOption ? "--proxy: \(error.message.dropFirst(variable.count))" : error.message
+      throw ValidationError("\(message).")
+    }
+  }
+
+  /// The environment variables with which `--proxy` has its effect in a process.
+  ///
+  /// libcurl, under URLSession on Linux, knows no other setting.
+  var environment: [String: String] {
+    guard let proxy else { return [:] }
+    return ["http_proxy": proxy, "https_proxy": proxy]
   }
 }

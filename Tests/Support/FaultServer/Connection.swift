@@ -97,9 +97,13 @@ struct Connection {
     if let speed = reply.bytesPerSecond { piece = max(1, min(piece, Int(speed / 20))) }
     var sent: Int64 = 0
     while sent < limit {
+      // The last byte waits for the gate.
+      let isLast = sent == limit - 1
+      guard !isLast || wait(for: reply.rateGate) else { return false }
+      let remaining = limit - sent - (reply.rateGate == nil || isLast ? 0 : 1)
       let bytes = reply.body.bytes(
         at: reply.range.lowerBound + sent,
-        count: min(piece, Int(limit - sent))
+        count: min(piece, Int(remaining))
       )
       let size = Array("\(String(bytes.count, radix: 16))\r\n".utf8)
       guard socket.send(chunked ? size + bytes + [13, 10] : bytes) else { return false }
@@ -154,9 +158,13 @@ struct Connection {
   }
 
   /// Sends nothing until the gate is open, the client closes the connection or the server stops.
-  private func wait(for gate: Gate?) {
-    guard let gate else { return }
-    while !gate.isOpen, socket.staysOpen(milliseconds: 10) {}
+  ///
+  /// - Returns: Whether the gate is open.
+  @discardableResult
+  private func wait(for gate: Gate?) -> Bool {
+    guard let gate else { return true }
+    while !gate.isOpen { guard socket.staysOpen(milliseconds: 10) else { return false } }
+    return true
   }
 
   /// Sends nothing until the client closes the connection or the server stops.

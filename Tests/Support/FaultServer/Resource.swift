@@ -55,6 +55,9 @@ public struct Resource: Sendable {
   /// The rate of one connection in bytes per second; unlimited if `nil`.
   public var bytesPerSecond: Int64?
   /// Ends the limit of the rate, also of replies that have begun; `nil` to keep it.
+  ///
+  /// The last byte of a reply waits for the gate, so that no transfer ends before it on a slow
+  /// machine.
   public var rateGate: Gate?
   /// Delays the end of a reply that a fault shortens, until the gate is opened; `nil` for no delay.
   ///
