@@ -159,6 +159,18 @@ struct AttemptEnd: Sendable {
     return Committed(record: record, failure: failure)
   }
 
+  /// Whether the end leaves the finished file of an earlier version only: a refresh has failed.
+  ///
+  /// - Parameters:
+  ///   - stored: The record as stored.
+  ///   - settings: What the commit needs to know besides the record.
+  /// - Returns: Whether the record will be complete.
+  /// - Throws: As ``apply(to:_:)``.
+  func endsRefresh(of stored: DownloadRecord, _ settings: Settings) throws -> Bool {
+    var record = stored
+    return try apply(to: &record, settings)?.record.state == .completed
+  }
+
   private func wait(
     after failure: DownloadFailure,
     of record: DownloadRecord,
@@ -201,8 +213,6 @@ struct AttemptEnd: Sendable {
       effects.append(.reportLoss(count))
       restarts = true
     }
-    // A refresh that has failed leaves the finished file only.
-    if committed.record.state == .completed, bytes == .keep { effects.append(.removePartial) }
     if committed.record.state == .paused { return effects + [.reportPause] }
     guard let wait = committed.wait else { return effects + [.reportFailure] }
     // The loss has reported a restart.

@@ -79,6 +79,17 @@ extension DownloadEngine {
     }
   }
 
+  /// Deletes the partial file of a download whose finished file stays, and syncs the folder.
+  ///
+  /// To be done before the commit: no later process examines the files of a finished record, so the
+  /// partial file must not come back after a power failure.
+  ///
+  /// - Returns: The failure of the sync.
+  func discardPartial(_ layout: FileLayout) async throws -> PartialFile.Failure? {
+    removePartial(layout)
+    return try await synchronizeFolders(of: [layout])[layout.folderPath]
+  }
+
   /// Notifies interceptors and observers that the finished file has its final name.
   func emitCompleted(_ record: DownloadRecord, head: ResponseHead? = nil) {
     let response = DownloadResponse(

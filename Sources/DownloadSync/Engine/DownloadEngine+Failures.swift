@@ -26,6 +26,13 @@ extension DownloadEngine {
       random: random,
       moment: now()
     )
+    let stored = try await store.objects.read { tx in try tx.record(of: TransferKey(download)) }
+    if let stored, try end.endsRefresh(of: stored, settings) {
+      let layout = try locations.layout(of: stored)
+      if let failure = try await discardPartial(layout) {
+        log("deletion not synced", stored, ["error": "\(failure)"])
+      }
+    }
     let committed = try await commit { tx -> AttemptEnd.Committed? in
       guard let stored = try tx.record(of: TransferKey(download)) else { return nil }
       var record = stored
