@@ -180,7 +180,7 @@ struct FlagsTests {
     #expect(one.limits.concurrency.maximumRunning == 5 && one.limits.connections == 8)
     #expect(one.limits.concurrency.maximumPerHost == 8)
     #expect(one.outputFolder == "d" && one.limits.limitRate == 1 << 20)
-    #expect(one.limits.client.connection.timeout.duration == .seconds(5))
+    #expect(one.limits.client.timeout.duration == .seconds(5))
     #expect(one.limits.retryWait.duration == .milliseconds(500) && one.limits.maxAttempts == 3)
     #expect(
       try one.what.checksum.map(Digest.init) == Digest("sha256:\(digest)") && one.display.quiet
@@ -188,7 +188,7 @@ struct FlagsTests {
     let two = try get("--output /abs/x --limit-rate 1.5M --timeout 2m --retry-wait 5")
     #expect(two.what.place?.root == "/abs" && two.what.place?.name == "x")
     #expect(two.limits.limitRate == 3 << 19 && two.limits.retryWait.duration == .seconds(5))
-    #expect(two.limits.client.connection.timeout.duration == .seconds(120))
+    #expect(two.limits.client.timeout.duration == .seconds(120))
     let three = try get("--out x --user-agent a --referer http://r/ --limit-rate 0")
     #expect(three.what.place?.name == "x" && three.limits.limitRate == 0)
     let four = try GetCommand.parse(["-i", "-", "--limit-rate", "none"])

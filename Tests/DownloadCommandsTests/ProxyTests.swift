@@ -156,7 +156,7 @@ struct ProxyTests {
   }
 }
 
-@Suite struct ConnectionOptionsTests {
+@Suite struct ClientOptionsTests {
   @Test(
     arguments: [
       (["--proxy", "ftp://me:s3cret@h"], "is not a proxy protocol"),
@@ -187,7 +187,7 @@ struct ProxyTests {
     let limits = try RunCommand.parse(["--retry-wait", "10m", "--timeout", "5s"]).limits
     #expect(limits.engineOptions.retry.base == .seconds(600))
     #expect(limits.engineOptions.retry.cap == .seconds(600))
-    #expect(limits.client.connection.timeout.duration == .seconds(5))
+    #expect(limits.client.timeout.duration == .seconds(5))
     #expect(try RunCommand.parse([]).limits.engineOptions.retry.cap == .seconds(300))
   }
 }

@@ -113,7 +113,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
             environment: configuration.workerEnvironment.merging(
-              command.limits.client.connection.environment
+              command.limits.client.environment
             ) { $1 },
             position: try isPiped ? OutputPosition.create() : nil
           )

@@ -45,8 +45,11 @@ struct ExportCommand: AsyncParsableCommand {
   )
   var output: String?
 
-  @OptionGroup var filter: RecordFilter
-  @OptionGroup var pattern: RecordPatternFilter
+  @OptionGroup var state: StateFilter
+  @OptionGroup var labels: LabelFilter
+  @OptionGroup var url: URLFilter
+
+  private var filter: RecordFilter { RecordFilter(state: state, labels: labels, url: url) }
 
   func run() async throws {
     guard output != nil, output != "-" else { return try export() }
@@ -64,14 +67,13 @@ struct ExportCommand: AsyncParsableCommand {
 
   private func exportJSONLines(to sink: ExportSink) throws {
     let store = try location.openedWithoutModels(reading)
-    guard !filter.isEmpty || !pattern.isEmpty else {
+    guard !filter.isEmpty else {
       _ = try store.exportJSONLines(sink.write)
       return
     }
     try store.requireDownloads("the filters select downloads")
     var objects = ExportedObjects(
       filter,
-      pattern,
       engineRuns: EngineLock.holder(storePath: location.resolved()) != nil
     )
     _ = try store.exportJSONLines(where: { objects.includes($0) }, sink.write)
@@ -110,8 +112,8 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   private func aria2Condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    let condition = filter.condition(engineRuns: engineRuns) && pattern.condition
-    guard filter.state.states.isEmpty else { return condition }
+    let condition = filter.condition(engineRuns: engineRuns)
+    guard state.isEmpty else { return condition }
     let state = DownloadRecord.columns.state
     return condition && state != .completed && state != .cancelled
   }

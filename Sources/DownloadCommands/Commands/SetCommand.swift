@@ -129,7 +129,7 @@ struct SetCommand: AsyncParsableCommand {
   private var selectedTags: [String] { selectedTagLists.flatMap(\.self) }
 
   /// Whether an option selects downloads.
-  private var isFiltered: Bool { !state.states.isEmpty || !url.isEmpty || !selectedTags.isEmpty }
+  private var isFiltered: Bool { !state.isEmpty || !url.isEmpty || !selectedTags.isEmpty }
 
   func validate() throws {
     guard !names.isEmpty || isFiltered else {

@@ -3,8 +3,8 @@ internal import CommandLineSupport
 internal import DownloadSync
 internal import Foundation
 
-/// How an engine's transport reaches servers.
-struct ConnectionOptions: ParsableArguments {
+/// The HTTP client, and how it reaches servers.
+struct ClientOptions: ParsableArguments {
   /// Whether the options have a proxy or certificates, which an engine of another process lacks.
   var isOwn: Bool { !ownNames.isEmpty }
 
@@ -59,13 +59,17 @@ struct ConnectionOptions: ParsableArguments {
   )
   var clientKey: String?
 
+  @Option(help: ArgumentHelp("The HTTP client.", valueName: "name"))
+  var transport = TransportChoice.standard
+
   /// The files that the options name.
   var certificateFiles: [String] {
     [caCertificate, clientCertificate, clientKey].compactMap(\.self)
   }
 
   /// Throws if the transport cannot do what the options ask for.
-  func validate(for transport: TransportChoice) throws(ValidationError) {
+  func validate() throws {
+    try transport.validate()
     try timeout.validate("--timeout")
     let proxies = try proxies()
     guard clientKey == nil || clientCertificate != nil else {
@@ -103,6 +107,27 @@ struct ConnectionOptions: ParsableArguments {
         }
       }
     }
+  }
+
+  /// Throws if a certificate or a key cannot be read.
+  ///
+  /// A command calls this before it stores anything: a usage error leaves nothing behind.
+  ///
+  /// - Throws: ``CommandFailure``.
+  func checkFiles() throws { try transport.checkFiles(of: self) }
+
+  /// Creates the transport.
+  ///
+  /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
+  func makeTransport(
+    connectionsPerHost: Int,
+    bytesPerSecond: Int64? = nil
+  ) throws -> any RateLimitedTransport {
+    try transport.make(
+      connectionsPerHost: connectionsPerHost,
+      bytesPerSecond: bytesPerSecond,
+      client: self
+    )
   }
 
   /// The settings for a transport.

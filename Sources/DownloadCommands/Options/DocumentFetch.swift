@@ -24,7 +24,7 @@ enum DocumentFetch {
       throw CommandFailure(.usage, "'\(Redaction.argument(url))' is not an http or https URL")
     }
     #if os(Linux)
-      guard client.transport != .urlSession || client.connection.proxy == nil else {
+      guard client.transport != .urlSession || client.proxy == nil else {
         throw CommandFailure(
           .usage,
           "URLSession takes the proxy of a document from the environment: set http_proxy and "

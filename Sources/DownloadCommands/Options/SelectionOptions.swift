@@ -11,8 +11,9 @@ struct SelectionOptions: ParsableArguments {
   )
   var names: [String] = []
 
-  @OptionGroup var filter: RecordFilter
-  @OptionGroup var pattern: RecordPatternFilter
+  @OptionGroup var state: StateFilter
+  @OptionGroup var labels: LabelFilter
+  @OptionGroup var url: URLFilter
 
   func validate() throws {
     guard names.isEmpty || !isFiltered else {
@@ -22,22 +23,25 @@ struct SelectionOptions: ParsableArguments {
     }
   }
 
+  /// What the options select.
+  private var filter: RecordFilter { RecordFilter(state: state, labels: labels, url: url) }
+
   /// Whether an option selects downloads.
-  var isFiltered: Bool { !filter.isEmpty || !pattern.isEmpty }
+  var isFiltered: Bool { !filter.isEmpty }
 
   /// Whether neither a name nor an option was given.
   var isEmpty: Bool { names.isEmpty && !isFiltered }
 
   /// The condition of the options; states, tags and the type use indexes.
   func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    filter.condition(engineRuns: engineRuns) && pattern.condition
+    filter.condition(engineRuns: engineRuns)
   }
 
   /// The options as the user would write them.
-  var text: String { (filter.words + pattern.words).joined(separator: " ") }
+  var text: String { filter.words.joined(separator: " ") }
 
   /// The words with which another command selects the same downloads.
-  var arguments: [String] { filter.arguments + pattern.arguments + names }
+  var arguments: [String] { filter.arguments + names }
 
   /// Looks up the names, and returns the condition that selects the downloads.
   ///

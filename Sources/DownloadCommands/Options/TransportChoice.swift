@@ -51,13 +51,13 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
   /// Throws if a file that the connection needs cannot be read.
   ///
   /// - Throws: ``CommandFailure`` with `usage`; `ValidationError` for an invalid proxy.
-  func checkFiles(of connection: ConnectionOptions) throws {
+  func checkFiles(of client: ClientOptions) throws {
     guard self == .asyncHTTPClient else { return }
     #if AsyncHTTPClient
       do {
-        try AsyncHTTPClientTransport.checkFiles(of: try connection.settings())
+        try AsyncHTTPClientTransport.checkFiles(of: try client.settings())
       } catch let failure as DownloadFailure {
-        let isThere = connection.certificateFiles.allSatisfy(FileManager.default.fileExists)
+        let isThere = client.certificateFiles.allSatisfy(FileManager.default.fileExists)
         throw CommandFailure(isThere ? .usage : .notFound, failure.message)
       }
     #endif
@@ -69,7 +69,7 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
   func make(
     connectionsPerHost: Int,
     bytesPerSecond: Int64?,
-    connection: ConnectionOptions
+    client: ClientOptions
   ) throws -> any RateLimitedTransport {
     switch self {
     case .urlSession:
@@ -79,7 +79,7 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
         URLCache.shared = URLCache(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
       #endif
       return URLSessionTransport(
-        idleTimeout: connection.timeout.duration,
+        idleTimeout: client.timeout.duration,
         connectionsPerHost: connectionsPerHost,
         bytesPerSecond: bytesPerSecond,
         onHang: Worker.endIfSupervised
@@ -88,10 +88,10 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
       #if AsyncHTTPClient
         do {
           return try AsyncHTTPClientTransport(
-            idleTimeout: connection.timeout.duration,
+            idleTimeout: client.timeout.duration,
             connectionsPerHost: connectionsPerHost,
             bytesPerSecond: bytesPerSecond,
-            connection: try connection.settings()
+            connection: try client.settings()
           )
         } catch let failure as DownloadFailure {
           throw CommandFailure(.usage, failure.message)

@@ -57,29 +57,6 @@ struct URLFilter: ParsableArguments {
   }
 }
 
-/// Options that select records by pattern and type.
-struct RecordPatternFilter: ParsableArguments {
-  @OptionGroup var url: URLFilter
-
-  @Option(help: ArgumentHelp("Select downloads of this type.", valueName: "type"))
-  var type: String?
-
-  /// Whether no option was given.
-  var isEmpty: Bool { url.isEmpty && type == nil }
-
-  /// The condition of the query; the type uses an index.
-  var condition: Filter<DownloadRecord> {
-    let condition = url.condition
-    return type.map { DownloadRecord.columns.type == $0 && condition } ?? condition
-  }
-
-  /// The options as words of a command line.
-  var arguments: [String] { url.arguments + (type.map { ["--type", $0] } ?? []) }
-
-  /// The options as the user would write them.
-  var words: [String] { url.words + (type.map { ["--type '\($0)'"] } ?? []) }
-}
-
 /// A host, or a pattern for hosts, in any spelling, with a port or for any port.
 struct HostPattern: Sendable {
   private let glob: GlobPattern

@@ -6,22 +6,20 @@ internal import ObjectStore
 ///
 /// Records must precede the other objects, as they do in an export.
 struct ExportedObjects {
-  private let filter: RecordFilter
+  private let labels: LabelFilter
   /// The stored words of the selected states; `nil` for all but `removed`.
   private let states: Set<String>?
   private let glob: GlobPattern?
   private let host: HostPattern?
-  private let type: String?
   /// The ids of exported records with header fields, as numbers.
   private var idsWithHeaders: Set<UInt64> = []
   private var roots: Set<String> = []
 
-  init(_ filter: RecordFilter, _ pattern: RecordPatternFilter, engineRuns: Bool) {
-    self.filter = filter
-    states = filter.storedStates(engineRuns: engineRuns).map { Set($0.map(\.rawValue)) }
-    glob = pattern.url.pattern.map(GlobPattern.init)
-    host = pattern.url.host.map(HostPattern.init)
-    type = pattern.type
+  init(_ filter: RecordFilter, engineRuns: Bool) {
+    labels = filter.labels
+    states = filter.state.storedStates(engineRuns: engineRuns).map { Set($0.map(\.rawValue)) }
+    glob = filter.url.pattern.map(GlobPattern.init)
+    host = filter.url.host.map(HostPattern.init)
   }
 
   /// Whether the export contains the object.
@@ -44,14 +42,14 @@ struct ExportedObjects {
   private func matches(_ record: StoredObject) -> Bool {
     let state = record.text("state")
     guard states?.contains(state) ?? (state != DownloadState.removed.rawValue) else { return false }
-    guard type.map({ $0 == record.text("type") }) ?? true else { return false }
+    guard labels.type.map({ $0 == record.text("type") }) ?? true else { return false }
     if let glob, !glob.matches(record.text("url")), !glob.matches(record.text("filename")) {
       return false
     }
     if let host, !host.matches(url: record.text("url")) { return false }
-    guard !filter.tags.isEmpty else { return true }
+    guard !labels.tags.isEmpty else { return true }
     guard case .set(let tags) = record["tags"] else { return false }
-    return filter.tags.allSatisfy { tags.contains(.string($0)) }
+    return labels.tags.allSatisfy { tags.contains(.string($0)) }
   }
 }
 

@@ -88,7 +88,7 @@ struct AwaitedDownloads {
   /// Says what the engine of another process means for these downloads.
   private func notice(of leader: String) -> String {
     let runs = "another engine runs on \(store.path): \(leader); "
-    let names = limits.client.connection.ownNames + (hooks?.names ?? [])
+    let names = limits.client.ownNames + (hooks?.names ?? [])
     guard names.isEmpty || EngineLock.holderForAll(storePath: store.path) != nil else {
       return runs + "waiting for it, because this command runs its downloads itself with "
         + "\(names.joined(separator: ", ")) (Ctrl-C ends the waiting, --no-wait does not wait)"

@@ -54,7 +54,7 @@ struct EngineSetup {
     if isAwaited { options.retry.firstContactAttempts = limits.firstContactAttempts }
     options.scope = scope
     options.hooks = Set(commands.keys)
-    options.sharesDownloads = !limits.client.connection.isOwn
+    options.sharesDownloads = !limits.client.isOwn
     supplier = hooks?.urlSource.map { URLSupplier(command: $0, store: store) }
     if let supplier {
       options.requestInterceptors = [supplier]
