@@ -62,8 +62,7 @@ struct FlagsTests {
     ("--no-clobber", "--if-exists"), ("--allow-overwrite", "--if-exists"),
     ("--overwrite", "--if-exists"), ("--force", "--if-exists"),
     // Without a download.
-    ("--dry-run", "without downloading"), ("-I", "without downloading"),
-    ("--spider", "without downloading"), ("--head", "without downloading"),
+    ("-I", "use --dry-run"), ("--head", "use --dry-run"), ("--simulate", "use --dry-run"),
     // What is the default.
     ("-L", "default"), ("-f", "default"), ("--fail", "default"), ("--location", "default"),
     ("-sS", "--quiet"), ("--silent", "--quiet"), ("-S", "always shown"),

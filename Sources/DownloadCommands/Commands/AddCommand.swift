@@ -32,6 +32,8 @@ struct AddCommand: AsyncParsableCommand {
   @Flag(help: "Add the downloads paused: they start when resumed.")
   var paused = false
 
+  @OptionGroup var preview: DryRunOption
+
   @Option(
     help: ArgumentHelp(
       "Copy the bytes of a file that aria2 has begun, with its control file FILE.aria2; only with "
@@ -46,12 +48,20 @@ struct AddCommand: AsyncParsableCommand {
     guard !what.writesOutput else {
       throw ValidationError("'add' downloads nothing: only 'get' writes to standard output, -o -.")
     }
+    guard adopt == nil || !preview.dryRun else {
+      throw ValidationError("--adopt and --dry-run cannot be combined.")
+    }
     guard adopt == nil || what.urls.count == 1 && what.inputFile == nil && what.metalink == nil
     else { throw ValidationError("--adopt requires exactly one URL.") }
   }
 
   func run() async throws {
+    if preview.dryRun { try client.requireProxyOfEnvironment("a request") }
     var source = try await RequestSource(what, client)
+    if preview.dryRun {
+      let transport = try client.makeTransport(connectionsPerHost: 16)
+      return try await DryRunOption.report(of: &source, transport, isQuiet: messages.quiet)
+    }
     let partial = try adopt.map { try ForeignPartial(ofAria2: $0) }
     let path = location.resolved()
     if let partial {

@@ -24,8 +24,8 @@ struct GetCommand: EngineCommand {
 
       EXAMPLES:
         dlstore get https://example.com/a.iso -o a.iso
-        dlstore get https://example.com/a.iso --mirror https://example.org/a.iso
         dlstore get https://example.com/layer.tar.gz -o -
+        dlstore get --dry-run https://example.com/a.iso
       """
   )
 
@@ -48,6 +48,8 @@ struct GetCommand: EngineCommand {
   )
   var noWait = false
 
+  @OptionGroup var preview: DryRunOption
+
   @Flag(help: "Ask the servers of finished files for newer versions, as 'refresh' does.")
   var refresh = false
 
@@ -59,6 +61,9 @@ struct GetCommand: EngineCommand {
       throw ValidationError(
         "-o - and --json-events cannot be combined: both print to standard output."
       )
+    }
+    guard !preview.dryRun || !display.jsonEvents else {
+      throw ValidationError("--dry-run and --json-events cannot be combined.")
     }
     // A restarted worker reads the files again. Standard input is kept for it.
     for (option, file) in what.files where file != "-" {
@@ -81,6 +86,10 @@ struct GetCommand: EngineCommand {
     try limits.client.checkFiles()
     if readsInput { SpooledInput.rewind() }
     var source = try await RequestSource(what, limits.client)
+    if preview.dryRun {
+      let transport = try limits.makeTransport()
+      return try await DryRunOption.report(of: &source, transport, isQuiet: display.quiet)
+    }
     let givenFolder = what.place?.root ?? outputFolder
     let isPiped = what.writesOutput
     if isPiped { try StandardDescriptors.requireOutput() }

@@ -189,8 +189,7 @@ struct ForeignOption: Sendable {
         "dlstore follows redirects to http and https, and sends a login only to its own server"
       )
     ),
-    ("--head --spider", absent(ShortOption.withoutDownload)),
-    ("--dry-run --simulate --use-head", absent(ShortOption.withoutDownload)),
+    ("--head --simulate --use-head", words("--dry-run")),
     (
       """
       -X -G -F --request --request-target --get --data* --json --form* --post-* --method \

@@ -134,7 +134,7 @@ struct ShortOption: Sendable {
     + "not set the times of files"
   static let background = "'dlstore add' and 'dlstore run' download in the background"
   static let links = "dlstore does not follow links; use --input-file FILE"
-  static let withoutDownload = "dlstore cannot ask a server without downloading"
+  static let withoutDownload = "use --dry-run"
 
   /// The table of docs/cli.md.
   static var markdown: String {

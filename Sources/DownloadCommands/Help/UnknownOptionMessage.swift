@@ -73,9 +73,6 @@ struct UnknownOptionMessage {
       return "use --folder FOLDER below the folder for files, -o /PATH/NAME, or 'get'"
     case ("list", "--all"): return "without a selection, all are shown"
     case (_, "--all") where selects: return "--match '*' selects all downloads"
-    // They mean something else for the users of curl and wget.
-    case ("get", "--dry-run"), ("add", "--dry-run"):
-      return "\(ShortOption.withoutDownload); it is an option of commands that change downloads"
     default: break
     }
     // Short options are few, and mostly those of other programs.

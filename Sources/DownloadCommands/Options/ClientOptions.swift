@@ -116,6 +116,24 @@ struct ClientOptions: ParsableArguments {
   /// - Throws: ``CommandFailure``.
   func checkFiles() throws { try transport.checkFiles(of: self) }
 
+  /// Throws if URLSession would not use the proxy, which it takes from the environment of its process.
+  ///
+  /// - Parameter request: What is requested, for the message: `a document`.
+  /// - Throws: ``CommandFailure`` with `usage`.
+  func requireProxyOfEnvironment(_ request: String) throws(CommandFailure) {
+    #if os(Linux)
+      let actual = ProcessInfo.processInfo.environment
+      guard transport == .urlSession,
+        environment.contains(where: { actual[$0] != $1 })
+      else { return }
+      throw CommandFailure(
+        .usage,
+        "URLSession takes the proxy of \(request) from the environment: set http_proxy and "
+          + "https_proxy, or add --transport async-http-client"
+      )
+    #endif
+  }
+
   /// Creates the transport.
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.

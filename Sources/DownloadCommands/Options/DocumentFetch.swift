@@ -23,15 +23,7 @@ enum DocumentFetch {
     } catch {
       throw CommandFailure(.usage, "'\(Redaction.argument(url))' is not an http or https URL")
     }
-    #if os(Linux)
-      guard client.transport != .urlSession || client.proxy == nil else {
-        throw CommandFailure(
-          .usage,
-          "URLSession takes the proxy of a document from the environment: set http_proxy and "
-            + "https_proxy, or add --transport async-http-client"
-        )
-      }
-    #endif
+    try client.requireProxyOfEnvironment("a document")
     let transport = try client.makeTransport(connectionsPerHost: 1)
     let received: (document: Document, isTooLong: Bool)
     do {

@@ -1,5 +1,4 @@
 package import DownloadStore
-internal import Foundation
 
 /// What a server says about a finished file before it is refreshed.
 package enum RefreshPreview: String, Sendable, Hashable {
@@ -35,7 +34,8 @@ package enum RefreshPreview: String, Sendable, Hashable {
 
   /// Asks the servers of finished files, a few at a time.
   ///
-  /// Sends one `HEAD` for each file, without conditions and without retries.
+  /// Sends one `HEAD` for each file, or a request for its first byte if the server refuses that, without
+  /// conditions and without retries.
   ///
   /// - Parameters:
   ///   - records: The records as the refresh would queue them.
@@ -52,50 +52,26 @@ package enum RefreshPreview: String, Sendable, Hashable {
     headers: (DownloadRecord) throws -> [HeaderField]
   ) async throws -> [(DownloadRecord, Result<RefreshPreview, DownloadFailure>)] {
     let failures = records.map(unplaced)
-    let asked = try records.map { ($0, try headers($0)) }
-    return try await withThrowingTaskGroup(
-      of: (Int, Result<RefreshPreview, DownloadFailure>).self
-    ) { group in
-      var results: [Int: Result<RefreshPreview, DownloadFailure>] = [:]
-      for (index, (record, fields)) in asked.enumerated() {
-        if index >= maximumRunning, let (done, result) = try await group.next() {
-          results[done] = result
-        }
-        if let failure = failures[index] {
-          results[index] = .failure(failure)
-          continue
-        }
-        group.addTask { (index, try await ask(record, transport, fields)) }
-      }
-      for try await (done, result) in group { results[done] = result }
-      return asked.enumerated().compactMap { index, pair in results[index].map { (pair.0, $0) } }
+    let asked = try records.enumerated().map { index, record in
+      (record, failures[index], try headers(record))
     }
+    let results = try await ConcurrentRequests.results(of: asked) { record, failure, fields in
+      if let failure { throw failure }
+      return try await ask(record, transport, fields)
+    }
+    return Array(zip(records, results))
   }
-
-  private static let maximumRunning = 8
 
   private static func ask(
     _ record: DownloadRecord,
     _ transport: any Transport,
     _ headers: [HeaderField]
-  ) async throws -> Result<RefreshPreview, DownloadFailure> {
-    do {
-      let head = try await transport.document(record.url, method: .head, headers: headers).head
-      guard head.status == 200 else {
-        guard
-          case .fail(let failure, _) = ResponseVerdict(
-            head,
-            offset: 0,
-            expected: nil,
-            validator: nil,
-            now: Date()
-          )
-        else { return .success(.unknown) }
-        return .failure(failure)
-      }
-      return .success(RefreshPreview(head, of: record))
-    } catch let failure as DownloadFailure {
-      return .failure(failure)
+  ) async throws -> RefreshPreview {
+    let head = try await transport.wholeHead(of: record.url, headers: headers)
+    guard head.status == 200 else {
+      guard let failure = head.failure else { return .unknown }
+      throw failure
     }
+    return RefreshPreview(head, of: record)
   }
 }
