@@ -56,9 +56,9 @@ struct FlagsTests {
     ("--retry 3", "--max-attempts"), ("--retries 3", "--max-attempts"),
     ("--max-tries 3", "--max-attempts"), ("--retry-delay 3", "--retry-wait"),
     // Files that exist.
-    ("-N", "times of files"), ("--timestamping", "times of files"), ("-z x", "times of files"),
-    ("--conditional-get", "times of files"), ("--update", "times of files"),
-    ("-R", "times of files"), ("--remote-time", "times of files"), ("-nc", "--if-exists"),
+    ("-N", "--refresh URL"), ("--timestamping", "--refresh URL"), ("-z x", "--refresh URL"),
+    ("--conditional-get", "--refresh URL"), ("--update", "--refresh URL"),
+    ("--no-use-server-timestamps", "--no-remote-time"), ("-nc", "--if-exists"),
     ("--no-clobber", "--if-exists"), ("--allow-overwrite", "--if-exists"),
     ("--overwrite", "--if-exists"), ("--force", "--if-exists"),
     // Without a download.

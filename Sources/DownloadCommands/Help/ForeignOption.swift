@@ -104,15 +104,14 @@ struct ForeignOption: Sendable {
     ),
     ("--file-allocation", named("--preallocate", "none, sparse or full")),
     (
-      "--timestamping -z --time-cond --conditional-get --update --remote-time",
-      absent(ShortOption.times)
+      "--timestamping -z --time-cond --conditional-get --update --no-if-modified-since",
+      absent(ShortOption.newer)
     ),
+    ("--no-use-server-timestamps --no-mtime", words("--no-remote-time")),
+    ("--mtime", words("--remote-time")),
     (
-      """
-      --no-if-modified-since --no-use-server-timestamps --no-mtime --xattr \
-      --preserve-permissions
-      """,
-      absent(ShortOption.times)
+      "--xattr --preserve-permissions",
+      absent("dlstore sets no attributes of files but the time, with --remote-time")
     ),
     ("--etag-compare --etag-save", omitted("dlstore stores the entity tag and uses it", .dropped)),
     (

@@ -77,12 +77,18 @@ struct ShortOption: Sendable {
       )
     ),
     Self("-n", "read .netrc", "", "do not read .netrc", .hint("use --netrc or --no-netrc")),
-    Self("-N", "no buffer", "only newer files", "", .hint(times)),
+    Self("-N", "no buffer", "only newer files", "", .hint(newer)),
     Self("-o", "output file", "log file", "output file", .accepted("output file")),
     Self("-O", "the server's name", "output file", "file of a torrent", .hint(fileName)),
     Self("-P", "FTP port", "folder", "several URLs in one", .hint(folder)),
     Self("-q", "no .curlrc", "quiet", "quiet", .accepted("quiet")),
-    Self("-R", "time of the server", "rejected files", "time of the server", .hint(times)),
+    Self(
+      "-R",
+      "time of the server",
+      "rejected files",
+      "time of the server",
+      .accepted("time of the server")
+    ),
     Self("-s", "silent", "", "connections", .hint("use --quiet, or --connections N")),
     Self("-S", "show errors", "show headers", "files of a torrent", .hint(showsErrors)),
     Self(
@@ -129,9 +135,8 @@ struct ShortOption: Sendable {
   static let showsErrors = "errors are always shown; no option is needed"
   static let login = "use --netrc, or --header 'Authorization: …'"
   static let fileName = "use -o NAME; the server's name is the default"
-  static let times =
-    "'dlstore get --refresh URL' downloads a file again if the server has a newer one; dlstore does "
-    + "not set the times of files"
+  static let newer =
+    "'dlstore get --refresh URL' downloads a file again if the server has a newer one"
   static let background = "'dlstore add' and 'dlstore run' download in the background"
   static let links = "dlstore does not follow links; use --input-file FILE"
   static let withoutDownload = "use --dry-run"

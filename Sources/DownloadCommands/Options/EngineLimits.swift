@@ -128,6 +128,16 @@ struct EngineLimits: ParsableArguments {
   )
   var continueUnvalidated = false
 
+  @Flag(
+    name: [.customShort("R"), .customLong("remote-time")],
+    inversion: .prefixedNo,
+    exclusivity: .chooseLast,
+    help: """
+      Give finished files the time of the server (Last-Modified) instead of that of the download.
+      """
+  )
+  var remoteTime = false
+
   @OptionGroup var client: ClientOptions
 
   func validate() throws {
@@ -237,6 +247,7 @@ struct EngineLimits: ParsableArguments {
     options.retry.base = retryWait.duration
     options.retry.cap = max(options.retry.cap, retryWait.duration)
     options.continuesUnvalidated = continueUnvalidated
+    options.setsServerTime = remoteTime
     options.previousExit = Worker.current?.previousExit ?? .clean
     // A response that hangs the process is detected after ten seconds. Until then no other download
     // starts, so that only the suspect is blamed.

@@ -114,8 +114,16 @@ extension DownloadEngine {
   private func synchronize(
     _ files: [Completion.File]
   ) async -> [Result<FinishedFile, PartialFile.Failure>] {
+    let moment = now()
     let complete = files.map { file in
-      active[file.key].map { CompleteTransfer(download: $0, verified: file.verified) }
+      active[file.key].map { download in
+        let date = options.setsServerTime ? download.transfer.entity.lastModified : nil
+        return CompleteTransfer(
+          download: download,
+          verified: file.verified,
+          serverTime: date.flatMap { HTTPDate.fileTime($0, now: moment) }
+        )
+      }
     }
     let synced = await environment.blocking(forEach: complete) { [finalizer] transfer in
       Result { () throws(PartialFile.Failure) in

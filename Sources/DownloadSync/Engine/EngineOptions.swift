@@ -67,6 +67,17 @@ public struct EngineOptions: Sendable {
   public var continuesUnvalidated = false
   /// The source of a file name that the user has not chosen.
   public var naming = FileNaming.fromResponse
+  /// Whether finished files get the time of the server (`Last-Modified`) as their modification time;
+  /// by default they have that of their last byte.
+  ///
+  /// Without effect if the server states no time, one before 1970 or one in the future, and on a file
+  /// system that refuses it. The identity of the finished file in its record has the time that the
+  /// file got, so that the engine and the commands recognize it.
+  ///
+  /// ```swift
+  /// options.setsServerTime = true
+  /// ```
+  public var setsServerTime = false
   /// The interceptors that receive each request before it is sent; they run in ascending priority.
   public var requestInterceptors: [any RequestInterceptor] = []
   /// The interceptors that are notified of each end, in ascending priority.

@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import Foundation
 internal import SystemInterface
 
 /// A complete file that is about to get its final name.
@@ -21,6 +22,8 @@ struct CompleteTransfer: Sendable {
   var download: ActiveTransfer
   /// The digest that was compared with the expected one, if there is one.
   var verified: CheckedDigest?
+  /// The modification time that the file is to have; `nil` to keep its own.
+  var serverTime: Date?
 }
 
 /// The digest of a file, and the identity that the file had when it was read.
@@ -63,8 +66,8 @@ struct Finalizer: Sendable {
     self.placement = placement
   }
 
-  /// Syncs the bytes of a complete transfer, and returns its file, with the digests of the pieces
-  /// since the last checkpoint.
+  /// Syncs the bytes of a complete transfer, gives the file its time, and returns it, with the digests
+  /// of the pieces since the last checkpoint.
   ///
   /// Blocks until the disk has finished. Required digests were compared before.
   func synchronize(_ complete: CompleteTransfer) throws(PartialFile.Failure) -> FinishedFile {
@@ -86,7 +89,7 @@ struct Finalizer: Sendable {
     let file = download.transfer.file
     let isTrimmed = try file.trim()
     if isTrimmed { _ = try file.synchronize() }
-    guard let identity = file.fileIdentity else {
+    guard var identity = file.fileIdentity else {
       throw PartialFile.Failure(code: EIO, operation: "examining the file")
     }
     var verified = complete.verified?.identity
@@ -96,6 +99,8 @@ struct Finalizer: Sendable {
     guard identity.size == file.written.end, verified ?? identity == identity else {
       throw PartialFile.Failure(code: EBUSY, operation: "checking \(file.path)")
     }
+    // After the last comparison, and before the commit that logs the identity.
+    if let time = complete.serverTime { identity = try file.setModificationTime(time) ?? identity }
     return FinishedFile(
       record: download.record,
       layout: download.layout,

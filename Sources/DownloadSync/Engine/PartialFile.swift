@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import Foundation
 internal import SystemInterface
 
 /// The file of an incomplete download.
@@ -213,6 +214,24 @@ final class PartialFile: Sendable, ProcessLock {
     state.withLock { $0.written.byteCount - $0.syncBegun.byteCount }
   }
 
+  /// Sets the modification time of the complete file, and syncs it.
+  ///
+  /// Blocks until the disk has finished. A kill before the next commit leaves a file with another time
+  /// than the record knows: the next process checks its bytes, and requests those that it cannot prove.
+  ///
+  /// - Returns: The identity of the file with the time; `nil` if the file system refuses it.
+  /// - Throws: As ``synchronize(withTimes:)``.
+  func setModificationTime(_ time: Date) throws(Failure) -> FileIdentity? {
+    try checkSyncs()
+    let moment = timespec(tv_sec: Int(time.timeIntervalSince1970), tv_nsec: 0)
+    beginChange()
+    let code = futimens(descriptor, access: moment, change: moment)
+    endChange { $0 }
+    guard code == 0 else { return nil }
+    _ = try synchronize(withTimes: true)
+    return fileIdentity
+  }
+
   /// The current identity of the file.
   var fileIdentity: FileIdentity? { FileIdentity(ofDescriptor: descriptor) }
 
@@ -323,11 +342,12 @@ final class PartialFile: Sendable, ProcessLock {
   ///
   /// Blocks until the disk has finished.
   ///
+  /// - Parameter withTimes: Whether the times of the file are to survive a power failure, too.
   /// - Returns: The bytes that are synced.
   /// - Throws: The error of the file system. A failed sync is final: from then on this method and
   ///   ``write(_:at:)`` throw that error, until the file is opened again with bytes that an earlier
   ///   sync has made durable.
-  func synchronize() throws(Failure) -> ByteRanges {
+  func synchronize(withTimes: Bool = false) throws(Failure) -> ByteRanges {
     try checkSyncs()
     let (covered, epoch) = state.withLock { state in
       state.syncBegun = state.written
@@ -335,7 +355,7 @@ final class PartialFile: Sendable, ProcessLock {
     }
     do throws(Failure) {
       try Self.pass(faultInjector, .synchronize(path: path), "syncing \(path)")
-      guard Self.synchronize(descriptor) == 0 else {
+      guard Self.synchronize(descriptor, withTimes: withTimes) == 0 else {
         throw Failure(code: errno, operation: "syncing \(path)")
       }
     } catch {
@@ -352,12 +372,13 @@ final class PartialFile: Sendable, ProcessLock {
     }
   }
 
-  private static func synchronize(_ descriptor: Int32) -> Int32 {
+  private static func synchronize(_ descriptor: Int32, withTimes: Bool) -> Int32 {
     while true {
       #if canImport(Darwin)
         let code = fcntl(descriptor, F_FULLFSYNC)
       #else
-        let code = fdatasync(descriptor)
+        // The cheaper call need not store the times.
+        let code = withTimes ? fsync(descriptor) : fdatasync(descriptor)
       #endif
       // An interrupted sync has reported nothing yet.
       guard code != 0, errno == EINTR else { return code }

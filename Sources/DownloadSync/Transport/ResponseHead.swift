@@ -189,6 +189,17 @@ extension ResponseHead {
   }
 }
 
+extension HTTPDate {
+  /// Parses the date of a file; returns `nil` for one that says nothing: the start of 1970, which servers
+  /// state for "unknown", an earlier one, and one in the future.
+  static func fileTime(_ text: String, now: Date) -> Date? {
+    guard let date = moment(text, now: now), date.timeIntervalSince1970 > 0, date <= now else {
+      return nil
+    }
+    return date
+  }
+}
+
 /// A parser for the three date formats that an HTTP recipient must accept (RFC 9110, 5.6.7).
 enum HTTPDate {
   private static let formats = [
