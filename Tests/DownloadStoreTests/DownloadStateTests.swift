@@ -50,7 +50,7 @@ import Testing
         "badRedirect", "unsupportedURL", "refused", "needsURL", "notFound", "rejected",
         "serverBusy", "wrongLength", "entityChanged", "unexpectedCoding", "digestMismatch",
         "pieceMismatch", "diskFull", "fileSystem", "fileInUse", "quarantined", "interceptorFailed",
-        "outOfResources", "fileUnavailable", "unknown",
+        "tooLarge", "outOfResources", "fileUnavailable", "unknown",
       ]
     )
   }

@@ -88,7 +88,12 @@ struct GetCommand: EngineCommand {
     var source = try await RequestSource(what, limits.client)
     if preview.dryRun {
       let transport = try limits.makeTransport()
-      return try await DryRunOption.report(of: &source, transport, isQuiet: display.quiet)
+      return try await DryRunOption.report(
+        of: &source,
+        transport,
+        upTo: limits.maximumFileSize,
+        isQuiet: display.quiet
+      )
     }
     let givenFolder = what.place?.root ?? outputFolder
     let isPiped = what.writesOutput

@@ -122,7 +122,11 @@ struct ForeignOption: Sendable {
     ("--restrict-file-names --ignore-case --default-page", absent(ShortOption.fileName)),
     ("--use-ascii -B --crlf", absent("dlstore stores the bytes of a file as they are")),
     ("--range --start-pos", absent("dlstore downloads whole files")),
-    ("--max-filesize -Q --quota", absent("dlstore has no limit of the size")),
+    ("--max-filesize", named("--max-file-size", "BYTES")),
+    (
+      "-Q --quota",
+      absent("dlstore has no limit of the total size; --max-file-size BYTES limits each file")
+    ),
     (
       "--adjust-extension --create-file-mode",
       absent("dlstore does not change names and modes of files")

@@ -22,18 +22,21 @@ struct DryRunOption: ParsableArguments {
   /// - Parameters:
   ///   - source: The downloads.
   ///   - transport: The transport.
+  ///   - maximumFileSize: The size in bytes of the largest file that would be downloaded; `nil` for any.
   ///   - isQuiet: Whether only failures are printed.
   /// - Throws: ``CommandFailure`` if a server could not say, or an entry was skipped.
   static func report(
     of source: inout RequestSource,
     _ transport: any Transport,
+    upTo maximumFileSize: Int64? = nil,
     isQuiet: Bool
   ) async throws {
     var tally = Tally()
     while case let requests = try source.nextBatch(), !requests.isEmpty {
       for start in stride(from: 0, to: requests.count, by: batchSize) {
         let batch = Array(requests[start..<min(start + batchSize, requests.count)])
-        for (request, result) in zip(batch, try await transport.probes(of: batch)) {
+        let results = try await transport.probes(of: batch, upTo: maximumFileSize)
+        for (request, result) in zip(batch, results) {
           tally.note(result)
           switch result {
           case .success(let probe):

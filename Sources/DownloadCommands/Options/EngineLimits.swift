@@ -68,6 +68,15 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Fail downloads of files that are larger, such as 500M, or none.",
+      valueName: "bytes"
+    ),
+    transform: ByteAmount.limit
+  )
+  var maxFileSize: Int64?
+
+  @Option(
+    help: ArgumentHelp(
       "The total download rate limit, such as 500K or 2M, or none; K, M and G are powers of 1024.",
       valueName: "bytes/s"
     ),
@@ -233,6 +242,9 @@ struct EngineLimits: ParsableArguments {
   /// The total rate limit; `nil` for none.
   private var rateLimit: Int64? { limitRate == 0 ? nil : limitRate }
 
+  /// The size of the largest file that is downloaded; `nil` for no limit.
+  var maximumFileSize: Int64? { maxFileSize == 0 ? nil : maxFileSize }
+
   /// The options for an engine in this process.
   var engineOptions: EngineOptions {
     var options = EngineOptions()
@@ -240,6 +252,7 @@ struct EngineLimits: ParsableArguments {
     options.split.maximumConnections = connectionsPerFile
     options.split.minimumLength = minSplit.byteCount
     options.preallocation = preallocate
+    options.maximumFileSize = maximumFileSize
     options.equalFiles = equalFiles
     options.lowestSpeed = lowestSpeed.byteCount
     options.lowestSpeedTime = lowestSpeedTime.duration

@@ -71,6 +71,7 @@ enum FailureSentence {
       "the bytes are deleted; \(rightDigest(record)); \(restart) downloads the file again"
     case .diskFull: "free some space; \(resume)"
     case .fileSystem: "correct the folder or its permissions; \(resume)"
+    case .tooLarge: "--max-file-size sets the limit; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"
     case .interceptorFailed:
       "correct the command of --url-command, or the check that refused the response; \(resume)"

@@ -58,6 +58,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case quarantined
     /// A request interceptor or an authorizer failed, or a check refused the response.
     case interceptorFailed
+    /// The file is larger than the engine's options allow.
+    case tooLarge
     /// This machine lacks file descriptors, memory or buffers; not counted as a failed attempt.
     case outOfResources
     /// The file cannot be reached at the moment, for example on a network volume.

@@ -66,7 +66,7 @@ extension DownloadFailure.Code {
     case .digestMismatch: [.file]
     case .pieceMismatch: [.retryable, .file]
     case .diskFull: [.local, .shortage, .file]
-    case .fileSystem, .quarantined: [.local, .file]
+    case .fileSystem, .quarantined, .tooLarge: [.local, .file]
     case .fileInUse, .fileUnavailable: [.retryable, .local, .file]
     case .outOfResources:
       [.retryable, .local, .shortage, .connection, .beforeRequest, .rangesStay, .reportable]

@@ -251,6 +251,7 @@ extension DownloadEngine {
       file: file,
       checkpointBytes: options.checkpointBytes,
       preallocation: options.preallocation,
+      sizeLimit: SizeLimit(maximum: options.maximumFileSize),
       pieceLength: options.pieceLength,
       checks: ResponseChecks(options.responseChecks),
       now: now,

@@ -44,6 +44,16 @@ public struct EngineOptions: Sendable {
   public var checkpointInterval = Duration.seconds(1)
   /// The number of unsynced bytes that causes an early checkpoint; 32 MiB by default.
   public var checkpointBytes: Int64 = 32 << 20
+  /// The size of the largest file that is downloaded, in bytes; `nil` for no limit.
+  ///
+  /// A larger file fails permanently with `tooLarge`: before the first byte of its body if the server
+  /// declares the size, otherwise before the first byte beyond the limit is written. The bytes on disk
+  /// stay, as after any failure: an engine with a higher limit continues them. A finished file stays
+  /// what it is; a refresh to a larger version fails and keeps it.
+  ///
+  /// A `BackgroundTransport` delivers a file whose size is not declared at its end, and it is refused
+  /// then.
+  public var maximumFileSize: Int64?
   /// What is done with the space on disk when the size of a file is known.
   public var preallocation = Preallocation.none
   /// The number of crashes after which a crash suspect fails permanently with `quarantined`.

@@ -38,6 +38,9 @@ extension Transfer {
     if verdict.keepsBody, let failure = checks.failure(of: received, for: record) {
       return end(.failed(failure, retryAfter: nil))
     }
+    if let failure = sizeLimit.failure(ofFileOf: verdict.fileSize) {
+      return end(.failed(failure, retryAfter: nil))
+    }
     switch verdict {
     case .write(let start, let end, let total):
       let continues = offset > 0 || isSplit
@@ -100,6 +103,9 @@ extension Transfer {
   /// - Parameter total: The size of that file.
   /// - Returns: Whether to copy them.
   func beginCopy(ofSize total: Int64) -> BodyDisposition {
+    if let failure = sizeLimit.failure(ofFileOf: total) {
+      return end(.failed(failure, retryAfter: nil))
+    }
     state.withLock { state in
       state.entity.total = total
       let bytes = ByteRanges(CollectionOfOne(offset..<max(offset, total)))

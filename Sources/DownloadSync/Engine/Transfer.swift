@@ -96,6 +96,7 @@ final class Transfer: TaskSink {
   private let expectedDigest: Digest?
   private let checkpointBytes: Int64
   let preallocation: Preallocation
+  let sizeLimit: SizeLimit
   let pieceLength: Int64
   let checks: ResponseChecks
   let now: @Sendable () -> Date
@@ -118,6 +119,7 @@ final class Transfer: TaskSink {
     file: PartialFile,
     checkpointBytes: Int64,
     preallocation: Preallocation = .none,
+    sizeLimit: SizeLimit = SizeLimit(),
     pieceLength: Int64 = PieceDigests.recordedLength,
     checks: ResponseChecks = ResponseChecks(),
     now: @escaping @Sendable () -> Date,
@@ -139,6 +141,7 @@ final class Transfer: TaskSink {
     urlOrigin = RecordIdentity.origin(of: record.url)
     self.checkpointBytes = checkpointBytes
     self.preallocation = preallocation
+    self.sizeLimit = sizeLimit
     self.pieceLength = pieceLength
     self.checks = checks
     self.now = now
@@ -251,6 +254,7 @@ final class Transfer: TaskSink {
 
   /// Writes bytes of any connection; returns the failure.
   func write(_ bytes: Span<UInt8>, at offset: Int64) -> DownloadFailure? {
+    if let failure = sizeLimit.failure(ofBytesUpTo: offset + Int64(bytes.count)) { return failure }
     let layout = state.withLock { $0.blocks?.layout }
     do {
       try file.write(bytes, at: offset)

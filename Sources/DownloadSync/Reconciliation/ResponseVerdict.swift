@@ -34,6 +34,16 @@ package enum ResponseVerdict: Sendable, Hashable {
     }
   }
 
+  /// The size that the file has at least, in bytes; `nil` if no byte of the body is kept, or the
+  /// response does not say.
+  var fileSize: Int64? {
+    switch self {
+    case .write(_, let end, let total): [end, total].compactMap(\.self).max()
+    case .startOver(let total): total
+    case .alreadyComplete, .askWithoutCondition, .askAgainFromZero, .fail: nil
+    }
+  }
+
   /// Judges a response.
   ///
   /// - Parameters:

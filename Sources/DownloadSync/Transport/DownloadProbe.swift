@@ -62,14 +62,21 @@ extension Transport {
 
   /// Asks the servers of several downloads, a few at a time; see ``probe(_:headers:)``.
   ///
-  /// - Parameter requests: The downloads, of which the URLs and the header fields count.
+  /// - Parameters:
+  ///   - requests: The downloads, of which the URLs and the header fields count.
+  ///   - maximumFileSize: The size of the largest file that is no failure; `nil` for any.
   /// - Returns: The answers in the order of the requests.
   /// - Throws: `CancellationError`.
   package func probes(
-    of requests: [DownloadRequest]
+    of requests: [DownloadRequest],
+    upTo maximumFileSize: Int64? = nil
   ) async throws -> [Result<DownloadProbe, DownloadFailure>] {
     try await ConcurrentRequests.results(of: requests) { request in
-      try await probe(request.url, headers: request.headers)
+      let probe = try await probe(request.url, headers: request.headers)
+      if let failure = SizeLimit(maximum: maximumFileSize).failure(ofFileOf: probe.byteCount) {
+        throw failure
+      }
+      return probe
     }
   }
 

@@ -61,7 +61,7 @@ import Testing
       #expect(end(result, hasProgressed: false) == .leaveRest(isRefused: true))
       #expect(end(result, others: 0) == .endAll(result, isSplittable: true))
     case .pieceMismatch, .digestMismatch, .diskFull, .fileSystem, .fileInUse, .fileUnavailable,
-      .quarantined:
+      .quarantined, .tooLarge:
       #expect(end(result) == .endAll(result, isSplittable: false))
     default:
       // No answer to a further connection ends those that run.
