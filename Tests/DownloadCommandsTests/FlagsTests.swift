@@ -37,7 +37,8 @@ struct FlagsTests {
     ("-x http://p:1", "use --proxy URL"), ("--https-proxy http://p:1", "--proxy"),
     ("-Z", "--max-concurrent"), ("--parallel", "--max-concurrent"),
     ("--transfers 8", "--max-concurrent"), ("-k 1M", "--min-split"), ("-k1M", "--min-split"),
-    ("--min-split-size 1M", "--min-split"), ("--max-filesize 1M", "--max-file-size"),
+    ("--force-directories", "--folders-from-url"),
+    ("--cut-dirs 2", "--cut N"), ("--min-split-size 1M", "--min-split"), ("--max-filesize 1M", "--max-file-size"),
     // Certificates.
     ("-k", "--ca-certificate"), ("--insecure", "--ca-certificate"),
     ("--no-check-certificate", "--ca-certificate"), ("--cacert x", "--ca-certificate"),

@@ -82,7 +82,7 @@ struct AddCommand: AsyncParsableCommand {
 
   /// The folder of `-o` with an absolute path, which is made if it is missing.
   private var folder: String? {
-    get throws { try what.place?.root.map { try Folder.made(at: $0) } }
+    get throws { try what.outputRoot.map { try Folder.made(at: $0) } }
   }
 
   /// Refuses a path of `-o` that is a folder.

@@ -54,7 +54,7 @@ struct GetCommand: EngineCommand {
   var refresh = false
 
   func validate() throws {
-    guard what.place?.root == nil || outputFolder == nil else {
+    guard what.outputRoot == nil || outputFolder == nil else {
       throw ValidationError("-o with an absolute path and --output-folder cannot be combined.")
     }
     guard !what.writesOutput || !display.jsonEvents else {
@@ -95,7 +95,7 @@ struct GetCommand: EngineCommand {
         isQuiet: display.quiet
       )
     }
-    let givenFolder = what.place?.root ?? outputFolder
+    let givenFolder = what.outputRoot ?? outputFolder
     let isPiped = what.writesOutput
     if isPiped { try StandardDescriptors.requireOutput() }
     let folder = try isPiped && givenFolder == nil ? nil : Folder.made(at: givenFolder ?? ".")

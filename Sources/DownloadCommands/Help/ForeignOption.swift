@@ -118,7 +118,9 @@ struct ForeignOption: Sendable {
       "-l --log --stderr -a --append-output --output-file",
       absent("use 2>> FILE of the shell for the messages")
     ),
-    ("--cut-dirs --protocol-directories --force-directories", absent(ShortOption.folder)),
+    ("--force-directories", words("--folders-from-url")),
+    ("--cut-dirs", absent("use --folders-from-url --cut N")),
+    ("--protocol-directories", absent("use -o '{host}/{path}/{name}' with other folders")),
     ("--restrict-file-names --ignore-case --default-page", absent(ShortOption.fileName)),
     ("--use-ascii -B --crlf", absent("dlstore stores the bytes of a file as they are")),
     ("--range --start-pos", absent("dlstore downloads whole files")),

@@ -114,7 +114,7 @@ struct ShortOption: Sendable {
       "proxy",
       "make folders",
       "connections",
-      .hint("use --connections N, or --proxy URL")
+      .hint("use --connections N, --folders-from-url, or --proxy URL")
     ),
     Self("-Z", "in parallel", "", "one after the other", .hint("use --max-concurrent N")),
   ]

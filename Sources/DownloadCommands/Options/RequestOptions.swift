@@ -11,8 +11,8 @@ struct RequestOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output"), .customLong("out")],
     help: ArgumentHelp(
-      "The file name, or a path: relative to the folder for files, or absolute; '-' is standard output "
-        + "('get' only); only with one URL.",
+      "The file name, or a path: relative to the folder for files, or absolute; with fields such as "
+        + "'{host}/{date}/{name}' also for several URLs; '-' is standard output ('get' only).",
       valueName: "path"
     )
   )
@@ -40,6 +40,21 @@ struct RequestOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("A folder below the root for the files.", valueName: "folder"))
   var folder: String?
+
+  @Flag(
+    name: .customLong("folders-from-url"),
+    help: "Put each file into folders that are named after the host and the path of its URL."
+  )
+  var foldersFromURL = false
+
+  @Option(
+    name: .customLong("cut"),
+    help: ArgumentHelp(
+      "With --folders-from-url, leave out the first n folders of the path.",
+      valueName: "n"
+    )
+  )
+  var cutFolders: Int?
 
   @Option(
     name: .customLong("tag"),
@@ -150,7 +165,11 @@ struct RequestOptions: ParsableArguments {
       throw ValidationError("--metalink-location requires --metalink.")
     }
     let isOne = urls.count == 1 && inputFile == nil && metalink == nil
-    guard isOne || output == nil else { throw ValidationError("-o requires exactly one URL.") }
+    guard isOne || output == nil || isTemplate else {
+      throw ValidationError(
+        "-o requires exactly one URL, or fields such as '{host}/{name}'."
+      )
+    }
     guard isOne || checksum == nil else {
       throw ValidationError("--checksum requires exactly one URL.")
     }
@@ -158,7 +177,10 @@ struct RequestOptions: ParsableArguments {
     guard isOne || mirrors.isEmpty else {
       throw ValidationError("--mirror requires exactly one URL.")
     }
-    if let output, !writesOutput {
+    try validateFolders()
+    if let output, isTemplate {
+      try validateTemplate(output)
+    } else if let output, !writesOutput {
       do throws(OutputPath.Problem) {
         _ = try OutputPath(output, below: folder)
       } catch {
@@ -183,6 +205,31 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
+  /// Refuses a path of `-o` whose fields cannot be used.
+  private func validateTemplate(_ output: String) throws(ValidationError) {
+    let template: PathTemplate
+    do throws(RecordStoreError) {
+      template = try PathTemplate(output)
+    } catch {
+      throw ValidationError("-o: \(error.message).")
+    }
+    guard template.root == nil || folder == nil else {
+      throw ValidationError("-o with an absolute path and --folder cannot be combined.")
+    }
+  }
+
+  /// Refuses contradictory options for the folders of files.
+  private func validateFolders() throws(ValidationError) {
+    guard cutFolders == nil || foldersFromURL else {
+      throw ValidationError("--cut requires --folders-from-url.")
+    }
+    guard cutFolders ?? 0 >= 0 else { throw ValidationError("--cut must be at least 0.") }
+    guard foldersFromURL, let output else { return }
+    guard !writesOutput, !isTemplate, !output.contains("/") else {
+      throw ValidationError("--folders-from-url requires a plain file name for -o.")
+    }
+  }
+
   /// Refuses a folder that is not below the folder for files.
   private func validateFolder() throws {
     guard let folder else { return }
@@ -199,12 +246,23 @@ struct RequestOptions: ParsableArguments {
   /// Whether the bytes of the file go to standard output.
   var writesOutput: Bool { output == "-" }
 
-  /// The path of `-o`; `nil` if it is not given, or is standard output.
+  /// Whether the path of `-o` has fields, or braces that stand for themselves.
+  private var isTemplate: Bool { output?.contains { "{}".contains($0) } ?? false }
+
+  /// The path of `-o` with its fields; `nil` if it has none.
+  ///
+  /// Valid after ``validate()``.
+  var template: PathTemplate? { isTemplate ? output.flatMap { try? PathTemplate($0) } : nil }
+
+  /// The path of `-o`; `nil` if it is not given, has fields, or is standard output.
   ///
   /// Valid after ``validate()``.
   var place: OutputPath? {
-    writesOutput ? nil : output.flatMap { try? OutputPath($0, below: folder) }
+    writesOutput || isTemplate ? nil : output.flatMap { try? OutputPath($0, below: folder) }
   }
+
+  /// The absolute path of the folder that `-o` sets for the root; `nil` if it sets none.
+  var outputRoot: String? { template?.root ?? place?.root }
 
   /// Refuses a path of `-o` that is a folder, beside which the file would get a number.
   ///

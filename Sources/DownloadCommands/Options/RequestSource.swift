@@ -32,7 +32,8 @@ struct RequestSource: ~Copyable {
   init(_ options: RequestOptions, _ client: ClientOptions) async throws {
     let details = SharedDetails(
       request: try options.request(for: ""),
-      completion: try options.details.read(at: Date())
+      completion: try options.details.read(at: Date()),
+      placement: RequestPlacement(options)
     )
     var requests: [DownloadRequest] = []
     let place = options.place
@@ -47,6 +48,7 @@ struct RequestSource: ~Copyable {
       request.key = options.key
       request.digest = try options.checksum.map(Digest.init)
       try details.completion.complete(&request)
+      try details.placement.place(&request)
       requests.append(request)
     }
     if let place = options.metalink {
@@ -174,7 +176,9 @@ struct RequestSource: ~Copyable {
     inFolder folder: String? = nil,
     _ store: RecordStore
   ) throws {
-    for conflict in try KnownPlace.conflicts(of: requests, inFolder: folder, store) {
+    // On another day a known download keeps the place of the day on which it was added.
+    let placed = details.placement.dependsOnDate ? requests.map(\.withoutPlace) : requests
+    for conflict in try KnownPlace.conflicts(of: placed, inFolder: folder, store) {
       guard !urls.contains(StoredText(conflict.url)) else {
         throw CommandFailure(.usage, conflict.message)
       }
@@ -193,6 +197,7 @@ private struct SharedDetails {
   /// The request of no URL, with these options.
   let request: DownloadRequest
   let completion: RequestCompletion
+  let placement: RequestPlacement
 
   /// The header fields of the options that stay within an origin.
   var boundFields: [HeaderField] {
@@ -241,6 +246,46 @@ private struct SharedDetails {
     )
     request.headers = given + listed.headers
     try completion.complete(&request, ofDocumentAt: document)
+    // An entry with a folder of its own has chosen its place.
+    try placement.place(&request, hasOwnFolder: !listed.folder.isEmpty)
+    return request
+  }
+}
+
+/// The folders and the name that a request gets from its URL.
+private struct RequestPlacement {
+  /// The path of `-o` with fields.
+  private let template: PathTemplate?
+  /// The number of folders of the path that are left out; `nil` without `--folders-from-url`.
+  private let cutCount: Int?
+  private let time = Date()
+
+  init(_ options: RequestOptions) {
+    template = options.template
+    cutCount = options.foldersFromURL ? options.cutFolders ?? 0 : nil
+  }
+
+  var dependsOnDate: Bool { template?.dependsOnDate ?? false }
+
+  /// Puts the file of a request into its folder, and names it.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - isPlaced: Whether a list has given it a folder, which `--folders-from-url` leaves alone.
+  /// - Throws: ``RecordStoreError`` for a folder that is too long.
+  func place(_ request: inout DownloadRequest, hasOwnFolder isPlaced: Bool = false) throws {
+    if let cutCount, !isPlaced { request.addFolders(fromURLCutting: cutCount) }
+    template?.place(&request, at: time)
+    request.folder = try FileLayout.validatedFolder(request.folder)
+  }
+}
+
+extension DownloadRequest {
+  /// The request without a name and a folder.
+  fileprivate var withoutPlace: Self {
+    var request = self
+    request.filename = nil
+    request.folder = ""
     return request
   }
 }

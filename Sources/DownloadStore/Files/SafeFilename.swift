@@ -20,7 +20,13 @@ package enum SafeFilename {
     }
     let path = (try? RequestURL(url))?.path ?? ""
     let last = path.split(separator: "/").last.map(String.init) ?? ""
-    return sanitized(Redaction.fileName(ofComponent: last.removingPercentEncoding ?? last))
+    return suggested(byComponent: last)
+  }
+
+  /// The name from a component of the path of a URL, percent-decoded, without what ``Redaction`` hides.
+  static func suggested(byComponent component: String) -> String {
+    let name = component.removingPercentEncoding ?? component
+    return sanitized(Redaction.fileName(ofComponent: name))
   }
 
   /// Returns the last component of `name` without control characters, at most `limit` bytes long
@@ -118,7 +124,7 @@ package enum SafeFilename {
   /// Splits a name into its stem and its extension with the dot.
   ///
   /// An extension has at most 16 bytes and no blanks.
-  private static func split(_ name: String) -> (stem: String, ext: String) {
+  static func split(_ name: String) -> (stem: String, ext: String) {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
       name[dot...].utf8.count <= 16, !name[dot...].contains(" ")
     else { return (name, "") }
