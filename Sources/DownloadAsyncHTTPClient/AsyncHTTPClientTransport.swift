@@ -61,11 +61,11 @@
         connectionsPerHost: connectionsPerHost,
         bytesPerSecond: bytesPerSecond,
         tls: .secureClient,
-        proxies: ProxySettings()
+        connection: ConnectionSettings()
       )
     }
 
-    /// Creates a transport with its own connection pool, with proxies and certificates.
+    /// Creates a transport with its own connection pool, and settings for its connections.
     ///
     /// The proxies must speak HTTP, or SOCKS 5 without credentials; a request through any other one
     /// fails with `cannotConnect`. The other parameters are those of
@@ -83,7 +83,7 @@
         connectionsPerHost: connectionsPerHost,
         bytesPerSecond: bytesPerSecond,
         tls: try .forClient(connection),
-        proxies: connection.proxies
+        connection: connection
       )
     }
 
@@ -99,7 +99,7 @@
       connectionsPerHost: Int,
       bytesPerSecond: Int64?,
       tls: TLSConfiguration,
-      proxies: ProxySettings
+      connection: ConnectionSettings
     ) {
       precondition(connectionsPerHost > 0, "a transport needs at least one connection per host")
       let fetches = LiveTaskTable<Fetch>()
@@ -124,7 +124,8 @@
       configuration.connectionPool.retryConnectionEstablishment = false
       configuration.http1_1ConnectionDebugInitializer = Connection.prepare(_:)
       configuration.http2StreamChannelDebugInitializer = Connection.prepare(stream:)
-      clients = ClientPool(configuration: configuration, proxies: proxies)
+      configuration.localAddress = connection.bindingAddress
+      clients = ClientPool(configuration: configuration, connection)
     }
 
     /// Cancels all running tasks.
@@ -186,6 +187,20 @@
     /// The tasks whose sinks have not received `finish` yet, in the order of their start.
     public func liveTasks() async -> [TaskSnapshot] {
       fetches.all.map(\.gate.snapshot)
+    }
+  }
+
+  extension ConnectionSettings {
+    /// The address to which sockets are bound; `nil` for none.
+    ///
+    /// A socket that is bound to the unspecified address of a family connects to no other family.
+    fileprivate var bindingAddress: String? {
+      if let localAddress { return localAddress }
+      return switch addressFamily {
+      case nil: nil
+      case .ipv4: "0.0.0.0"
+      case .ipv6: "::"
+      }
     }
   }
 #endif

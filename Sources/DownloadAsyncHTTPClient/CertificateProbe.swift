@@ -17,6 +17,10 @@
 
     let url: RequestURL
     let tls: TLSConfiguration
+    /// The address that replaces those of DNS; `nil` for none.
+    var address: String?
+    /// The address of this machine from which to connect; `nil` for any.
+    var localAddress: String?
 
     /// Returns the certificate of the server; `nil` if it shows none in time.
     func certificate() async -> CertificateFacts? {
@@ -32,7 +36,12 @@
       let timeout = loop.scheduleTask(in: Self.timeLimit) { found.succeed(nil) }
       let host = url.connectionHost
       let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-      let connection = ClientBootstrap(group: loop)
+      var bootstrap = ClientBootstrap(group: loop)
+      if let local = localAddress.flatMap({ try? SocketAddress(ipAddress: $0, port: 0) }) {
+        bootstrap = bootstrap.bind(to: local)
+      }
+      let connection =
+        bootstrap
         .connectTimeout(Self.timeLimit)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
@@ -49,7 +58,7 @@
             channel.closeFuture.whenComplete { _ in found.succeed(nil) }
           }
         }
-        .connect(host: host, port: url.port ?? url.scheme.defaultPort)
+        .connect(host: address ?? host, port: url.port ?? url.scheme.defaultPort)
       connection.whenFailure { _ in found.succeed(nil) }
       let facts = try? await found.futureResult.get()
       timeout.cancel()

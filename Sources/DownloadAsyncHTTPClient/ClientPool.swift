@@ -45,20 +45,30 @@
     private struct Key: Hashable {
       var route: Route
       var showsCertificate: Bool
+      /// The address that replaces those of DNS for all requests of the client.
+      var address: HostAddress?
     }
 
     private let configuration: HTTPClient.Configuration
     private let proxies: ProxySettings
+    private let addresses: [HostAddress]
     // Held to look a client up or to create one, which connects to nothing.
     private let clients = Mutex<[Key: HTTPClient]>([:])
 
     // Created with the pool: without a free descriptor for a loop, NIO ends the process.
     private let eventLoops = MultiThreadedEventLoopGroup.singleton
 
-    init(configuration: HTTPClient.Configuration, proxies: ProxySettings) {
+    init(configuration: HTTPClient.Configuration, _ connection: ConnectionSettings) {
       self.configuration = configuration
-      self.proxies = proxies
+      proxies = connection.proxies
+      addresses = connection.hostAddresses
     }
+
+    /// The address of this machine from which connections are made.
+    var localAddress: String? { configuration.localAddress }
+
+    /// Returns the address that replaces those of DNS for direct connections to the server of a URL.
+    func address(for url: RequestURL) -> HostAddress? { addresses.first { $0.applies(to: url) } }
 
     /// What the clients require of a server's certificate.
     var tls: TLSConfiguration? { configuration.tlsConfiguration }
@@ -70,7 +80,12 @@
     func client(for request: PreparedRequest) -> (client: HTTPClient, route: Route) {
       let route = route(to: request.url)
       let hasCertificate = configuration.tlsConfiguration?.certificateChain.isEmpty == false
-      let key = Key(route: route, showsCertificate: hasCertificate && request.showsCertificate)
+      // A client replaces the address of a name for all ports, so each replacement has its own.
+      let key = Key(
+        route: route,
+        showsCertificate: hasCertificate && request.showsCertificate,
+        address: route == .direct ? address(for: request.url) : nil
+      )
       let client = clients.withLock { clients in
         if let client = clients[key] { return client }
         var configuration = configuration
@@ -80,6 +95,9 @@
         if !key.showsCertificate {
           configuration.tlsConfiguration?.certificateChain = []
           configuration.tlsConfiguration?.privateKey = nil
+        }
+        if let address = key.address {
+          configuration.dnsOverride = [request.url.host: address.address]
         }
         let client = HTTPClient(
           eventLoopGroup: eventLoops,
@@ -133,6 +151,7 @@
     /// - Throws: `DownloadFailure` with `insecure` if a file cannot be read.
     static func forClient(_ settings: ConnectionSettings) throws -> Self {
       var tls = Self.secureClient
+      if settings.minimumTLSVersion == .tls13 { tls.minimumTLSVersion = .tlsv13 }
       try requireReadable(
         [settings.certificateAuthorities, settings.clientCertificate, settings.clientKey]
       )

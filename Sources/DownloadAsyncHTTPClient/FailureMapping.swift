@@ -89,7 +89,9 @@
 
     private static func meaning(of error: IOError) -> Self {
       switch error.errnoCode {
-      case ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL:
+      // The last two: an address of another family than that of the socket.
+      case ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL,
+        EAFNOSUPPORT, EINVAL:
         .cannotConnect
       case ETIMEDOUT: .timedOut
       case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, EBADF: .connectionLost

@@ -152,7 +152,13 @@
     ) async {
       guard let rejection = CertificateRejection(error), route == .direct,
         let tls = clients.tls,
-        let certificate = await CertificateProbe(url: url, tls: tls).certificate()
+        let certificate = await CertificateProbe(
+          url: url,
+          tls: tls,
+          address: clients.address(for: url)?.address,
+          localAddress: clients.localAddress
+        )
+        .certificate()
       else { return nil }
       self.init(of: certificate, isForOtherHost: rejection == .otherHost, now: Date())
     }

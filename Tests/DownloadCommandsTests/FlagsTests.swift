@@ -38,7 +38,8 @@ struct FlagsTests {
     ("-Z", "--max-concurrent"), ("--parallel", "--max-concurrent"),
     ("--transfers 8", "--max-concurrent"), ("-k 1M", "--min-split"), ("-k1M", "--min-split"),
     ("--force-directories", "--folders-from-url"),
-    ("--cut-dirs 2", "--cut N"), ("--min-split-size 1M", "--min-split"), ("--max-filesize 1M", "--max-file-size"),
+    ("--cut-dirs 2", "--cut N"), ("--min-split-size 1M", "--min-split"),
+    ("--max-filesize 1M", "--max-file-size"),
     // Certificates.
     ("-k", "--ca-certificate"), ("--insecure", "--ca-certificate"),
     ("--no-check-certificate", "--ca-certificate"), ("--cacert x", "--ca-certificate"),
@@ -70,8 +71,8 @@ struct FlagsTests {
     ("-fsSL", "-f -L: this is the default; no option is needed. -s: use --quiet"),
     ("-LO", "-O: use -o NAME"),
     // Others.
-    ("-4", "to the system"), ("-6", "to the system"), ("--interface x", "to the system"),
-    ("--resolve x", "to the system"), ("--json", "--json-events"), ("-V", "--version"),
+    ("--inet4-only", "--ipv4"), ("--force-ipv6", "--ipv6"), ("--bind-address x", "--interface"),
+    ("--tlsv1.3", "--tls-min 1.3"), ("--json", "--json-events"), ("-V", "--version"),
     ("-w", "list --watch"), ("--watch", "list --watch"), ("--no-verbose", "--quiet"),
     ("--wait=1", "does not wait"), ("--progress=bar", "--no-progress"), ("-OJ", "-o NAME"),
     ("-nd", "default"), ("--exec x", "--on-complete"), ("-#", "--no-progress"),

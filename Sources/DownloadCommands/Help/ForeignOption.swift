@@ -253,7 +253,7 @@ struct ForeignOption: Sendable {
       --tls* --ssl* --ciphers --curves --secure-protocol --min-tls-version --no-alpn --no-npn \
       --no-sessionid --false-start --engine --egd-file --random-file
       """,
-      absent("dlstore uses TLS 1.2 or later, and has no option for it")
+      absent("dlstore uses TLS 1.2 or later; --tls-min 1.3 requires that version")
     ),
     ("--hsts* --no-hsts --alt-svc", absent("dlstore requests each URL as it is given")),
     ("--all-proxy --https-proxy --http-proxy", named("--proxy", "URL")),
@@ -274,14 +274,16 @@ struct ForeignOption: Sendable {
     ("--proxytunnel --proxy-*", absent("dlstore has only --proxy URL for proxies")),
     (
       """
-      -4 -6 --ipv4 --ipv6 --inet4-only --inet6-only --prefer-family --interface --bind-address \
-      --multiple-interface --disable-ipv6 --resolve --connect-to --dns-* --doh-* \
+      --prefer-family --multiple-interface --connect-to --dns-* --doh-* \
       --no-dns-cache --local-port --async-dns* --enable-async-dns6 --happy-eyeballs-* \
       --abstract-unix-socket --unix-socket --tcp-fastopen --haproxy-protocol --dscp \
-      --socket-recv-buffer-size --force-ipv4 --force-ipv6 --source-address
+      --socket-recv-buffer-size
       """,
-      absent("dlstore leaves addresses and names to the system")
+      absent("use --ipv4, --ipv6, --interface ADDRESS or --resolve HOST:PORT:ADDRESS")
     ),
+    ("--inet4-only --force-ipv4 --disable-ipv6", words("--ipv4")),
+    ("--inet6-only --force-ipv6", words("--ipv6")),
+    ("--bind-address --source-address", named("--interface", "ADDRESS")),
 
     // Programs, lists and output
     ("--on-download-complete --exec", named("--on-complete", "CMD")),

@@ -13,6 +13,14 @@ struct ClientOptions: ParsableArguments {
     [
       proxy.map { _ in "--proxy" }, caCertificate.map { _ in "--ca-certificate" },
       clientCertificate.map { _ in "--client-certificate" },
+    ].compactMap(\.self) + addressNames
+  }
+
+  /// The names of the options that were given for TLS and addresses, which URLSession lacks.
+  private var addressNames: [String] {
+    [
+      tlsMinimum == .tls12 ? nil : "--tls-min", ipv4 ? "--ipv4" : nil, ipv6 ? "--ipv6" : nil,
+      interface.map { _ in "--interface" }, hostAddresses.isEmpty ? nil : "--resolve",
     ].compactMap(\.self)
   }
 
@@ -59,8 +67,64 @@ struct ClientOptions: ParsableArguments {
   )
   var clientKey: String?
 
+  @Option(
+    name: .customLong("tls-min"),
+    help: ArgumentHelp("The lowest version of TLS that is accepted.", valueName: "1.2|1.3")
+  )
+  var tlsMinimum = TLSMinimum.tls12
+
+  @Flag(
+    name: [.customShort("4"), .customLong("ipv4")],
+    inversion: .prefixedNo,
+    exclusivity: .chooseLast,
+    help: "Connect to IPv4 addresses only."
+  )
+  var ipv4 = false
+
+  @Flag(
+    name: [.customShort("6"), .customLong("ipv6")],
+    inversion: .prefixedNo,
+    exclusivity: .chooseLast,
+    help: "Connect to IPv6 addresses only."
+  )
+  var ipv6 = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The address of this machine from which to connect.",
+      valueName: "address"
+    ),
+    transform: { text in
+      guard AddressFamily(ofAddress: text) != nil else {
+        throw ValidationError("'\(text)' is not an IPv4 or IPv6 address of this machine.")
+      }
+      return text
+    }
+  )
+  var interface: String?
+
+  @Option(
+    name: .customLong("resolve"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Connect to this address instead of those that DNS has for the host; repeatable.",
+      valueName: "host:port:address"
+    ),
+    transform: { text in
+      do throws(HostAddress.ParseError) {
+        return try HostAddress(text)
+      } catch {
+        throw ValidationError("\(error.message).")
+      }
+    }
+  )
+  var hostAddresses: [HostAddress] = []
+
   @Option(help: ArgumentHelp("The HTTP client.", valueName: "name"))
   var transport = TransportChoice.standard
+
+  /// The only family of addresses that the options allow; `nil` for both.
+  private var addressFamily: AddressFamily? { ipv4 ? .ipv4 : ipv6 ? .ipv6 : nil }
 
   /// The files that the options name.
   var certificateFiles: [String] {
@@ -75,8 +139,20 @@ struct ClientOptions: ParsableArguments {
     guard clientKey == nil || clientCertificate != nil else {
       throw ValidationError("--client-key requires --client-certificate.")
     }
+    guard !ipv4 || !ipv6 else {
+      throw ValidationError("--ipv4 and --ipv6 cannot be combined.")
+    }
+    if let interface, let addressFamily, AddressFamily(ofAddress: interface) != addressFamily {
+      throw ValidationError("--interface \(interface) is not an address of that family.")
+    }
     switch transport {
     case .urlSession:
+      guard addressNames.isEmpty else {
+        throw ValidationError(
+          "URLSession has no setting for \(addressNames.joined(separator: ", ")): add --transport "
+            + "async-http-client."
+        )
+      }
       guard clientCertificate == nil, caCertificate == nil else {
         throw ValidationError(
           "URLSession on Linux cannot use certificates from files: add --transport "
@@ -157,6 +233,10 @@ struct ClientOptions: ParsableArguments {
     settings.certificateAuthorities = caCertificate
     settings.clientCertificate = clientCertificate
     settings.clientKey = clientKey
+    settings.minimumTLSVersion = tlsMinimum.version
+    settings.addressFamily = addressFamily
+    settings.localAddress = interface
+    settings.hostAddresses = hostAddresses
     return settings
   }
 
@@ -183,4 +263,13 @@ struct ClientOptions: ParsableArguments {
     guard let proxy else { return [:] }
     return ["http_proxy": proxy, "https_proxy": proxy]
   }
+}
+
+/// The values of `--tls-min`.
+enum TLSMinimum: String, ExpressibleByArgument, CaseIterable {
+  case tls12 = "1.2"
+  case tls13 = "1.3"
+
+  /// The version.
+  var version: ConnectionSettings.TLSVersion { self == .tls12 ? .tls12 : .tls13 }
 }

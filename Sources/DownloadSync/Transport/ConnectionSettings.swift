@@ -1,4 +1,6 @@
-/// Proxies and certificates of a transport.
+/// How a transport reaches servers: proxies, certificates, versions of TLS and addresses.
+///
+/// `AsyncHTTPClientTransport` takes them. `URLSessionTransport` has no such settings.
 ///
 /// ```swift
 /// var connection = ConnectionSettings()
@@ -14,6 +16,29 @@ public struct ConnectionSettings: Sendable, Hashable {
   public var clientCertificate: String?
   /// The PEM file of the client certificate's private key; by default ``clientCertificate``.
   public var clientKey: String?
+
+  /// A version of TLS.
+  public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
+    /// TLS 1.2 (RFC 5246).
+    case tls12 = "1.2"
+    /// TLS 1.3 (RFC 8446).
+    case tls13 = "1.3"
+  }
+
+  /// The lowest version of TLS that is spoken.
+  public var minimumTLSVersion = TLSVersion.tls12
+  /// The only family of addresses to which connections are made; `nil` for both.
+  public var addressFamily: AddressFamily?
+  /// The address of this machine from which connections are made; `nil` for that which the system
+  /// chooses.
+  ///
+  /// It has a family, so connections are made to addresses of that family only.
+  public var localAddress: String?
+  /// Addresses that replace those of DNS.
+  ///
+  /// They apply to direct connections: a proxy looks names up itself. The name of the host remains
+  /// that of the request and of the certificate.
+  public var hostAddresses: [HostAddress] = []
 
   /// Creates settings for direct connections that trust the system's certificates.
   public init() {}

@@ -39,6 +39,20 @@
       if !isAccepted { #expect(outcome?.failureCode == .insecure) }
     }
 
+    @Test(arguments: TLSServer.Version.allCases)
+    func `a higher minimum is required of the server`(_ version: TLSServer.Version) async throws {
+      let server = try TLSServer(version: version) { HTTP1Conversation(Self.reply) }
+      var connection = ConnectionSettings()
+      connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
+      connection.minimumTLSVersion = .tls13
+      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let sink = RecordingSink()
+      _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
+      let outcome = await sink.outcome()
+      #expect((outcome == .completed) == (version == .tls13), "\(String(describing: outcome))")
+      if version != .tls13 { #expect(outcome?.failureCode == .insecure) }
+    }
+
     @Test func `the client certificate is shown to the origin of the download only`() async throws {
       let other = try TLSServer { HTTP1Conversation(Self.reply) }
       let redirect =
