@@ -41,6 +41,21 @@ import Testing
     #expect(second.map(\.key) == ["id0-8"])
   }
 
+  @Test func `a hook that another process runs waits a second, and has not failed`() {
+    var queue = HookQueue()
+    let entry = HookQueue.Entry(recordID: "1", key: "1-1", hook: .completion)
+    let now = ContinuousClock.now
+    queue.insert([entry])
+    for second in 0..<20 {
+      let moment = now.advanced(by: .seconds(second))
+      #expect(queue.takeStarts(at: moment) == [entry])
+      queue.delay(entry, at: moment)
+      #expect(queue.takeStarts(at: moment).isEmpty && !queue.isIdle)
+      #expect(queue.nextDue == moment.advanced(by: .seconds(1)))
+    }
+    #expect(queue.givenUpCount == 0)
+  }
+
   @Test func `nothing is kept of a hook whose mark is cleared`() {
     var queue = HookQueue()
     queue.insert(entries(0..<100))

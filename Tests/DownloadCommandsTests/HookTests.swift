@@ -1,4 +1,5 @@
 import DownloadStore
+import DownloadSync
 import FaultServer
 import Foundation
 import ObjectStore
@@ -155,6 +156,47 @@ struct HookTests {
     let key = try RecordStore(at: store, access: .readOnly).record(matching: server.url("/a"))
     #expect(try await run("run", "--until-idle", "--on-complete", "cat > json").status == 0)
     #expect(try text("json").contains(key.id))
+    #expect(try pending == 0)
+  }
+
+  @Test func `get runs its download again that a command has restarted`() async throws {
+    server.route("/a", Resource(.text("body")))
+    let program = try DLStoreProcess.program.path
+    let command =
+      "[ -e once ] || { touch once; \(program) --store \"$DLSTORE_STORE\" restart $DLSTORE_ID; }"
+    let result = try await run("get", server.url("/a"), "--on-complete", command)
+    #expect(result.status == 0, "\(result.messages)")
+    #expect(server.requests.count { $0.path == "/a" } == 2)
+    #expect(try pending == 0)
+  }
+
+  @Test func `a command that hangs keeps no other get, and is not run beside itself`() async throws
+  {
+    for path in ["/a", "/b"] { server.route(path, Resource(.text(path))) }
+    let first = try DLStoreProcess(
+      [
+        "get", server.url("/a"),
+        "--on-complete", "touch begun; until [ -e go ]; do sleep 0.02; done",
+      ],
+      store: store,
+      in: folder.path
+    )
+    try await first.wait { exists("begun") }
+    let other = try await run("get", server.url("/b"), "--on-complete", "touch other")
+    #expect(other.status == 0 && exists("other"), "\(other.messages)")
+    let repetition = try DLStoreProcess(
+      ["run", "--until-idle", "--on-complete", "touch beside"],
+      store: store,
+      in: folder.path
+    )
+    try await repetition.wait {
+      !repetition.isRunning || EngineLock.holderForAll(storePath: store) != nil
+    }
+    #expect(!exists("beside"))
+    _ = try folder.makeFile("go", "")
+    #expect(try await first.status() == 0)
+    #expect(try await repetition.status() == 0)
+    #expect(!exists("beside"))
     #expect(try pending == 0)
   }
 

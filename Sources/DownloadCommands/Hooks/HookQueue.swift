@@ -73,6 +73,12 @@ struct HookQueue {
     waiting.count + delayed.count + running.count + settled.count + failures.count
   }
 
+  /// Notes that a hook could not run yet, which is no failure.
+  mutating func delay(_ entry: Entry, at now: ContinuousClock.Instant) {
+    running.remove(entry)
+    delayed[entry] = now.advanced(by: Self.firstWait)
+  }
+
   /// Notes the end of a run.
   ///
   /// - Parameters:

@@ -29,6 +29,8 @@ struct HookRunner: Sendable {
     /// The hook succeeded, or could not be looked up, and its mark stays.
     case marked
     case failed(String)
+    /// Another process runs a command for the download.
+    case busy
   }
 
   /// The time that running commands have after a stop.
@@ -113,6 +115,8 @@ struct HookRunner: Sendable {
       _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: false, at: .now)
     case .marked:
       _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: true, at: .now)
+    case .busy:
+      queue.delay(entry, at: .now)
     case .failed(let reason):
       let outcome = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: .now)
       report(reason, of: entry, outcome, isStopping: isStopping)
@@ -149,10 +153,14 @@ struct HookRunner: Sendable {
     }
   }
 
-  /// Runs a hook, and clears its mark if it succeeds.
+  /// Runs a hook unless another process runs one for the download, and clears its mark if it succeeds.
   ///
   /// - Returns: How the run ended.
   private func run(_ entry: HookQueue.Entry) async -> End {
+    // The process that runs the hook may not have the engine lock any more.
+    let lock = StoreRangeLock(ofHooksFor: entry.recordID, storePath: store.path)
+    defer { lock?.release() }
+    guard lock?.take() ?? true else { return .busy }
     guard let command = commands[entry.hook],
       let record = try? store.record(matching: entry.recordID)
     else { return .marked }

@@ -82,7 +82,16 @@ struct AwaitedDownloads {
         last?.leader == nil ? EngineSession.stopped : "stopped waiting; the other engine goes on"
       )
     }
-    return (end, isWritten)
+    guard end.signal == nil, piped == nil, hooks?.commands.isEmpty == false else {
+      return (end, isWritten)
+    }
+    let records = try store.records(withURLs: urls.sorted())
+    let over = Set(records.filter(\.needsCommand).map(\.url))
+    guard records.count > over.count else { return (end, isWritten) }
+    // A command has restarted some of them after the engine had ended.
+    var (next, _) = try await run(urls, ended: over)
+    next.failedHooks += end.failedHooks
+    return (next, isWritten)
   }
 
   /// Says what the engine of another process means for these downloads.

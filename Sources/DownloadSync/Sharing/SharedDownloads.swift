@@ -119,9 +119,10 @@ public struct SharedDownloads: AsyncSequence, Sendable {
 package struct LeaderWork: Sendable {
   /// Called when this process has the engine lock, before the engine runs.
   package var prepare: @Sendable (DownloadEngine) throws -> Void = { _ in }
-  /// The work to finish before the engine ends; `nil` for none.
+  /// The work to finish before an engine that runs until it is idle ends; `nil` for none.
   ///
-  /// Pending hooks of downloads that have already ended are then a reason to run an engine.
+  /// Pending hooks of downloads that have already ended are then a reason to run an engine. The engine of
+  /// shared downloads does not wait for the work: while a command hangs, other processes can lead.
   package var finish: DownloadEngine.WorkBeside?
 
   /// Creates no work.

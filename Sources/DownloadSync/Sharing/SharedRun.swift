@@ -113,7 +113,7 @@ struct SharedRun {
     let result: Result<RunSummary, any Error>
     do {
       let goal = RunGoal.finished(.matching(urls))
-      result = .success(try await engine.run(until: goal, finishing: downloads.leading.finish))
+      result = .success(try await engine.run(until: goal))
     } catch {
       result = .failure(error)
     }
