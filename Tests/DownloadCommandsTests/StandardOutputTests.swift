@@ -253,6 +253,20 @@ struct StandardOutputTests: ToolSuite {
     #expect(get.messages.split(separator: "\n").count(where: { $0.contains("404") }) == 1)
   }
 
+  @Test func `a damaged file with the checksum does not become a part of the output`() async throws
+  {
+    for path in ["/a", "/b"] { server.route(path, Resource(body)) }
+    let digest = Self.sha256(of: body).text
+    #expect(try await dlstore("get", server.url("/a"), "--checksum", digest).status == 0)
+    // Bytes that change under an unchanged identity, as on a failing disk.
+    let damage =
+      "touch -r a t && printf damage | dd of=a bs=1 seek=1700000 conv=notrunc && touch -r t a"
+    #expect(try await shell(damage).status() == 0)
+    let get = try shell("dlstore get URL -o - --checksum \(digest) > out", "/b")
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(body.matches(file: folder.path("out")))
+  }
+
   // MARK: cat
 
   @Test func `cat writes a finished file, also from an offset`() async throws {
@@ -300,6 +314,40 @@ struct StandardOutputTests: ToolSuite {
     let bytes = try Data(contentsOf: URL(filePath: folder.path("out")))
     let isPrefix = body.matches(bytes.span, at: 0)
     #expect(isPrefix)
+  }
+
+  /// Downloads a part of the file `a`, and stops.
+  private func downloadPart() async throws -> FileLayout {
+    _ = slow()
+    let get = try start("get", server.url("/a"))
+    try await waitUntil { (try? record("/a").received) ?? 0 > 0 }
+    get.send(SIGTERM)
+    #expect(try await get.status() == 143)
+    return try RecordStore(at: store, access: .readOnly).roots().layout(of: record("/a"))
+  }
+
+  @Test func `cat of a partial file that is missing or empty fails, and does not wait`()
+    async throws
+  {
+    let path = try await downloadPart().partialPath
+    try Data().write(to: URL(filePath: path))
+    let empty = try await dlstore("cat", "a")
+    #expect(empty.status == 1 && empty.messages.contains("is missing or incomplete"))
+    #expect(empty.messages.contains("'dlstore run' downloads it"), "\(empty.messages)")
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try await dlstore("pause", "a").status == 0)
+    let paused = try await dlstore("cat", "a")
+    #expect(paused.status == 1 && paused.messages.contains("resume"), "\(paused.messages)")
+    // Beside the engine of another download.
+    let gate = slow("/other")
+    let get = try start("get", server.url("/other"))
+    try await get.message("started other")
+    // The id of the other download may begin with the name.
+    let beside = try await dlstore("cat", server.url("/a"))
+    #expect(beside.status == 1, "\(beside.messages)")
+    #expect(beside.messages.contains("is missing or incomplete"), "\(beside.messages)")
+    gate.open()
+    #expect(try await get.status() == 0)
   }
 
   @Test func `cat ends quietly when its reader does`() async throws {

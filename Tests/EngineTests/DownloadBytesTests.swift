@@ -195,6 +195,132 @@ struct DownloadBytesTests {
     #expect(read == Self.expected(0..<Int64(read.count)))
   }
 
+  // MARK: Lost bytes
+
+  /// Deletes the partial file, its folder or its content.
+  private func lose(_ what: String) throws {
+    let layout = try fixture.store.roots().layout(of: fixture.record("/a"))
+    switch what {
+    case "file": try FileManager.default.removeItem(atPath: layout.partialPath)
+    case "folder": try FileManager.default.removeItem(atPath: layout.folderPath)
+    default: try Data().write(to: URL(filePath: layout.partialPath))
+    }
+  }
+
+  @Test(arguments: ["file", "folder", "content"], [true, false])
+  func `bytes that are lost are an error if no engine runs the download`(
+    what: String,
+    waits: Bool
+  ) async throws {
+    try fixture.interrupted("/a", Self.body)
+    try lose(what)
+    var bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    bytes.waits = waits
+    let error = await #expect(throws: EngineError.self) { try await all(bytes) }
+    #expect(error?.code == .fileMissing)
+    #expect(error?.message.contains(what == "folder" ? "the folder " : ".dlstore-part") == true)
+  }
+
+  @Test func `bytes that are lost are an error beside an engine of other downloads`() async throws {
+    let other = Resource(Self.body, faults: .closeAfter(bytes: 500_000))
+    let gate = fixture.routeGated("/other", other)
+    try fixture.interrupted("/a", Self.body)
+    try fixture.add("/other")
+    try lose("file")
+    let engine = try fixture.engine { $0.scope = [fixture.server.url("/other")] }
+    let run = Task { try await engine.run(until: .stopped) }
+    try await waitUntil("the start") { try fixture.record("/other").state == .running }
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let error = await #expect(throws: EngineError.self) { try await all(bytes) }
+    #expect(error?.code == .fileMissing)
+    gate.open()
+    engine.stop()
+    _ = try await run.value
+  }
+
+  @Test(arguments: ["file", "content"])
+  func `bytes that are lost are awaited if an engine runs the download`(
+    what: String
+  ) async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.interrupted("/a", Self.body)
+    try lose(what)
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    #expect(try await running { try await all(bytes) } == Self.expected(0..<2_000_000))
+  }
+
+  @Test func `bytes that are lost are awaited if the caller or another process runs the download`()
+    async throws
+  {
+    fixture.server.route("/a", Resource(Self.body))
+    try fixture.interrupted("/a", Self.body)
+    try lose("file")
+    var bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let registration = try WaiterRegistration(
+      of: [fixture.record("/a").id],
+      storePath: fixture.store.path
+    )
+    let registered = Task { [bytes] in try await all(bytes) }
+    bytes.isAwaited = true
+    let awaited = Task { [bytes] in try await all(bytes) }
+    let read = try await running { (try await registered.value, try await awaited.value) }
+    withExtendedLifetime(registration) {}
+    #expect(read.0 == Self.expected(0..<2_000_000) && read.1 == read.0)
+  }
+
+  @Test func `a damaged piece on disk is an error if no engine runs the download`() async throws {
+    let digests = try (0..<20).map { number in
+      let start = Int64(number) * 100_000
+      return try Digest("sha256:" + Self.digest(Self.expected(start..<start + 100_000)))
+    }
+    try fixture.add("/a") {
+      $0.pieces = RequiredPieces(byteCount: 2_000_000, pieceLength: 100_000, digests: digests)
+    }
+    // A known download keeps its pieces.
+    try fixture.interrupted("/a", .generated(byteCount: 2_000_000, seed: 42))
+    let record = try fixture.record("/a")
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await all(fixture.store.bytes(of: record.url))
+    }
+    #expect(failure?.code == .pieceMismatch)
+  }
+
+  /// Reads a download whose server is slow, calls `act` after the first bytes, and returns the error.
+  private func failure(
+    after act: @escaping @Sendable (FileLayout) throws -> Void
+  ) async throws -> (any Error)? {
+    var resource = Resource(Self.body)
+    resource.bytesPerSecond = 50_000
+    fixture.server.route("/a", resource)
+    let layout = try fixture.store.roots().layout(of: try fixture.add("/a"))
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    return await #expect(throws: (any Error).self) {
+      try await running {
+        var hasActed = false
+        for try await _ in bytes where !hasActed {
+          hasActed = true
+          try act(layout)
+        }
+      }
+    }
+  }
+
+  @Test func `a partial file that another program deletes is not a change on the server`()
+    async throws
+  {
+    let error = try await failure { try FileManager.default.removeItem(atPath: $0.partialPath) }
+    let failure = try #require(error as? DownloadFailure)
+    #expect(failure.code == .fileInUse)
+    #expect(failure.message.contains("another program has changed or deleted the partial file"))
+  }
+
+  @Test func `a restart by a command is not a change on the server`() async throws {
+    let (store, url) = (fixture.store, fixture.server.url("/a"))
+    let error = try await failure { _ in _ = try store.apply(.restart, to: .matching(url)) }
+    let failure = try #require(error as? DownloadFailure)
+    #expect(failure.message.contains("the download began again"), "\(failure.message)")
+  }
+
   @Test func `a reader that waits can be cancelled, and an unknown download is an error`()
     async throws
   {

@@ -155,6 +155,32 @@ struct EqualFileTests {
     #expect(record.attempts.last?.failure.message.contains("the copied bytes are wrong") == true)
   }
 
+  @Test func `a damaged file is found before its first byte is copied, if that is asked for`()
+    async throws
+  {
+    try await complete()
+    try damage()
+    let (summary, events) = try await copy {
+      $0.retry = RetryPolicy(maximumAttempts: 1)
+      $0.checksEqualFiles = true
+    }
+    #expect(summary == RunSummary(completed: 1))
+    #expect(
+      !events.contains { if case .rolledBack(_, let count) = $0 { count > 0 } else { false } }
+    )
+    #expect(requestCount("/b") > 0 && body.matches(file: fixture.file("b")))
+    let record = try fixture.record("/b")
+    let message = try #require(record.attempts.last?.failure.message)
+    #expect(message.contains("do not have the required digest any more"), "\(message)")
+  }
+
+  @Test func `a file whose digest was compared before is copied`() async throws {
+    try await complete()
+    let (summary, _) = try await copy { $0.checksEqualFiles = true }
+    #expect(summary == RunSummary(completed: 1, copied: 1))
+    try expectComplete(requestCount: 0)
+  }
+
   @Test func `a file that is changed while it is copied is of no use`() async throws {
     try await complete()
     let path = fixture.file("a")

@@ -12,7 +12,7 @@ struct CatCommand: AsyncParsableCommand {
     discussion: """
       While an engine runs the download, in any process, the bytes follow as they arrive. The exit \
       code is 0 after the last byte, and 1 if the download is not complete and no engine runs it: the \
-      bytes on disk are written before. Pieces with a required digest are compared before their bytes \
+      bytes on disk are written before. It is also 1 if the partial file or its folder is missing. Pieces with a required digest are compared before their bytes \
       are written, and the whole file at the end, if it has a required digest.
 
       EXAMPLES:
@@ -53,6 +53,13 @@ struct CatCommand: AsyncParsableCommand {
       let name = TerminalText.safe(last.filename)
       let state = last.state.word(engineRuns: true)
       throw CommandFailure(.failed, "\(name) (\(state)): \(failure.message)")
+    } catch let error as EngineError where error.code == .fileMissing {
+      let last = (try? store.record(matching: record.id)) ?? record
+      guard last.state != .completed else { throw error }
+      let lacksFolder = try store.roots().possibleLayout(of: last).lacksFolder
+      // Without the folder, a run fails.
+      let advice = lacksFolder ? "" : "; \(last.incompleteText)"
+      throw CommandFailure(.failed, TerminalText.safe(error.message) + advice)
     }
     let last = (try? store.record(matching: record.id)) ?? record
     throw CommandFailure(.failed, last.incompleteText)

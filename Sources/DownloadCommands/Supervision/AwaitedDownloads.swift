@@ -34,6 +34,7 @@ struct AwaitedDownloads {
       hooks: hooks,
       scope: urls,
       isAwaited: true,
+      isPiped: piped != nil,
       missingCredentials: missingCredentials
     )
     // Another process may have removed some of them.

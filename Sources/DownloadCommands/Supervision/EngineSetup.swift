@@ -38,6 +38,7 @@ struct EngineSetup {
   ///     other processes wait, which are not shown.
   ///   - isAwaited: Whether a user waits for the downloads, so that a server that cannot be reached is
   ///     soon given up.
+  ///   - isPiped: Whether the bytes are written to standard output while they arrive.
   ///   - missingCredentials: Says which of the files that the user gave have no credentials for a URL.
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
   init(
@@ -47,12 +48,14 @@ struct EngineSetup {
     hooks: HookOptions? = nil,
     scope: Set<String>? = nil,
     isAwaited: Bool = false,
+    isPiped: Bool = false,
     missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil }
   ) throws {
     let commands = hooks?.commands ?? [:]
     var options = limits.engineOptions
     if isAwaited { options.retry.firstContactAttempts = limits.firstContactAttempts }
     options.scope = scope
+    options.checksEqualFiles = isPiped
     options.hooks = Set(commands.keys)
     options.sharesDownloads = !limits.client.isOwn
     supplier = hooks?.urlSource.map { URLSupplier(command: $0, store: store) }

@@ -37,7 +37,9 @@ struct PipedDownload: Sendable {
   ///
   /// - Throws: ``ClosedPipe``; ``CommandFailure``; the errors of `DownloadBytes`.
   func write() async throws {
-    for try await bytes in store.bytes(of: name, from: position.value) {
+    var arriving = store.bytes(of: name, from: position.value)
+    arriving.isAwaited = true
+    for try await bytes in arriving {
       try await writer.write(bytes, position.advance(by:))
     }
   }

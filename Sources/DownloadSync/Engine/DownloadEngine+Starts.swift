@@ -154,7 +154,13 @@ extension DownloadEngine {
     }
     let proof = start.proof(trust[record.id])
     let (offset, end) = start.range
-    let copy = start.equalFile.map { FileCopy(of: $0, number: queue.nextOrder()) }
+    let copy = start.equalFile.map { file in
+      FileCopy(
+        of: file,
+        requiring: options.checksEqualFiles ? start.sharedDigest : nil,
+        number: queue.nextOrder()
+      )
+    }
     active.insert(
       ActiveTransfer(
         record: record,

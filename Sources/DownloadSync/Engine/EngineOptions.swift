@@ -142,6 +142,12 @@ public struct EngineOptions: Sendable {
   /// What is done for a download that requires the digest of a finished file of the store.
   public var equalFiles = EqualFiles.copy
 
+  /// Whether the digest of a finished file is computed before its first byte is copied.
+  ///
+  /// For a reader of the bytes while they arrive: it cannot give back wrong ones. Costs one more read of
+  /// the file.
+  package var checksEqualFiles = false
+
   /// The URLs of the downloads to run; `nil` for all downloads of the store.
   ///
   /// A run also includes the downloads for which other processes wait; see ``JoinedDownloads``. Only

@@ -11,6 +11,9 @@ final class FileCopy: Sendable {
   /// The id of its task; differs from those of the transport.
   let id: TaskID
   let file: EqualFile
+  /// The digest that the file must have before its first byte is copied; `nil` if only that of the copy
+  /// is compared.
+  private let digest: Digest?
   private let isCancelled = Mutex(false)
 
   /// The number of bytes that are copied at a time.
@@ -22,9 +25,11 @@ final class FileCopy: Sendable {
   ///
   /// - Parameters:
   ///   - file: The finished file.
+  ///   - digest: The digest to compare before the first byte is copied; `nil` for none.
   ///   - number: Differs from those of other copies of the engine.
-  init(of file: EqualFile, number: Int) {
+  init(of file: EqualFile, requiring digest: Digest?, number: Int) {
     self.file = file
+    self.digest = digest
     id = TaskID(rawValue: .max - UInt64(number))
   }
 
@@ -52,6 +57,7 @@ final class FileCopy: Sendable {
     var message: String
 
     static let changed = Self(message: "the file has changed")
+    static let damaged = Self(message: "its bytes do not have the required digest any more")
 
     /// Describes a failed call.
     static func call(_ code: Int32) -> Self { Self(message: systemErrorText(code)) }
@@ -64,6 +70,7 @@ final class FileCopy: Sendable {
     guard descriptor >= 0 else { throw .call(errno) }
     defer { close(descriptor) }
     try check(descriptor)
+    guard try hasDigest(descriptor) else { return false }
     guard transfer.beginCopy(ofSize: file.identity.size) == .proceed else { return false }
     transfer.file.setCloneSource(descriptor)
     // The descriptor is closed before other bytes can be written.
@@ -82,6 +89,23 @@ final class FileCopy: Sendable {
       start += Int64(count)
     }
     try check(descriptor)
+    return true
+  }
+
+  /// Compares the digest of the file, if it is to be compared; returns `false` if the copy was cancelled.
+  private func hasDigest(_ descriptor: Int32) throws(SourceFailure) -> Bool {
+    guard let digest else { return true }
+    var hasher = DigestHasher(digest.algorithm)
+    var buffer = [UInt8](repeating: 0, count: Int(Self.chunkLength))
+    var start: Int64 = 0
+    while start < file.identity.size {
+      if isCancelled.withLock({ $0 }) { return false }
+      let end = min(start + Self.chunkLength, file.identity.size)
+      let count = try read(descriptor, into: &buffer, start..<end)
+      hasher.update(buffer.span.extracting(..<count))
+      start += Int64(count)
+    }
+    guard hasher.digest == digest else { throw .damaged }
     return true
   }
 

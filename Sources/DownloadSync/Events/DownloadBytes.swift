@@ -23,7 +23,9 @@ internal import SystemInterface
 /// the bytes before that is not verified.
 ///
 /// The sequence ends after the last byte of a completed download. It waits while the download is paused, or
-/// while no engine runs it, and it does not start one.
+/// while no engine runs it, and it does not start one. If bytes that the record counts are not in the
+/// partial file, and no engine runs the download, it throws an error instead of waiting: another program
+/// has deleted the file, or its volume is not mounted.
 public struct DownloadBytes: AsyncSequence, Sendable {
   /// The next bytes, at least one.
   public typealias Element = Data
@@ -33,10 +35,12 @@ public struct DownloadBytes: AsyncSequence, Sendable {
   let offset: Int64
   /// Whether to wait for bytes that are not on disk; otherwise the sequence ends before the first one.
   package var waits = true
+  /// Whether the caller runs the download, so that the sequence waits for bytes that are lost.
+  package var isAwaited = false
 
   /// Starts reading.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(store: store, name: name, offset: offset, waits: waits)
+    Iterator(self)
   }
 
   /// Reads the bytes.
@@ -47,9 +51,14 @@ public struct DownloadBytes: AsyncSequence, Sendable {
     private let store: RecordStore
     private let name: String
     private let waits: Bool
+    private let isAwaited: Bool
     private var given: Range<Int64>
     private var version: Validator?
+    /// The record when the last bytes were given out.
+    private var seen: DownloadRecord?
     private var source: Source?
+    /// The changes of the store and the ends of engines, once bytes were missing.
+    private var wakes: FollowWakes?
     private var hasher: DigestHasher?
     /// The last piece that had its digest.
     private var lastPiece: Int?
@@ -62,17 +71,32 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       var changes: ResultChanges<DownloadRecord>.AsyncIterator
     }
 
-    fileprivate init(store: RecordStore, name: String, offset: Int64, waits: Bool) {
-      (self.store, self.name, self.waits) = (store, name, waits)
-      given = offset..<offset
+    /// What the file has for the reader.
+    private enum Found {
+      case bytes(Data)
+      /// The record has changed since it was read.
+      case changed
+      /// Not all bytes of the next piece have arrived.
+      case incomplete
+      /// The file does not have the bytes that the record counts.
+      case lost(any Error)
+    }
+
+    fileprivate init(_ bytes: DownloadBytes) {
+      (store, name, waits, isAwaited) = (bytes.store, bytes.name, bytes.waits, bytes.isAwaited)
+      given = bytes.offset..<bytes.offset
     }
 
     /// Waits for the next bytes; `nil` at the end.
     ///
     /// - Throws: `DownloadFailure` if the download has failed permanently, with `entityChanged` if the
-    ///   server's file has changed after some bytes were given out, or with `digestMismatch` at the end;
-    ///   ``EngineError`` with `cancelled` or `fileMissing`; `RecordStoreError` with `unknownRecord` or
-    ///   `ambiguousID` at the first call, or with `fileSystem`; `StoreError`; `CancellationError`.
+    ///   server's file has changed after some bytes were given out, or the download began again, with
+    ///   `fileInUse` if another program has changed or deleted the partial file since, with
+    ///   `digestMismatch` at the end, or with `pieceMismatch` if a piece on disk is damaged and no engine
+    ///   runs the download; ``EngineError`` with `cancelled`, or with `fileMissing` if the finished file,
+    ///   or the partial file of a download that no engine runs, is missing; `RecordStoreError` with
+    ///   `unknownRecord` or `ambiguousID` at the first call, or with `fileSystem`; `StoreError`;
+    ///   `CancellationError`.
     public mutating func next() async throws -> Data? {
       var source = try await openedSource()
       defer { self.source = source }
@@ -81,15 +105,21 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         let record = try await record(source.id)
         switch ByteStep(record, given: given, version: version) {
         case .read(let end):
-          if let record, let bytes = try await bytes(upTo: end, of: record, source) {
-            return note(bytes, of: record)
+          guard let record else { continue }
+          switch try await find(upTo: end, of: record, source) {
+          case .bytes(let bytes): return note(bytes, of: record)
+          case .changed: continue
+          case .incomplete: guard waits else { return nil }
+          case .lost(let error):
+            try await awaitRepair(of: record, orThrow: error)
+            continue
           }
         case .wait:
           guard waits else { return nil }
         case .end:
           try checkDigest(source.digest)
           return nil
-        case .changed: throw change(of: record)
+        case .changed: throw lossOfGiven(record)
         case .failed(let failure): throw failure
         case .cancelled: throw EngineError(.cancelled, "the download was cancelled or removed")
         }
@@ -97,14 +127,72 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       }
     }
 
-    /// Why the bytes that were given out are not those of the file.
-    private func change(of record: DownloadRecord?) -> DownloadFailure {
+    /// Why the bytes that were given out are not those of the file any more.
+    private func lossOfGiven(_ record: DownloadRecord?) -> DownloadFailure {
+      let after = "after its first \(given.upperBound) bytes were read"
+      let isNew = record?.attempts.last != seen?.attempts.last
+      let failure = isNew ? record?.attempts.last?.failure : nil
       // The engine drops the bytes of a file with a wrong digest.
-      if let last = record?.attempts.last?.failure, last.code == .digestMismatch { return last }
+      if let failure, failure.code == .digestMismatch { return failure }
+      if failure?.code == .entityChanged || isContradicted(by: record) {
+        return DownloadFailure(.entityChanged, "the server's file has changed \(after)")
+      }
+      // Within an attempt, only the checkpoint of a file that another program has changed drops bytes;
+      // the end of the attempt follows.
+      let isCheckpoint =
+        !isNew && record?.state == .running && record?.generation == seen?.generation
+      if failure?.code == .fileInUse || isCheckpoint {
+        return DownloadFailure(
+          .fileInUse,
+          "another program has changed or deleted the partial file \(after)"
+        )
+      }
       return DownloadFailure(
         .entityChanged,
-        "the server's file has changed after its first \(given.upperBound) bytes were read"
+        "the download began again from its first byte \(after)"
       )
+    }
+
+    /// Whether the file of a record is another version than the one that was read.
+    private func isContradicted(by record: DownloadRecord?) -> Bool {
+      guard let version, let current = record.flatMap({ Validator(of: $0) }) else { return false }
+      return version.isContradicted(
+        byEntityTag: current.entityTag,
+        lastModified: current.lastModified
+      )
+    }
+
+    /// Waits until an engine may have repaired or replaced a file without the bytes that its record
+    /// counts.
+    ///
+    /// - Throws: The given error if no engine runs the download.
+    private mutating func awaitRepair(
+      of record: DownloadRecord,
+      orThrow error: any Error
+    ) async throws {
+      if waits, wakes == nil {
+        // What happened before the watch began has no notification, so the caller looks once more.
+        wakes = FollowWakes(store)
+        return
+      }
+      // In this order: an engine that has ended since may have completed the download.
+      let isRun = waits && (isAwaited || isRun(record))
+      guard try await self.record(record.id) == record else { return }
+      guard isRun else { throw error }
+      await wakes?.next()
+    }
+
+    /// Whether an engine runs the download, or is going to without a command.
+    private func isRun(_ record: DownloadRecord) -> Bool {
+      let path = store.path
+      if WaiterFolder.names(in: path)
+        .contains(where: { WaiterFolder.ids(inFile: $0, in: path).contains(record.id) })
+      {
+        return true
+      }
+      return record.state.isDownloading
+        ? EngineLock.holder(storePath: path) != nil
+        : record.mayStart && EngineLock.holderForAll(storePath: path) != nil
     }
 
     /// The download, from the first call on.
@@ -137,13 +225,12 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       try await store.objects.read { tx in try tx.first(DownloadRecord.where { $0.id == id }) }
     }
 
-    /// Reads the next bytes before an offset; `nil` if they are not there, or are not those of the record
-    /// any more.
-    private mutating func bytes(
+    /// Reads the next bytes before an offset.
+    private mutating func find(
       upTo end: Int64,
       of record: DownloadRecord,
       _ source: Source
-    ) async throws -> Data? {
+    ) async throws -> Found {
       let layout = try store.roots().layout(of: record)
       let isComplete = record.state == .completed
       if isComplete, try !store.isIntact(record) {
@@ -152,60 +239,95 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       let path = isComplete ? layout.finalPath : layout.partialPath
       var range = given.upperBound..<Swift.min(end, given.upperBound + Self.longestElement)
       if let pieces = source.pieces {
-        guard let piece = try await checkedPiece(of: pieces, before: end, at: path) else {
-          guard !isComplete else {
-            throw DownloadFailure(.pieceMismatch, "a piece of \(path) does not have its digest")
-          }
-          return nil
+        switch try await checkedPiece(of: pieces, before: end, at: path) {
+        case .correct(let piece): range = range.clamped(to: piece)
+        case .incomplete where !isComplete: return .incomplete
+        case .unreadable where !isComplete: return .lost(Self.loss(of: record, layout))
+        case .incomplete, .unreadable, .damaged:
+          let failure = DownloadFailure(
+            .pieceMismatch,
+            "a piece of \(path) does not have its digest"
+          )
+          guard isComplete else { return .lost(failure) }
+          throw failure
         }
-        range = range.clamped(to: piece)
       }
       let bytes = try await store.inBackground { [range] in try Self.read(range, of: path) }
       // Between the two reads of the record, another version may have replaced the file.
-      guard let after = try await self.record(source.id) else { return nil }
+      guard let after = try await self.record(source.id) else { return .changed }
       guard let bytes else {
+        guard isComplete else {
+          return after == record ? .lost(Self.loss(of: record, layout)) : .changed
+        }
         // No commit follows if another program has truncated the finished file.
-        guard !isComplete || after.state != .completed || after.fileIdentity != record.fileIdentity
-        else {
+        guard after.state != .completed || after.fileIdentity != record.fileIdentity else {
           throw EngineError(.fileMissing, "the file was truncated: \(layout.finalPath)")
         }
-        return nil
+        return .changed
       }
       switch ByteStep(after, given: given, version: version ?? Validator(of: record)) {
-      case .read(let end) where end >= range.upperBound: return bytes
-      default: return nil
+      case .read(let end) where end >= range.upperBound: return .bytes(bytes)
+      default: return .changed
       }
     }
 
-    /// The piece of the next byte, if it is on disk and has its digest.
+    /// The error for counted bytes that the partial file does not have.
+    private static func loss(of record: DownloadRecord, _ layout: FileLayout) -> EngineError {
+      let bytes = "\(record.received) bytes of \(record.filename)"
+      if let problem = layout.folderProblem {
+        return EngineError(
+          .fileMissing,
+          "\(problem); with it \(bytes) are missing: mount its volume or move it back"
+        )
+      }
+      return EngineError(
+        .fileMissing,
+        "\(layout.partialPath) is missing or incomplete, and with it \(bytes)"
+      )
+    }
+
+    /// The state of the piece of the next byte.
+    private enum CheckedPiece {
+      case correct(Range<Int64>)
+      /// Not all of its bytes have arrived.
+      case incomplete
+      /// The file does not have its bytes, although they are counted.
+      case unreadable
+      case damaged
+    }
+
+    /// Compares the piece of the next byte with its digest.
     private mutating func checkedPiece(
       of pieces: PieceDigests,
       before end: Int64,
       at path: String
-    ) async throws -> Range<Int64>? {
+    ) async throws -> CheckedPiece {
       let position = given.upperBound
-      guard position < pieces.byteCount else { return nil }
+      guard position < pieces.byteCount else { return .incomplete }
       let number = Int(position / pieces.pieceLength)
       let range = pieces.range(of: number)
-      if lastPiece == number { return range }
-      guard range.upperBound <= end else { return nil }
-      let isCorrect = try await store.inBackground {
+      if lastPiece == number { return .correct(range) }
+      guard range.upperBound <= end else { return .incomplete }
+      let isCorrect = try await store.inBackground { () -> Bool? in
         var hasher = pieces.hasher
         var start = range.lowerBound
         while start < range.upperBound {
           let next = Swift.min(range.upperBound, start + Int64(PieceHasher.blockLength))
-          guard let block = try Self.read(start..<next, of: path) else { return false }
+          guard let block = try Self.read(start..<next, of: path) else { return nil }
           hasher.update(block.span)
           start = next
         }
         return pieces.finding(hasher.digest, of: number) == .correct
       }
-      if isCorrect { lastPiece = number }
-      return isCorrect ? range : nil
+      guard let isCorrect else { return .unreadable }
+      guard isCorrect else { return .damaged }
+      lastPiece = number
+      return .correct(range)
     }
 
     private mutating func note(_ bytes: Data, of record: DownloadRecord) -> Data {
       if given.isEmpty { version = Validator(of: record) }
+      seen = record
       given = given.lowerBound..<given.upperBound + Int64(bytes.count)
       hasher?.update(bytes.span)
       return bytes
