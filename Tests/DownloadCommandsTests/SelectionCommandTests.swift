@@ -224,6 +224,29 @@ struct SelectionCommandTests: StoreSuite {
     #expect(await run("remove", "http://a/1").status == .failed)
   }
 
+  @Test(arguments: [false, true])
+  func `remove keeps a record whose folder is missing, says so and fails`(
+    isComplete: Bool
+  ) async throws {
+    let path =
+      isComplete ? try finishedFile(of: "http://a/1") : try partialFile(of: "http://a/1")
+    try change("http://a/1") { record in
+      record.received = 5
+      record.completedAt = isComplete ? Date(timeIntervalSince1970: 1) : nil
+    }
+    let folder = (path as NSString).deletingLastPathComponent
+    try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away")
+    let result = await run("remove", "--with-file", "http://a/1")
+    #expect(result.status == .failed && !result.output.contains("removed"))
+    #expect(result.messages.contains("the folder \(folder) is missing"), "\(result.messages)")
+    #expect(try record("http://a/1").state == .removed)
+    try FileManager.default.moveItem(atPath: folder + "-away", toPath: folder)
+    let again = await run("remove", "--with-file", "http://a/1")
+    #expect(again.status == .done, "\(again.messages)")
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(throws: RecordStoreError.self) { try record("http://a/1") }
+  }
+
   // MARK: set
 
   @Test func `set changes the given fields`() async throws {

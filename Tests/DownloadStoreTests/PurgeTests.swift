@@ -385,6 +385,35 @@ import Testing
     #expect(try fixture.store.verifyFiles().problems.isEmpty)
   }
 
+  #if os(Linux)
+    @Test(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
+    func `a finished file that cannot be deleted keeps its record`() throws {
+      let fixture = try StoreFixture()
+      let disk = try #require(SmallDisk(kilobytes: 64))
+      try fixture.add("http://h/a")
+      try fixture.add("http://h/b")
+      let folder = try fixture.layout(of: fixture.store.record(matching: "http://h/a")).folderPath
+      try FileManager.default.createDirectory(
+        atPath: (folder as NSString).deletingLastPathComponent,
+        withIntermediateDirectories: true
+      )
+      try? FileManager.default.removeItem(atPath: folder)
+      try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: disk.path)
+      let record = try fixture.finish("http://h/a")
+      let path = try fixture.layout(of: record).finalPath
+      #expect(disk.makeReadOnly())
+      let plan = try fixture.store.purgePlan(fixture.store.records(), withFiles: true)
+      let report = try fixture.store.purge(plan)
+      #expect(report.records.map(\.url) == ["http://h/b"] && report.files.isEmpty)
+      #expect(report.keptFiles.map(\.file.path) == [path])
+      #expect(report.keptFiles.first?.keepsRecord == true)
+      // The next engine deletes both.
+      let kept = try fixture.store.records()
+      #expect(kept.map(\.id) == [record.id] && kept.map(\.state) == [.removed])
+      #expect(kept.map(\.removesFile) == [true])
+    }
+  #endif
+
   @Test func `a finished file in a folder that is missing keeps its record`() throws {
     let fixture = try StoreFixture()
     try fixture.add("http://h/a")

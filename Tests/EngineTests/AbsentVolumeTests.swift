@@ -6,7 +6,7 @@ import SystemInterface
 import TestSupport
 import Testing
 
-/// Downloads that are cancelled while the volume with their files is away.
+/// Downloads that are cancelled or removed while the volume with their files is away.
 @Suite(.timeLimit(.minutes(10)))
 struct AbsentVolumeTests {
   private let fixture: ManualFixture
@@ -81,6 +81,56 @@ struct AbsentVolumeTests {
     }
     _ = try await fixture.engine().run(until: .idle)
     #expect(!hasPartial)
+  }
+
+  /// Completes the download, whose file is then in the folder.
+  private func complete() throws {
+    try FileManager.default.moveItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    let identity = FileIdentity(ofFileAt: layout.finalPath)
+    try fixture.change("a") { record in
+      (record.state, record.expected, record.fileIdentity) = (.completed, 5, identity)
+      record.completedAt = Date(timeIntervalSince1970: 1)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a removed download stays until its folder is back and its file is deleted`(
+    isComplete: Bool
+  ) async throws {
+    if isComplete { try complete() }
+    try unmount(leavingFolder: false)
+    let name = fixture.url("a")
+    try fixture.store.apply(.remove(withFile: isComplete), to: .matching(name))
+    try fixture.store.apply(.pause, to: .matching(fixture.url("b")))
+    let found = try await fixture.engine().reconcileRecords()
+    let problem = try #require(found.first { $0.record.url == name }?.unreachableFolder)
+    #expect(problem.hasPrefix("the folder \(layout.folderPath) is missing: "))
+    // A run does not wait for the volume.
+    #expect(try await fixture.engine().run(until: .idle) == RunSummary())
+    #expect(try fixture.record("a").state == .removed)
+    try mount()
+    _ = try await fixture.engine().run(until: .idle)
+    #expect(throws: RecordStoreError.self) { try fixture.record("a") }
+    #expect(!hasPartial && !FileManager.default.fileExists(atPath: layout.finalPath))
+  }
+
+  @Test func `a removed download whose finished file stays does not wait for its folder`()
+    async throws
+  {
+    try complete()
+    try unmount(leavingFolder: false)
+    try fixture.store.apply(.remove(withFile: false), to: .matching(fixture.url("a")))
+    try await fixture.engine().reconcile()
+    #expect(throws: RecordStoreError.self) { try fixture.record("a") }
+  }
+
+  @Test func `a purge forgets a removed download whose folder does not come back`() async throws {
+    try unmount(leavingFolder: false)
+    try fixture.store.apply(.remove(withFile: false), to: .matching(fixture.url("a")))
+    try await fixture.engine().reconcile()
+    let record = try fixture.record("a")
+    try fixture.store.purge(try fixture.store.purgePlan([record], withFiles: false))
+    #expect(throws: RecordStoreError.self) { try fixture.record("a") }
   }
 
   @Test func `bytes in a folder that is missing are not downloaded again`() async throws {

@@ -128,12 +128,13 @@ struct DeletionSyncTests {
     #expect(try fixture.record("a").state == .cancelled)
   }
 
-  @Test func `a deletion is done if its folder is gone, which cannot be synced`() async throws {
-    let layout = try complete()
-    try FileManager.default.removeItem(atPath: layout.folderPath)
-    try fixture.store.apply(.remove(withFile: true), to: .all)
+  @Test func `a download is cancelled if its folder is gone, which cannot be synced`() async throws
+  {
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    try FileManager.default.removeItem(atPath: try fixture.layout("a").folderPath)
+    try fixture.store.apply(.cancel, to: .all)
     _ = try await engine(EffectHook(), maximumAttempts: 1).run(until: .idle)
-    #expect(try fixture.store.records(DownloadRecord.all) == [])
+    #expect(try fixture.record("a").state == .cancelled)
   }
 
   @Test func `a download is cancelled once its folder is synced`() async throws {

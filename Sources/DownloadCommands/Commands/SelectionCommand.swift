@@ -42,8 +42,15 @@ extension SelectionCommand {
     if let confirmation, !confirmation.yes { targets = try confirmed(targets, in: store) }
     let outcomes = try store.apply(command, to: targets, among: states)
     try reportKeptFiles(outcomes, in: store)
-    try await carryOut(outcomes, in: store)
-    try report(outcomes, store, engineRuns)
+    let kept = try await carryOut(outcomes, in: store)
+    try report(
+      outcomes.filter { !kept.contains($0.record?.id ?? "") },
+      store,
+      engineRuns,
+      hasNone: outcomes.isEmpty
+    )
+    // Each has its own message.
+    if !kept.isEmpty { throw CommandFailure(.failed) }
   }
 
   /// Returns the lines of the files that the command would delete, as those of `purge`; names the
@@ -70,12 +77,15 @@ extension SelectionCommand {
 
   /// Prints the outcomes, then the lines about files.
   ///
+  /// An empty list of outcomes means that nothing was selected, unless `hasNone` is `false`.
+  ///
   /// - Throws: ``CommandFailure`` with `failed` if a name or the selection stands for no download.
   private func report(
     _ outcomes: [CommandOutcome],
     _ store: RecordStore,
     _ engineRuns: Bool,
-    files: String = ""
+    files: String = "",
+    hasNone: Bool = true
   ) throws {
     let word = confirmation?.dryRun == true ? "would be \(verb)" : verb
     let report = CommandReport(verb: word, outcomes: outcomes, engineRuns: engineRuns)
@@ -91,7 +101,7 @@ extension SelectionCommand {
     }
     for problem in report.problems { Output.current.say(problem) }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
-    guard outcomes.isEmpty, !targets.all else { return }
+    guard outcomes.isEmpty, !targets.all, hasNone else { return }
     let selection = targets.selection
     guard !selection.isEmpty else {
       return messages.say(states == nil ? "no download needs a change" : "no download has failed")
@@ -161,24 +171,44 @@ extension SelectionCommand {
   /// Deletes the files of cancelled and removed downloads, or waits for the running engine to do
   /// it.
   ///
-  /// Waits for up to two seconds.
-  private func carryOut(_ outcomes: [CommandOutcome], in store: RecordStore) async throws {
+  /// Waits for up to two seconds, and says which files are not deleted yet.
+  ///
+  /// - Returns: The ids of the downloads that are kept, because their files cannot be deleted.
+  private func carryOut(
+    _ outcomes: [CommandOutcome],
+    in store: RecordStore
+  ) async throws -> Set<String> {
     let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
     let deadline = ContinuousClock.now.advanced(by: .seconds(2))
     var options = EngineOptions()
     options.scope = Set(urls)
     options.lockPatience = .zero
-    while try store.hasToDelete(urls), ContinuousClock.now < deadline {
+    while true {
+      let left = try store.toDelete(urls)
+      let unreachable = try store.unreachable(left)
+      let isLate = ContinuousClock.now >= deadline
+      if store.hasEngine, isLate || unreachable.count == left.count {
+        for (id, problem) in unreachable {
+          Output.current.say(PurgeReportText.awaitsFolder(id, problem))
+        }
+        let late = left.filter { record in !unreachable.contains { $0.id == record.id } }
+        for record in late { Output.current.say(PurgeReportText.leftToEngine(record)) }
+        return Set(unreachable.map(\.id))
+      }
+      guard !left.isEmpty else { return [] }
       do {
         let engine = try DownloadEngine(
           store: store,
           transport: OfflineTransport(),
           options: options
         )
+        var kept: Set<String> = []
         for found in try await engine.reconcileRecords() {
-          if let message = PurgeReportText.leftover(found) { Output.current.say(message) }
+          guard let message = PurgeReportText.leftover(found) else { continue }
+          Output.current.say(message)
+          kept.insert(found.record.id)
         }
-        return
+        return kept
       } catch let error as EngineError where error.code == .alreadyRunning {
         // The engine that holds the lock, in a run or in a command like this one, has been
         // notified.
@@ -199,10 +229,18 @@ extension DownloadCommand {
 }
 
 extension RecordStore {
-  /// Whether the files of one of the downloads are still to be deleted.
-  fileprivate func hasToDelete(_ urls: [String]) throws -> Bool {
-    try objects.read { tx in
-      try urls.contains { try tx.find(DownloadRecord.self, key: $0)?.isToBeDeleted == true }
+  /// The downloads whose files are still to be deleted.
+  fileprivate func toDelete(_ urls: [String]) throws -> [DownloadRecord] {
+    try records(withURLs: urls).filter(\.isToBeDeleted)
+  }
+
+  /// The removed ones of some downloads whose folder is missing, and why.
+  fileprivate func unreachable(
+    _ records: [DownloadRecord]
+  ) throws -> [(id: String, problem: String)] {
+    let roots = try roots()
+    return records.filter { $0.state == .removed }.compactMap { record in
+      record.removalProblem(in: roots.possibleLayout(of: record)).map { (record.id, $0) }
     }
   }
 }

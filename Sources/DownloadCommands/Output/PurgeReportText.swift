@@ -63,9 +63,21 @@ struct PurgeReportText {
       + "\(SuggestedCommand.text("reconcile --apply")) tries again"
   }
 
+  /// The message for a removed record that is kept because the folder of its files is missing.
+  static func awaitsFolder(_ id: String, _ problem: String) -> String {
+    "kept the record \(id): \(TerminalText.safe(problem)); its files are deleted when the folder is "
+      + "back, and \(SuggestedCommand.text("purge \(id)")) removes only the record"
+  }
+
+  /// The message for a download whose files the running engine has not deleted yet.
+  static func leftToEngine(_ record: DownloadRecord) -> String {
+    "the files of \(record.id) are not deleted yet: the running engine, or the next one, deletes them"
+  }
+
   /// The message for a record that a reconciliation left unchanged; `nil` for any other.
   static func leftover(_ found: Reconciliation) -> String? {
     if found.isPartialInUse { return partialInUse(found) }
+    if let problem = found.unreachableFolder { return awaitsFolder(found.record.id, problem) }
     return found.deletionFailure.map { undeleted(found, $0) }
   }
 
@@ -89,6 +101,9 @@ struct PurgeReportText {
     case .inUse where isLeftToEngine(kept):
       "\(kept.file.path) is being written: the engine deletes it when it stops the transfer"
     case .inUse: "kept \(kept.file.path): another process is using it"
+    case .failed(let reason) where kept.keepsRecord:
+      "kept \(kept.file.path) and its record: \(reason); \(SuggestedCommand.text("reconcile --apply")) "
+        + "tries again"
     case .failed(let reason): "kept \(kept.file.path): \(reason)"
     }
   }

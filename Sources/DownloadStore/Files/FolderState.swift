@@ -52,4 +52,17 @@ extension DownloadRecord {
   ///
   /// The bytes of resume data are in a file of the system.
   package var countsFile: Bool { received > 0 && resumeData == nil || earlierVersion != nil }
+
+  /// Why the files of a removed download cannot be deleted now, for people; `nil` if they can be, or if
+  /// the record counts none.
+  ///
+  /// A file in a folder that is missing is back when its volume is mounted; without the record nothing
+  /// would find it. Costs one `stat`, if the record counts a file.
+  package func removalProblem(in layout: FileLayout) -> String? {
+    let countsPartial = completedAt == nil && received > 0 && resumeData == nil
+    guard layout.isBelowRoot, countsPartial || removesFile && ownFileIdentity != nil else {
+      return nil
+    }
+    return layout.folderProblem
+  }
 }

@@ -95,6 +95,12 @@ public struct PurgeReport: Sendable, Hashable {
     public var file: PurgePlan.File
     /// The reason why it was kept.
     public var reason: Reason
+
+    /// Whether its record is kept, too, as a removed download: a finished file that cannot be deleted,
+    /// such as on a volume that is mounted read-only.
+    public var keepsRecord: Bool {
+      if case .failed = reason { file.role == .finished } else { false }
+    }
   }
 
   /// The records that were removed.

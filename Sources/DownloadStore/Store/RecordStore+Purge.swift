@@ -111,7 +111,7 @@ extension RecordStore {
   /// Executes a plan: removes the records in one transaction, then the files.
   ///
   /// A record whose finished file is removed stays until the file is gone, as a removed download: after
-  /// a kill, an engine or another purge deletes both.
+  /// a kill, or if the file cannot be deleted, an engine or another purge deletes both.
   ///
   /// A record that changed after the plan was made, for example resumed during a prompt, is kept
   /// with its files. A file that another process is using is kept too; an engine that is
@@ -126,7 +126,7 @@ extension RecordStore {
   @discardableResult
   public func purge(_ plan: PurgePlan) throws -> PurgeReport {
     var report = try removeRecords(of: plan)
-    let removed = Set(report.records.map(\.id))
+    var removed = Set(report.records.map(\.id))
     for file in plan.files where file.role == .orphan || removed.contains(file.recordID) {
       if let reason = try delete(file) {
         report.keptFiles.append(PurgeReport.KeptFile(file: file, reason: reason))
@@ -134,6 +134,9 @@ extension RecordStore {
         report.files.append(file)
       }
     }
+    let kept = Set(report.keptFiles.filter(\.keepsRecord).map(\.file.recordID))
+    removed.subtract(kept)
+    report.records.removeAll { kept.contains($0.id) }
     try forgetRecords(of: plan, removed)
     return report
   }

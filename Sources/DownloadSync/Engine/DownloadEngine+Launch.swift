@@ -10,17 +10,25 @@ extension DownloadEngine {
   /// renames of a previous engine, and downloads that the user has given up.
   ///
   /// A waiting download is reconciled when it starts. So this costs O(interrupted), however many
-  /// wait, and reads a page of records at a time. With ``EngineOptions/scope`` it reads exactly these
-  /// records, and enqueues those that may start.
+  /// wait, and reads a page of records at a time. With ``EngineOptions/scope`` it reads these records,
+  /// and enqueues those that may start. No other engine runs beside it, so it also deletes the files of
+  /// the downloads that were given up and are not in the scope.
   ///
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`;
   ///   `StoreError`.
   func reconcileInterrupted() async throws {
     guard options.scope == nil else {
       _ = try await reconcileAtLaunch()
-      return
+      return try await reconcile(Self.givenUp)
     }
-    for query in Self.interrupted {
+    try await reconcile(Self.interrupted)
+    if options.previousExit == .crashed { try await enqueueSuspects() }
+    queue.readStore()
+  }
+
+  /// Reconciles the records of some queries, a page at a time.
+  private func reconcile(_ queries: [Query<DownloadRecord>]) async throws {
+    for query in queries {
       var token: PageToken?
       repeat {
         let page = try await store.objects.read { [token, size = options.queueBounds.page] tx in
@@ -30,8 +38,6 @@ extension DownloadEngine {
         _ = try await reconcile(page.objects)
       } while token != nil
     }
-    if options.previousExit == .crashed { try await enqueueSuspects() }
-    queue.readStore()
   }
 
   /// Takes up the downloads for which further processes wait, and enqueues those that may run.
@@ -70,14 +76,27 @@ extension DownloadEngine {
   /// Downloads that were running come first: they start before the others of their priority.
   static let interrupted: [Query<DownloadRecord>] =
     [.running, .finalizing, .removed].map { state in DownloadRecord.where { $0.state == state } }
-    + DownloadState.awaitingStart.flatMap { state in
-      [DownloadIntent.pause, .cancel, .remove].map { intent in
+    + queries(DownloadState.awaitingStart, [.pause, .cancel, .remove])
+
+  /// The queries for records that were cancelled or removed and whose files are not deleted yet, each
+  /// through an index.
+  private static let givenUp: [Query<DownloadRecord>] =
+    [DownloadRecord.where { $0.state == .removed }]
+    + queries(DownloadState.proceeding, [.cancel, .remove])
+
+  private static func queries(
+    _ states: [DownloadState],
+    _ intents: [DownloadIntent]
+  ) -> [Query<DownloadRecord>] {
+    states.flatMap { state in
+      intents.map { intent in
         // The order of the index, so that each page costs only its own records.
         DownloadRecord.where { $0.state == state && $0.intent == intent }
           .order(by: \.isHeld).order(by: \.startsImmediately).order(by: \.priority)
           .order(by: \.notBefore).order(by: \.nextRetryAt)
       }
     }
+  }
 
   /// Enqueues the downloads that may have crashed the previous process, wherever they wait.
   ///
@@ -168,6 +187,7 @@ extension DownloadEngine {
       switch withheld[found.record.id] {
       case .partialInUse: found.isPartialInUse = true
       case .undeleted(let failure): found.deletionFailure = failure.asDownloadFailure
+      case .unreachable(let problem): found.unreachableFolder = problem
       case nil: break
       }
       return found

@@ -11,6 +11,8 @@ extension DownloadEngine {
     case partialInUse
     /// A file could not be deleted, or the folder of a deleted one could not be synced.
     case undeleted(PartialFile.Failure)
+    /// The folder of the files that the decision deletes is missing; the value is for people.
+    case unreachable(String)
   }
 
   /// Inspects the files of a record, and decides what to do.
@@ -100,6 +102,13 @@ extension DownloadEngine {
         try await failCompletion(found.record, failure)
         continue
       }
+      if effects.record == .delete, let problem = found.record.removalProblem(in: found.layout) {
+        log("folder missing", found.record)
+        // The record still owns the files, so that they are deleted when the folder is back.
+        withheld[found.record.id] = .unreachable(problem)
+        deletions.noteUnreachable(found.record.url, at: environment.instant(), options.retry)
+        continue
+      }
       let givesFilesUp = effects.record == .delete || effects.record == .keep(.cancelled)
       var hasDeleted = false
       var code: Int32 = 0
@@ -142,7 +151,7 @@ extension DownloadEngine {
   /// Syncs the folders of deleted files, so that the deletions survive a power failure.
   ///
   /// Returns the failures by record id. If a folder cannot be synced, its records stay, and
-  /// ``retryDeletions()`` tries again. If the folder itself is gone, no deleted file can reappear.
+  /// ``retryDeletions()`` tries again. A folder that is gone has none of the files.
   private func synchronizeDeletions(
     of cleared: [Reconciliation]
   ) async throws -> [String: PartialFile.Failure] {

@@ -7,7 +7,8 @@ extension DownloadEngine {
   /// Applies the changes that the user or another process has committed.
   ///
   /// New and changed records are reconciled. Transfers end whose record was removed, paused,
-  /// cancelled or restarted. Costs O(changes + transfers) since the last call, up to a bound: after
+  /// cancelled or restarted. The files of cancelled and removed downloads are deleted, also of those
+  /// that the engine does not run. Costs O(changes + transfers) since the last call, up to a bound: after
   /// more changes, or if the store's history no longer contains them all, the waiting downloads are read
   /// again when slots need them.
   func applyStoreChanges() async throws {
@@ -87,7 +88,7 @@ extension DownloadEngine {
       endTransfer(url)
     }
     var idle: [Reconciliation] = []
-    for record in records where isInScope(record) {
+    for record in records where isInScope(record) || record.isToBeDeleted {
       if active[record.url] != nil {
         try await applyChange(record)
       } else if record.mayStart {

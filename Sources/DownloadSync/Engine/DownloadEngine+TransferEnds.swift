@@ -207,7 +207,7 @@ extension DownloadEngine {
     if owner == nil { removePartial(layout) }
     let records = [owner, successor?.id == owner?.id ? nil : successor].compactMap { $0 }
     try await execute(
-      records.filter { isInScope($0) }.map { inspect($0) }
+      records.filter { isInScope($0) || $0.isToBeDeleted }.map { inspect($0) }
     )
   }
 }

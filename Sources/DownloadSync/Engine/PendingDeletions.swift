@@ -1,7 +1,7 @@
-/// The deleted files whose folder could not be synced, and when to retry each sync.
+/// The files that could not be deleted, or whose folder could not be synced, and when to retry.
 ///
-/// Such a file may come back after a power failure. Its record is kept until a sync of the folder
-/// succeeds, so that the file still has an owner.
+/// Such a file may come back after a power failure, or with its volume. Its record is kept until a sync
+/// of the folder succeeds, so that the file still has an owner.
 struct PendingDeletions: Sendable {
   private struct Entry: Sendable {
     /// The number of consecutive failures.
@@ -36,6 +36,19 @@ struct PendingDeletions: Sendable {
     let failures = min(entries[url]?.failures ?? 0, .max - 1) + 1
     let wait = policy.longestWait(afterFailures: failures)
     entries[url] = Entry(failures: failures, due: now.advanced(by: wait))
+  }
+
+  /// Notes that the folder of a record's files is missing.
+  ///
+  /// It is looked for again at the longest interval of the policy. A run does not wait for it: a volume
+  /// may stay away for days.
+  mutating func noteUnreachable(
+    _ url: String,
+    at now: ContinuousClock.Instant,
+    _ policy: RetryPolicy
+  ) {
+    let wait = policy.longestWait(afterFailures: .max)
+    entries[url] = Entry(failures: .max, due: now.advanced(by: wait))
   }
 
   /// Removes an entry, because the deletion is synced or no longer wanted.

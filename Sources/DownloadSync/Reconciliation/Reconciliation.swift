@@ -22,6 +22,10 @@ package struct Reconciliation: Sendable, Hashable {
   ///
   /// The files are there, or may come back after a power failure, so the record is left unchanged.
   package var deletionFailure: DownloadFailure?
+  /// Why the folder of the files to delete cannot be reached, for people; `nil` if it can be.
+  ///
+  /// The record is left unchanged until the folder is back.
+  package var unreachableFolder: String?
 
   /// Examines the files of a record, and decides.
   ///
