@@ -109,6 +109,49 @@ struct RefreshCommandTests: ToolSuite {
     #expect(try await dlstore("refresh", "--all", "-q").status == 0)
   }
 
+  @Test func `get --refresh returns to the finished file if no version has the new checksum`()
+    async throws
+  {
+    func checksum(version: UInt64) -> String {
+      var hasher = DigestHasher(.sha256)
+      hasher.update(Self.body(3, version: version).bytes(at: 0, count: 2003).span)
+      return hasher.digest.text
+    }
+    try await dlstore("add", server.url("/f3"), "--checksum", checksum(version: 1))
+    #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
+    let newer = [server.url("/f3"), "--refresh", "--checksum", checksum(version: 2)]
+    for _ in 0..<2 {
+      #expect(try await get(newer).status == 1)
+      let record = try record("/f3")
+      #expect(record.state == .completed && record.expectedDigest == checksum(version: 1))
+      #expect(Self.body(3).matches(file: file(3)))
+    }
+    #expect(try await dlstore("refresh", "--all", "-q").status == 0)
+    server.route("/f3", Resource(Self.body(3, version: 2), etag: "\"2\""))
+    #expect(try await get(newer).status == 0)
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
+  }
+
+  @Test func `a newer version that is complete gets its name by the same command`() async throws {
+    try await mirror()
+    server.route("/f3", Resource(Self.body(3, version: 2), etag: "\"2\""))
+    // As a process leaves it that is killed between the commit and the rename.
+    let records = try RecordStore(at: store)
+    try await records.refresh(.matching(server.url("/f3")))
+    var record = try record("/f3")
+    let partial = try records.roots().layout(of: record).partialPath
+    let bytes = Data(Self.body(3, version: 2).bytes(at: 0, count: 2003))
+    try bytes.write(to: URL(filePath: partial))
+    let identity = try #require(FileIdentity(ofFileAt: partial))
+    try record.apply(.started(keepingBytes: false), at: .now)
+    try record.apply(.fileComplete(.init(identity, entityTag: "\"2\"")), at: .now)
+    try await records.objects.write { [record] tx in _ = try tx.upsert(record) }
+    let preview = try await dlstore("refresh", "--all", "--dry-run")
+    #expect(preview.output.contains("newer f3\n"), "\(preview.output)")
+    #expect(try await dlstore("refresh", "f3").status == 0)
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
+  }
+
   @Test func `a checksum file without a checksum changes nothing`() async throws {
     try await mirror()
     server.route("/SHA256SUMS", Resource(.text("<html>please log in</html>"), etag: nil))

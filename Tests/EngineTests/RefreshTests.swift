@@ -220,6 +220,24 @@ struct RefreshTests {
     #expect(try fixture.record("/a").refreshFailure?.code == .digestMismatch)
   }
 
+  @Test(arguments: [true, false])
+  func `without a validator, bytes of the same size are compared with the required digest`(
+    isSame: Bool
+  ) async throws {
+    let required = digest(old)
+    try fixture.add("/a") { $0.digest = required }
+    try await complete(Resource(old, etag: nil))
+    let other = Body.generated(byteCount: old.byteCount, seed: 73)
+    fixture.server.route("/a", Resource(isSame ? old : other, etag: "\"2\""))
+    let (summary, _) = try await refresh()
+    #expect(summary == (isSame ? RunSummary(completed: 1) : RunSummary(failed: 1)))
+    try expectComplete(old)
+    let record = try fixture.record("/a")
+    #expect(record.refreshFailure?.code == (isSame ? nil : .digestMismatch))
+    // The next refresh is conditional.
+    #expect(record.entityTag == (isSame ? "\"2\"" : nil))
+  }
+
   /// The digest of a body, as a checksum file states it.
   private func digest(_ body: Body, _ algorithm: Digest.Algorithm = .sha256) -> Digest {
     var hasher = DigestHasher(algorithm)
@@ -344,6 +362,25 @@ struct RefreshTests {
     #expect(failure.message.contains(" is missing, and with it the finished file"))
     #expect(fixture.server.requests.count == requests)
     #expect(!FileManager.default.fileExists(atPath: folder.path))
+    try FileManager.default.moveItem(at: away, to: folder)
+    #expect(try await refresh().summary == RunSummary(unchanged: 1))
+    try expectComplete(old)
+  }
+
+  @Test func `a file in a folder that cannot be searched is not downloaded again`() async throws {
+    try await complete(Resource(old))
+    let requests = fixture.server.requests.count
+    let folder = fixture.folder.appending(path: "store/files")
+    let away = fixture.folder.appending(path: "away")
+    try FileManager.default.moveItem(at: folder, to: away)
+    // A link to itself, which also root cannot follow.
+    try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: folder)
+    #expect(try await refresh().summary == RunSummary(failed: 1))
+    let record = try fixture.record("/a")
+    #expect(record.state == .completed)
+    #expect(record.refreshFailure?.message.contains("cannot be examined") == true)
+    #expect(fixture.server.requests.count == requests)
+    try FileManager.default.removeItem(at: folder)
     try FileManager.default.moveItem(at: away, to: folder)
     #expect(try await refresh().summary == RunSummary(unchanged: 1))
     try expectComplete(old)

@@ -56,7 +56,7 @@ struct CatCommand: AsyncParsableCommand {
     } catch let error as EngineError where error.code == .fileMissing {
       let last = (try? store.record(matching: record.id)) ?? record
       guard last.state != .completed else { throw error }
-      let lacksFolder = try store.roots().possibleLayout(of: last).lacksFolder
+      let lacksFolder = try store.roots().possibleLayout(of: last).folderProblem != nil
       // Without the folder, a run fails.
       let advice = lacksFolder ? "" : "; \(last.incompleteText)"
       throw CommandFailure(.failed, TerminalText.safe(error.message) + advice)

@@ -219,6 +219,7 @@ struct GetCommand: EngineCommand {
       // 'get' runs every download, also one that an input file pauses.
       requests[index].isPaused = false
     }
+    let digests = refresh ? try RefreshDigests(takenFrom: &requests, in: store) : nil
     let added = try store.addNow(requests)
     let restarted = try ReplacedDownloads(of: added, what.ifExists, in: store)
     let roots = try store.roots()
@@ -226,7 +227,8 @@ struct GetCommand: EngineCommand {
       let isRestarted = restarted.contains(added.record)
       let renewed =
         isRestarted
-        ? try store.records(withURLs: [added.record.url]).first : try refreshed(added, in: store)
+        ? try store.records(withURLs: [added.record.url]).first
+        : try digests?.refreshed(added.record, in: store)
       records.append(renewed ?? added.record)
       guard !display.quiet else { continue }
       let messages = [added.message, restarted.message(of: added.record, roots)]
@@ -251,16 +253,6 @@ struct GetCommand: EngineCommand {
       )
     }
     return records
-  }
-
-  /// Requests a refresh of a known finished file with `--refresh`, and returns the record; `nil` if it
-  /// is not refreshed.
-  private func refreshed(
-    _ added: RecordStore.Added,
-    in store: RecordStore
-  ) throws -> DownloadRecord? {
-    guard refresh, added.record.state == .completed else { return nil }
-    return try store.apply(.refresh, to: .matching(added.record.url)).first { $0.isDone }?.record
   }
 
   /// The exit status for the records that were asked for.

@@ -155,7 +155,7 @@ struct RefreshCommand: EngineCommand {
         try store.records(Query(condition && DownloadRecord.columns.refreshed != nil))
       case .named(let names): names.compactMap { try? store.record(matching: $0) }
       }
-    let begun = records.filter { $0.earlierVersion != nil }
+    let begun = records.filter { $0.refreshed != nil && $0.state != .completed }
     return Dictionary(begun.map { ($0.url, $0) }) { first, _ in first }
   }
 

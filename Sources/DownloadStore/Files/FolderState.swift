@@ -9,17 +9,21 @@ package enum FolderState: Sendable, Hashable {
   case present
   /// The folder does not exist.
   case missing
-  /// The folder cannot be examined, such as on a network volume without a connection; the value is the
-  /// error number.
+  /// Files in the folder cannot be examined, such as on a network volume without a connection, or
+  /// without the permission to search the folder; the value is the error number.
   case failed(Int32)
 
   /// Examines a folder; a symbolic link is followed.
   ///
-  /// Costs one `stat`.
+  /// Costs one `stat` and one `access`.
   package init(_ path: String) {
     var status = stat()
     if statFollowingLinks(path, &status) == 0 {
-      self = status.st_mode & S_IFMT == S_IFDIR ? .present : .missing
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        self = .missing
+        return
+      }
+      self = access(path, X_OK) == 0 ? .present : .failed(errno)
     } else {
       let code = errno
       self = code == ENOENT || code == ENOTDIR ? .missing : .failed(code)
@@ -28,14 +32,9 @@ package enum FolderState: Sendable, Hashable {
 }
 
 extension FileLayout {
-  /// Whether the folder of the files does not exist.
+  /// The reason why nothing is known about the files, for people; `nil` if their folder can be searched.
   ///
-  /// Costs one `stat`.
-  package var lacksFolder: Bool { FolderState(folderPath) == .missing }
-
-  /// The reason why nothing is known about the files, for people; `nil` if their folder exists.
-  ///
-  /// Costs one `stat`.
+  /// Costs one `stat` and one `access`.
   package var folderProblem: String? {
     switch FolderState(folderPath) {
     case .present: nil

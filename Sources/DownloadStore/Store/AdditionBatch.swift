@@ -370,7 +370,9 @@ struct AdditionBatch {
         }
         record.expectedDigest = digest.text
         // The finished file of a refresh need not have this digest, so it is no way back.
-        if let refreshed = record.refreshed, refreshed.verifiedDigest != digest.text {
+        if let refreshed = record.refreshed, digest.text != known.expectedDigest,
+          refreshed.verifiedDigest != digest.text
+        {
           record.forgetEarlierVersion()
         }
       }

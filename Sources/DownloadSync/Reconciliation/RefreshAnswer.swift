@@ -11,6 +11,9 @@ enum RefreshAnswer: Sendable, Hashable {
   /// The file is the server's current version, but the record requires the digest of a newer one.
   case newerMissing
   /// The body may be a newer version, or the response is a failure: the general rules decide.
+  ///
+  /// A version that has the size of the finished file, and no validator to compare, is received: only
+  /// its bytes can tell. Its validator serves the next refresh.
   case other
 
   /// Judges a response to a request for the whole file.
@@ -33,10 +36,10 @@ enum RefreshAnswer: Sendable, Hashable {
       let size = record.replacedFileIdentity?.size
       if isOfSameServer, version.isRepeated(in: head, size: size) {
         self = isOther ? .newerMissing : .notModified
-      } else if record.expectedDigest != nil, !record.requiresNewerVersion {
-        // Without a validator only the size can tell.
-        let isSameSize = !version.hasValidator && head.contentLength == size
-        self = isSameSize ? .notModified : .digestForbids
+      } else if record.expectedDigest != nil, !record.requiresNewerVersion,
+        version.isReplaced(in: head, size: size)
+      {
+        self = .digestForbids
       } else {
         self = .other
       }
@@ -86,5 +89,18 @@ extension FinishedVersion {
     }
     guard let lastModified, let size else { return false }
     return head["Last-Modified"] == lastModified && head.contentLength == size
+  }
+
+  /// Whether a response with a whole file states that it is another version.
+  ///
+  /// - Parameters:
+  ///   - head: The status and fields of the response.
+  ///   - size: The size of the finished file.
+  /// - Returns: Whether the size or a validator differs; `false` if there is nothing to compare.
+  func isReplaced(in head: ResponseHead, size: Int64?) -> Bool {
+    if let length = head.contentLength, let size, length != size { return true }
+    if let entityTag, let tag = head["ETag"] { return tag != entityTag }
+    guard let lastModified, let date = head["Last-Modified"] else { return false }
+    return date != lastModified
   }
 }

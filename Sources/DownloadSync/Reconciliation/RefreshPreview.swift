@@ -18,17 +18,16 @@ package enum RefreshPreview: String, Sendable, Hashable {
   ///   - record: The record as the refresh would queue it.
   init(_ head: ResponseHead, of record: DownloadRecord) {
     guard let version = record.earlierVersion else {
-      self = .missing
+      // A newer version that is complete is about to get its name.
+      self = record.refreshed == nil ? .missing : .newer
       return
     }
     switch RefreshAnswer(head, comparedWith: version, of: record) {
     case .notModified: self = .unchanged
     case .digestForbids, .newerMissing: self = .newer
     case .other:
-      let isComparable =
-        version.entityTag != nil && head["ETag"] != nil
-        || version.lastModified != nil && head["Last-Modified"] != nil
-      self = isComparable ? .newer : .unknown
+      let isReplaced = version.isReplaced(in: head, size: record.replacedFileIdentity?.size)
+      self = isReplaced ? .newer : .unknown
     }
   }
 
