@@ -77,6 +77,7 @@ import Testing
     )
     record.checkedAt = moment + 8
     record.keys = ["sha256:0"]
+    record.requiresName = true
     return record
   }
 

@@ -106,6 +106,60 @@ struct FinalizationTests {
     #expect(transport.started.count == 1)
   }
 
+  /// Adds a download that requires its name, and returns a hook that creates another file with that
+  /// name before the first effect of a kind.
+  private func takeName(before effect: @escaping @Sendable (Effect) -> Bool) throws -> EffectHook {
+    var request = DownloadRequest(url: fixture.url("a"))
+    request.collision = .fail
+    try fixture.store.addNow([request])
+    let path = try fixture.layout("a").finalPath
+    let hasTaken = Mutex(false)
+    return EffectHook { found in
+      guard effect(found) else { return nil }
+      hasTaken.withLock { hasTaken in
+        if !hasTaken { try? Data("mine".utf8).write(to: URL(filePath: path)) }
+        hasTaken = true
+      }
+      return nil
+    }
+  }
+
+  @Test(arguments: ["synchronize", "link"])
+  func `a name that must not be numbered and is taken fails the download, which keeps its bytes`(
+    effect: String
+  ) async throws {
+    let hook = try takeName { found in
+      switch found {
+      case .synchronize: effect == "synchronize"
+      case .link: effect == "link"
+      default: false
+      }
+    }
+    let layout = try fixture.layout("a")
+    try await fixture.running(try engine(hook)) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.reached(.failedPermanent, "a")
+    }
+    let failed = try fixture.record("a")
+    let failure = try #require(failed.attempts.last?.failure)
+    #expect(failure.detail == .nameTaken && failure.message.contains(layout.finalPath))
+    #expect(failed.filename == "a" && failed.received > 0)
+    #expect(try Data(contentsOf: URL(filePath: layout.finalPath)) == Data("mine".utf8))
+    // As long as the name is taken, an attempt fails before its request.
+    try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
+    _ = try await engine().run(until: .idle)
+    #expect(try fixture.record("a").state == .failedPermanent)
+    var update = RecordUpdate()
+    update.filename = "b"
+    _ = try fixture.store.updateNow(matching: fixture.url("a"), with: update)
+    try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
+    _ = try await engine().run(until: .idle)
+    let record = try fixture.record("a")
+    #expect(record.state == .completed && record.filename == "b")
+    #expect(transport.started.count == 1)
+  }
+
   @Test func `a complete file that is cancelled before its rename is committed gets no name`()
     async throws
   {

@@ -100,6 +100,9 @@ enum FailureSentence {
       "the login for the first server is not sent there: use that URL with --netrc"
     case .proxyLogin: "give user and password in the URL of --proxy"
     case .untrustedIssuer: "if you trust it, name it with --ca-certificate FILE"
+    case .nameTaken:
+      "move that file away, or give the download another name with "
+        + "\(SuggestedCommand.text("set \(record.id) --filename NAME")); \(resume)"
     case .noTLS: "if it is an http server, " + url(record, with: "http", newURL, isRepeatable)
     case .mayExpectTLS:
       "if it does, " + url(record, with: "https", newURL, isRepeatable) + "; otherwise \(resume)"

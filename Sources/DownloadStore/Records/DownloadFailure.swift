@@ -87,6 +87,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case untrustedIssuer
     /// The server answers an `https` request without TLS, or closes the connection during the handshake.
     case noTLS
+    /// Another file has the name of the download, which requires it; see ``NameCollision/fail``.
+    case nameTaken
     /// The server may expect TLS: the URL is one of http with a port, and the answer is none or an
     /// error that such servers send.
     case mayExpectTLS

@@ -175,6 +175,10 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Names of the download besides its URL, given as ``DownloadRequest/key``; at most one download of
   /// the store has a key.
   public package(set) var keys: Set<String> = []
+  /// Whether the download fails while another file has its name; otherwise it gets a numbered name.
+  ///
+  /// Set for ``NameCollision/fail``.
+  public package(set) var requiresName: Bool = false
 }
 
 nonisolated extension DownloadRecord: ObjectStoreNames.Model {
@@ -286,6 +290,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     public let checkedAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 48)
     /// The field `keys`.
     public let keys = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 49)
+    /// The field `requiresName`.
+    public let requiresName = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 50)
   }
 
   /// The stored fields, for use in queries.
@@ -374,6 +380,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       ObjectStoreNames.FieldSchema("refreshed", FinishedVersion.self, id: 48, isOptional: true),
       ObjectStoreNames.FieldSchema("checkedAt", Date.self, id: 49, isOptional: true),
       ObjectStoreNames.FieldSchema("keys", Set<String>.self, id: 50, default: [], isIndexed: true),
+      ObjectStoreNames.FieldSchema("requiresName", Bool.self, id: 51, default: false),
     ],
     indexes: [
       ObjectStoreNames.IndexSchema(
@@ -445,6 +452,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     refreshed = try record.optional(at: 47)
     checkedAt = try record.optional(at: 48)
     keys = try record.value(at: 49)
+    requiresName = try record.value(at: 50)
   }
 
   /// Writes every stored field.
@@ -499,6 +507,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     record.encode(refreshed)
     record.encode(checkedAt)
     record.encode(keys)
+    record.encode(requiresName)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -555,6 +564,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       \.refreshed,
       \.checkedAt,
       \.keys,
+      \.requiresName,
     ]
     return properties.firstIndex(of: property)
   }

@@ -180,7 +180,8 @@ struct AdditionBatch {
       bytesPerSecond: request.bytesPerSecond,
       notBefore: request.notBefore,
       connections: request.connections,
-      keys: Set([request.key].compactMap { $0 })
+      keys: Set([request.key].compactMap { $0 }),
+      requiresName: request.collision == .fail
     )
     try chooseName(for: &record, request, in: tx)
     if record.hasHeaders { addHeaders(of: addition, to: record) }

@@ -199,6 +199,9 @@ public enum NameCollision: String, Sendable, Hashable, CaseIterable {
   /// Number the new file, as in `a (2).zip`.
   case number
   /// Refuse the request with the error `nameTaken`.
+  ///
+  /// If another file takes the name while the download runs, the download fails permanently with
+  /// ``DownloadFailure/Detail/nameTaken``, and keeps its bytes.
   case fail
   /// Adopt the existing file as the finished one, whatever its contents, and download nothing.
   ///

@@ -19,6 +19,23 @@ extension RecordStore {
     _ = try number(&record, after: 1) { try isFree($0, roots, in: tx) }
   }
 
+  /// Returns the failure of a complete download whose name is taken, if it requires that name.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - roots: The store's roots.
+  ///   - tx: A transaction of the store.
+  /// - Returns: The failure; `nil` if the name is free, or if the download may get a number.
+  /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
+  package func nameFailure(
+    of record: DownloadRecord,
+    _ roots: Roots,
+    in tx: borrowing StoreTransaction
+  ) throws -> DownloadFailure? {
+    guard record.requiresName, try !isFree(record, roots, in: tx) else { return nil }
+    return DownloadFailure(nameTaken: try roots.finalPath(of: record))
+  }
+
   /// Numbers the record's name with the next free number, and returns it.
   ///
   /// - Parameters:
@@ -93,8 +110,8 @@ extension RecordStore {
   /// Gives the record the server's file name, numbered if necessary, unless the user chose the
   /// current name or the two differ only in the number.
   ///
-  /// A file that replaces a previous one keeps its name. A type that was derived from the name
-  /// changes with it.
+  /// A file that replaces a previous one keeps its name, and so does one that would get a number
+  /// although it must not. A type that was derived from the name changes with it.
   ///
   /// - Parameters:
   ///   - name: A safe name; see ``SafeFilename``.
@@ -113,6 +130,10 @@ extension RecordStore {
       SafeFilename.numbered(name, 2) != SafeFilename.numbered(before, 2)
     else { return }
     record.setFilename(name)
+    if record.requiresName, try !isFree(record, roots, in: tx) {
+      record.setFilename(before)
+      return
+    }
     try reserveName(for: &record, roots, in: &tx)
     if record.type == Self.type(ofFileNamed: before) {
       record.type = Self.type(ofFileNamed: record.filename)
@@ -132,5 +153,16 @@ extension DownloadRecord {
   mutating func setFilename(_ name: String) {
     filename = name
     destination = FileLayout.destination(root: root, folder: folder, filename: name)
+  }
+}
+
+extension DownloadFailure {
+  /// The failure of a download that requires a name that another file has.
+  package init(nameTaken path: String) {
+    self.init(
+      .fileSystem,
+      "the name \(path) was taken by another file; the downloaded bytes are kept",
+      detail: .nameTaken
+    )
   }
 }

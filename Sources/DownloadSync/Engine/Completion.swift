@@ -175,13 +175,13 @@ struct Completion {
       for (file, result) in take(results, from: &checked) { note(result, of: file) }
     case .logged(let results):
       for (file, result) in take(results, from: &synced) {
-        if let result { logged.append(result) } else { ends.append(.release(file)) }
+        if let result { note(named: result) } else { ends.append(.release(file)) }
       }
     case .renamed(let outcomes):
       for (file, outcome) in take(outcomes, from: &logged) { note(outcome, of: file) }
     case .namesReserved(let files):
       // A record that has changed is handled when the engine reads the change.
-      logged += take(files, from: &nameless).compactMap(\.1)
+      for file in take(files, from: &nameless).compactMap(\.1) { note(named: file) }
     case .foldersSynchronized(let failures):
       for file in renamed {
         if let failure = failures[file.layout.folderPath] {
@@ -201,6 +201,11 @@ struct Completion {
   private func take<Item, R>(_ results: [R], from files: inout [Item]) -> [(Item, R)] {
     defer { files.removeFirst(results.count) }
     return Array(zip(files, results))
+  }
+
+  /// Continues with a file whose name is committed, unless it requires one that another file has.
+  private mutating func note(named file: FinishedFile) {
+    if let failure = file.nameFailure { fail(file, failure) } else { logged.append(file) }
   }
 
   /// Continues with the digest of a file, or its sync if no digest is known.

@@ -155,7 +155,12 @@ extension DownloadEngine {
         guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
         let effects = Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
         guard effects.record == .finalize || effects.record == .redoRename else { return nil }
-        if effects.choosesName { try store.reserveName(for: &record, roots, in: &tx) }
+        var file = file
+        if effects.choosesName {
+          file.nameFailure = try store.nameFailure(of: record, roots, in: tx)
+          if file.nameFailure == nil { try store.reserveName(for: &record, roots, in: &tx) }
+        }
+        // Also with the failure: the next attempt recognizes the file by its identity.
         try record.apply(
           .fileComplete(
             .init(
@@ -173,7 +178,6 @@ extension DownloadEngine {
           try tx.upsert(digests)
         }
         try tx.upsert(record)
-        var file = file
         file.record = record
         // The user may have renamed the download since.
         file.layout = try roots.layout(of: record)
@@ -191,9 +195,11 @@ extension DownloadEngine {
     return try await commit { tx in
       try files.map { file -> FinishedFile? in
         guard var record = try tx.record(of: TransferKey(file.record)) else { return nil }
+        var file = file
+        file.nameFailure = try store.nameFailure(of: record, roots, in: tx)
+        guard file.nameFailure == nil else { return file }
         try store.reserveName(for: &record, roots, in: &tx)
         try tx.upsert(record)
-        var file = file
         file.record = record
         file.layout = try roots.layout(of: record)
         return file

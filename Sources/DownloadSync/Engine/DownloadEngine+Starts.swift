@@ -85,9 +85,9 @@ extension DownloadEngine {
           if let failure = DownloadFailure(unplaced: record, in: locations.roots) {
             return .failure(failure)
           }
-          return .success(
-            Reconciliation(of: record, in: locations.roots, now: moment, policy: policy)
-          )
+          let found = Reconciliation(of: record, in: locations.roots, now: moment, policy: policy)
+          guard record.requiresName, found.effects.choosesName else { return .success(found) }
+          return .failure(DownloadFailure(nameTaken: found.layout.finalPath))
         }
         guard case .start(var start) = decision else { return decision }
         let file =

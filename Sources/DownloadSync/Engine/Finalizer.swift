@@ -15,6 +15,8 @@ struct FinishedFile: Sendable {
   var digests: PieceDigests?
   /// Whether its bytes were copied from another finished file.
   var isCopy = false
+  /// The failure of a download that requires a name that another file has; `nil` otherwise.
+  var nameFailure: DownloadFailure?
 }
 
 /// A transfer whose bytes have all arrived, and whose digest is correct.

@@ -63,6 +63,7 @@ private struct RecordByIDs: Model {
       FieldSchema("f48", FinishedVersion.self, id: 48, isOptional: true),
       FieldSchema("f49", Date.self, id: 49, isOptional: true),
       FieldSchema("f50", Set<String>.self, id: 50),
+      FieldSchema("f51", Bool.self, id: 51),
     ]
   )
 
@@ -122,6 +123,7 @@ private struct RecordByIDs: Model {
       Self.seconds((try record.optional(at: 47) as FinishedVersion?)?.completedAt),
       Self.seconds(try record.optional(at: 48)),
       "\((try record.value(at: 49) as Set<String>).sorted())",
+      "\(try record.value(at: 50) as Bool)",
     ]
   }
 
@@ -196,6 +198,7 @@ private struct RecordByIDs: Model {
     )
     record.checkedAt = moment + 49
     record.keys = ["v50"]
+    record.requiresName = true
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -211,7 +214,7 @@ private struct RecordByIDs: Model {
         "13", "v14", "v15", "[16]", "[\"v17\"]", "v18", "v19", "true", "21", "[\"v22\"]", "1023.0",
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
-        "true", "1044.0", "true", "46", "v47", "1048.0", "1049.0", "[\"v50\"]",
+        "true", "1044.0", "true", "46", "v47", "1048.0", "1049.0", "[\"v50\"]", "true",
       ]
     )
   }

@@ -28,6 +28,7 @@ extension DownloadRecord {
       "isHeld": JSON(isHeld),
       "isNameGiven": JSON(isNameGiven),
       "keys": JSON(keys),
+      "requiresName": JSON(requiresName),
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },
