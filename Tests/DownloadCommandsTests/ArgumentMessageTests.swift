@@ -100,7 +100,11 @@ struct ArgumentMessageTests {
         + "characters; write %20 for a blank"
     ),
     Case("get", "ftp://h/a", says: "'ftp://h/a' cannot be downloaded: only http and https are"),
-    Case("add", "http:///a", says: "'http:///a' cannot be downloaded: it names no host"),
+    Case(
+      "add",
+      "http:///a",
+      says: "'http:///a' cannot be downloaded: it names no host; did you mean 'http://a'?"
+    ),
     Case(
       "add",
       "http://h/x",
@@ -196,6 +200,40 @@ struct ArgumentMessageTests {
     #expect(ListOrder("resume") == nil && ListOrder("size:up") == nil)
     let list = try ListCommand.parse(["--columns", "ID,Name,DONE"])
     #expect(list.display.columns == [.id, .filename, .fraction])
+  }
+
+  @Test(arguments: [
+    ("htp://h/x", "http://h/x"), ("htps://h/x?a=b", "https://h/x?a=b"), ("http:/h/x", "http://h/x"),
+    ("http//h/x", "http://h/x"), ("https:h.example/x", "https://h.example/x"),
+    ("htttps://h/x", "https://h/x"), ("hhtp://h/x", "http://h/x"), ("ttps://h/x", "https://h/x"),
+    ("httsp://h/x", "https://h/x"), ("HTP://h/x", "http://h/x"), ("http;//h/x", "http://h/x"),
+    ("https:\\\\h", "https://h"), ("http:///h/x", "http://h/x"),
+    ("http:://h/x", "http://h/x"),
+    ("htp://h/x?token=hush", "http://h/x?token=•••"),
+  ])
+  func `a mistyped scheme gets the URL that was probably meant`(
+    _ typed: String,
+    _ meant: String
+  ) async throws {
+    let store = folder.path("store")
+    for words in [["add", typed], ["add", "http://h/a", "--mirror", typed]] {
+      let result = await dlstore(["--store", store] + words)
+      #expect(result.status == .usage)
+      #expect(result.messages.contains("; did you mean '\(meant)"), "\(result.messages)")
+      #expect(!result.messages.contains("hush"))
+    }
+    let list = try folder.makeFile("urls.txt", "\(typed)\n")
+    let result = await dlstore("--store", store, "add", "--input-file", list)
+    #expect(result.status == .failed && result.messages.contains("did you mean"))
+  }
+
+  @Test(arguments: ["ftp://h/x", "sftp://h/x", "file:///x", "data:,x", "magnet:?xt=1", "nohost/x"])
+  func `another scheme gets no suggestion`(_ typed: String) async {
+    let result = await dlstore("--store", folder.path("store"), "add", typed)
+    #expect(
+      result.status == .usage && !result.messages.contains("did you mean"),
+      "\(result.messages)"
+    )
   }
 
   @Test func `the path of a file in the place of a URL gets a hint`() async throws {

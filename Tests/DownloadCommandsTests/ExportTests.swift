@@ -217,7 +217,7 @@ struct ExportTests: StoreSuite {
     let file = try folder.makeFile("session", InputFileTests.session)
     let result = await dlstore("--store", store, "import", file)
     #expect(result.status == .damaged)
-    #expect(result.messages.contains("use --format aria2"))
+    #expect(result.messages.contains("for a session of aria2c pass --format aria2"))
   }
 
   @Test func `an output file in a missing folder is not taken for a missing store`() async throws {

@@ -176,6 +176,28 @@ struct FailureSentenceTests {
     #expect(!third.messages.contains("has no login"), "\(third.messages)")
   }
 
+  @Test func `downloads of one name are told apart by their URLs`() async throws {
+    server.route("/1/x", Resource(.text("a")))
+    server.route("/3/x", Resource(Self.body, faults: .status(404), then: .repeatLast))
+    server.route("/4/y", Resource(Self.body, faults: .status(404), then: .repeatLast))
+    let urls = ["/1/x", "/2/x", "/3/x"].map(server.url)
+    let result = try await get(urls[0], urls[1], urls[2], server.url("/4/y"))
+    #expect(
+      lines(result, "completed").first?.hasPrefix(
+        "completed \(folder.path("files"))/x (\(urls[0])): "
+      ) == true
+    )
+    let failed = lines(result, "failed").map { $0.prefix { $0 != ";" } }.sorted()
+    let why = "the server has no such file (404 Not Found)"
+    #expect(
+      failed == [
+        "failed x (2) (\(urls[1])): \(why)", "failed x (3) (\(urls[2])): \(why)",
+        "failed y: \(why)",
+      ]
+    )
+    #expect(lines(result, "  x (2)") == ["  x (2) (\(urls[1])): \(why)"])
+  }
+
   @Test func `a server that accepts only Digest is named, with what is supported`() async throws {
     var resource = Resource(Self.body)
     resource.status = 401
@@ -237,6 +259,19 @@ struct FailureSentenceTests {
     let inspected = await dlstore("--store", store, "inspect", id)
     let advice = "use http://\(url): 'dlstore set \(id) --url URL --store \(store)' changes the URL"
     #expect(inspected.output.contains("waits for a command: if it is an http server, \(advice)"))
+  }
+
+  @Test(arguments: [Fault.emptyReply, .rawResponse([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46])])
+  func `an https server that is asked for http is named after two attempts`(
+    _ fault: Fault
+  ) async throws {
+    server.route("/x", Resource(Self.body, faults: fault, then: .repeatLast))
+    let result = try await get(server.url("/x"), "--retry-wait", "1ms")
+    #expect(result.status == .failed)
+    #expect(try record(server.url("/x")).attempts.count == 2)
+    let line = lines(result, "failed").first ?? ""
+    let url = server.url("/x").replacing("http://", with: "https://")
+    #expect(line.contains("it may expect https (2 attempts); if it does, use \(url); "), "\(line)")
   }
 
   @Test func `a redirect to a server that requires a login is named`() async throws {

@@ -33,6 +33,15 @@ struct RootCommandTests: StoreSuite {
     #expect(lines.count == 3 && lines[2].hasSuffix("yes     \(files)"))
   }
 
+  @Test func `the folder of temporary files is not one that a user moves`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let opened = try RecordStore(at: store)
+    try opened.setRoot(folder.path("output"), named: PipedDownload.rootName)
+    #expect(await dlstore("--store", store, "root", "list").lines.count == 2)
+    let all = await dlstore("--store", store, "root", "list", "--json").output
+    #expect(all.contains("\"\(PipedDownload.rootName)\""))
+  }
+
   @Test func `root set refuses what would lose files`() async throws {
     let files = try Folder.made(at: folder.path("archive"))
     func set(_ arguments: String...) async -> CommandResult {

@@ -142,6 +142,32 @@ struct SelectionCommandTests: StoreSuite {
     #expect(missing.status == .notFound && missing.messages.contains("missing"), "\(missing)")
   }
 
+  @Test func `--quiet of set, backup and purge prints errors only`() async throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    for name in ["a", "b"] {
+      _ = await dlstore("--store", store, "add", "http://h/\(name)", "-o", "x")
+    }
+    for words in [
+      ["set", "http://h/a", "--priority", "3"], ["set", "--host", "h", "--tag", "t"],
+      ["set", "http://h/a", "--filename", ".y"], ["backup", folder.path("copy")],
+      ["purge", "http://h/a", "--yes"], ["purge", "--tag", "none", "--yes"],
+    ] {
+      let result = await dlstore(["--store", store] + words + ["-q"])
+      #expect(result.status == .done && result.output.isEmpty, "\(words) \(result.output)")
+      #expect(result.messages.isEmpty, "\(words) \(result.messages)")
+    }
+    // A preview prints what it was asked for, and an error is none that is hidden.
+    let preview = await dlstore("--store", store, "purge", "--match", "*", "--dry-run", "--quiet")
+    #expect(preview.output.contains("to remove: 1 record"), "\(preview.output)")
+    for words in [
+      ["set", "none", "--priority", "1"], ["backup", store], ["purge", "none", "--yes"],
+    ] {
+      let result = await dlstore(["--store", store] + words + ["--quiet"])
+      #expect(result.status != .done && !result.messages.isEmpty, "\(words)")
+    }
+  }
+
   @Test func `--quiet prints errors only`() async throws {
     for words in [
       ["pause", "http://a/1"], ["resume", "http://a/1"], ["retry"], ["restart", "http://a/1"],

@@ -203,6 +203,35 @@ struct StoreMessageTests {
     #expect(text.components(separatedBy: "line 1").count == 2, "\(text)")
   }
 
+  @Test(arguments: ["https://h/x\n", "\u{FEFF}# mine\n\n  http://h/x\nhttp://h/y\n"])
+  func `an import of a list of URLs names the command that reads one`(_ list: String) async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a")
+    let path = try folder.makeFile("my list", list)
+    let text = await message("import", path, status: .damaged)
+    let add = "'dlstore add --input-file '\\''\(path)'\\'' --store \(store)' adds them"
+    #expect(text.hasPrefix("\(path) is a list of URLs, and not an export: "), "\(text)")
+    #expect(
+      text.contains("add --input-file ") && text.contains("--store \(store)"),
+      "\(add) \(text)"
+    )
+  }
+
+  @Test func `an export takes its file as a word, too, but no download`() async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a")
+    let path = folder.path("out.jsonl")
+    let exported = await dlstore("--store", store, "export", path)
+    #expect(exported.status == .done && exported.output.isEmpty)
+    let all = await dlstore("--store", store, "export", "-").output
+    #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8) == all)
+    let id = try RecordStore(at: store, access: .readOnly).record(matching: "http://h/a").id
+    for name in [id, "http://h/a"] {
+      let refused = await dlstore("--store", store, "export", name)
+      #expect(refused.status == .usage)
+      #expect(refused.messages.contains("'\(name)' is a download"), "\(refused.messages)")
+    }
+    #expect(await dlstore("--store", store, "export", path, "-o", "x").status == .usage)
+  }
+
   @Test func `a backup to a name that exists, or without a parent`() async throws {
     _ = await dlstore("--store", store, "add", "http://h/a")
     _ = try folder.makeFile("backup/x", "")

@@ -194,7 +194,39 @@ struct VerifyFileCommandTests: StoreSuite {
     try await get()
     let result = await verify()
     #expect(result.status == .failed)
-    #expect(result.output == "\(file): nothing is known about its contents\n")
+    #expect(
+      result.output
+        == "\(file): unknown: there is no checksum to compare its contents with, but its size and "
+        + "time are those of the downloaded file; a download with --checksum can be compared\n"
+    )
+    #expect(await verify("--json").output.contains("\"result\":\"unknown\""))
+  }
+
+  @Test func `what has changed of a file without a checksum is said, with what to do`() async throws
+  {
+    server.route("/a", Resource(.text("hello")))
+    try await get()
+    let place = URL(filePath: file)
+    func expect(_ change: String) async {
+      let result = await verify()
+      #expect(result.status == .failed)
+      #expect(result.output.hasPrefix("\(file): unknown: \(change); "), "\(result.output)")
+      #expect(
+        result.output.contains("there is no checksum")
+          && result.output.contains("'dlstore restart ")
+      )
+    }
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1e9)],
+      ofItemAtPath: file
+    )
+    await expect("it was written or touched after the download")
+    try Data("hello you".utf8).write(to: place)
+    await expect("it has 9 bytes, and the downloaded file had 5")
+    try Data("other".utf8).write(to: place, options: .atomic)
+    await expect(
+      "another file of the same size is in the place of the downloaded one, perhaps a copy"
+    )
   }
 
   @Test func `finished files are selected by a tag, or all are compared`() async throws {

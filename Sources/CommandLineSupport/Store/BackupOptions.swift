@@ -9,6 +9,9 @@ package struct BackupOptions: ParsableArguments {
   @Flag(help: "Omit free pages, so that the copy is as small as possible.")
   package var compact = false
 
+  @Flag(name: .shortAndLong, help: "Print errors only.")
+  package var quiet = false
+
   package init() {}
 
   package func validate() throws {
@@ -19,6 +22,11 @@ package struct BackupOptions: ParsableArguments {
   ///
   /// - Throws: ``CommandFailure``; ``StoreError``.
   package func run(_ store: Store) throws {
-    try StoreCopy.backUp(store, to: Folder.absolutePath(destination), compacting: compact)
+    let report = try StoreCopy.backUp(
+      store,
+      to: Folder.absolutePath(destination),
+      compacting: compact
+    )
+    if !quiet { try Output.current.report(report) }
   }
 }

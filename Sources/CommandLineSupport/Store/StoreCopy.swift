@@ -2,10 +2,11 @@ package import ObjectStore
 
 /// Copies and compactions of a store, with their reports.
 package enum StoreCopy {
-  /// Copies a store to a new folder, and prints its size.
+  /// Copies a store to a new folder.
   ///
+  /// - Returns: The line that names the folder and its size.
   /// - Throws: ``CommandFailure`` with `cannotCreate`; ``StoreError``.
-  package static func backUp(_ store: Store, to target: String, compacting: Bool) throws {
+  package static func backUp(_ store: Store, to target: String, compacting: Bool) throws -> String {
     do {
       try UnfinishedFiles.endingOnSignal(saying: "backup stopped: repeat the command") {
         try store.backup(to: target, compacting: compacting)
@@ -16,9 +17,7 @@ package enum StoreCopy {
       throw CommandFailure(.cannotCreate, "\(target) already exists: choose another name")
     }
     let size = StoreFolder.fileSize(target) ?? 0
-    try Output.current.report(
-      "backup  \(TerminalText.safe(target))  \(ByteAmount.text(size)) (\(size) bytes)\n"
-    )
+    return "backup  \(TerminalText.safe(target))  \(ByteAmount.text(size)) (\(size) bytes)\n"
   }
 
   /// Compacts a store that no other process has open, and prints what that saved.

@@ -21,11 +21,11 @@ struct ExportCommand: AsyncParsableCommand {
       them.
 
       Both formats contain secrets: header fields and URLs are not redacted. Only its owner can \
-      read the file of -o. It appears once it is complete, and never replaces another file.
+      read the file. It appears once it is complete, and never replaces another file.
 
       EXAMPLES:
-        dlstore export -o downloads.jsonl
-        dlstore export --format aria2 --state waiting -o downloads.txt
+        dlstore export downloads.jsonl
+        dlstore export --format aria2 --state waiting downloads.txt
       """
   )
 
@@ -45,19 +45,39 @@ struct ExportCommand: AsyncParsableCommand {
   )
   var output: String?
 
+  @Argument(
+    help: ArgumentHelp("The file to create, as with -o.", valueName: "file|-"),
+    completion: .file()
+  )
+  var file: String?
+
   @OptionGroup var state: StateFilter
   @OptionGroup var labels: LabelFilter
   @OptionGroup var url: URLFilter
 
   private var filter: RecordFilter { RecordFilter(state: state, labels: labels, url: url) }
 
+  /// The file to create; `nil` or `-` for standard output.
+  private var path: String? { output ?? file }
+
+  func validate() throws {
+    guard output == nil || file == nil else {
+      throw ValidationError("Pass only one of these: a file, or -o with a file.")
+    }
+    guard let file, file.contains("://") || RecordIdentity.isID(file) else { return }
+    throw ValidationError(
+      "'\(Redaction.argument(file))' is a download, and not the name of a file to create: --match, "
+        + "--tag, --type and --state select the downloads to export."
+    )
+  }
+
   func run() async throws {
-    guard output != nil, output != "-" else { return try export() }
+    guard path != nil, path != "-" else { return try export() }
     try UnfinishedFiles.endingOnSignal(saying: "export stopped: repeat the command", export)
   }
 
   private func export() throws {
-    let sink = try ExportSink(output)
+    let sink = try ExportSink(path)
     switch format {
     case .jsonl: try exportJSONLines(to: sink)
     case .aria2: try exportAria2(to: sink)

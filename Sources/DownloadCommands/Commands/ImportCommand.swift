@@ -107,11 +107,7 @@ struct ImportCommand: ParsableCommand {
         ? load()
         : UnfinishedFiles.endingOnSignal(saying: "import stopped: repeat the command", load)
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
-      throw CommandFailure(
-        ExitStatus(error),
-        "\(error); if the file is not an export but a list of URLs, use --format aria2, or 'add' "
-          + "with --input-file"
-      )
+      throw CommandFailure(ExitStatus(error), message(ofFirstLine: error))
     }
     withExtendedLifetime(lock) {}
     for root in review.newRoots {
@@ -130,6 +126,26 @@ struct ImportCommand: ParsableCommand {
       )
     }
     return try self.report(report, removed: review.removedCount)
+  }
+
+  /// Says why the first line is none of an export, and which command reads a list of URLs.
+  private func message(ofFirstLine error: StoreError) -> String {
+    let add = SuggestedCommand.text("add --input-file \(ShellWord.quoted(file))")
+    guard file != "-", let handle = FileHandle(forReadingAtPath: file) else {
+      return "\(error); if it is a list of URLs, 'add' with --input-file adds them"
+    }
+    // A byte order mark, or a character that a cut has divided, is no reason to guess less.
+    let start = String(decoding: (try? handle.read(upToCount: 1_024)) ?? Data(), as: UTF8.self)
+    let line = start.split(whereSeparator: \.isNewline)
+      .map { $0.drop { $0.isWhitespace || $0 == "\u{FEFF}" } }
+      .first { !$0.isEmpty && !$0.hasPrefix("#") }
+    guard line?.contains(/^[A-Za-z]+:\/\//) == true else {
+      return "\(error); if \(file) is a list of URLs, \(add) adds them; of a session of aria2c, "
+        + "--format aria2 imports the options, too"
+    }
+    return
+      "\(file) is a list of URLs, and not an export: \(add) adds them; for a session of aria2c "
+      + "pass --format aria2"
   }
 
   /// Takes the engine lock of an existing store of downloads.

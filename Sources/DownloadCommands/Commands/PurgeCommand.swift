@@ -51,9 +51,12 @@ struct PurgeCommand: AsyncParsableCommand {
   var withFiles = false
 
   @OptionGroup var confirmation: ConfirmationOptions
+  @OptionGroup var messages: QuietOption
 
   private var dryRun: Bool { confirmation.dryRun }
   private var yes: Bool { confirmation.yes }
+  /// Whether the plan is printed: a preview and a question are useless without it.
+  private var printsPlan: Bool { !messages.quiet || dryRun || !yes }
 
   /// Whether a name or an option selects records.
   private var namesRecords: Bool { !selection.isEmpty || olderThan != nil }
@@ -95,7 +98,7 @@ struct PurgeCommand: AsyncParsableCommand {
       }
       let found = isKnown ? "is old enough" : "exists"
       // No failure: a purge is repeated, also when nothing is left.
-      Output.current.say("no download with \(TerminalText.safe(selection.text)) \(found)")
+      messages.say("no download with \(TerminalText.safe(selection.text)) \(found)")
     }
     guard !dryRun, list.count > 0 || !orphans.files.isEmpty else {
       if list.unreachableCount > 0, !dryRun { throw CommandFailure(.failed) }
@@ -112,6 +115,7 @@ struct PurgeCommand: AsyncParsableCommand {
   /// Prints the plan: a line for each record, followed by one for each of its files, then the
   /// orphans and the total.
   private func printPlan(of store: RecordStore) throws -> (PurgeList, orphans: PurgePlan) {
+    let printsPlan = printsPlan
     var lines = BufferedLines()
     let latest = olderThan.map { Date().addingTimeInterval(-Double($0)) }
     func isOldEnough(_ record: DownloadRecord) -> Bool {
@@ -127,11 +131,11 @@ struct PurgeCommand: AsyncParsableCommand {
       where: isOldEnough,
       withFiles: withFiles
     ) { plan in
-      for record in plan.records {
+      for record in plan.records where printsPlan {
         let word = record.state.word(engineRuns: engineRuns)
         try lines.append("record  \(record.id)  \(word)  \(Redaction.url(record.url))")
       }
-      for file in plan.files { try lines.append(PurgeReportText.line(file)) }
+      for file in plan.files where printsPlan { try lines.append(PurgeReportText.line(file)) }
       for record in plan.unreachableRecords {
         Output.current.say(PurgeReportText.unreachable(record, roots))
       }
@@ -139,12 +143,12 @@ struct PurgeCommand: AsyncParsableCommand {
     }
     let orphans =
       orphans ? try store.orphanPlan() : try store.purgePlan([], withFiles: false)
-    for file in orphans.files { try lines.append(PurgeReportText.line(file)) }
+    for file in orphans.files where printsPlan { try lines.append(PurgeReportText.line(file)) }
     try lines.flush()
     var total = RemovedAmount(recordCount: list.count, fileCount: list.fileCount)
     total.byteCount = Int128(list.byteCount)
     total.add(orphans.files)
-    try Output.current.line("to remove: \(total.text)")
+    if printsPlan { try Output.current.line("to remove: \(total.text)") }
     return (list, orphans)
   }
 
@@ -179,7 +183,7 @@ struct PurgeCommand: AsyncParsableCommand {
       note(PurgeReportText(try store.purge(batch)))
     }
     if signals.first == nil { note(PurgeReportText(report: try store.purge(orphans))) }
-    try Output.current.report("removed: \(outcome.removed.text)\n")
+    try messages.report("removed: \(outcome.removed.text)\n")
     outcome.signal = signals.first
     return outcome
   }

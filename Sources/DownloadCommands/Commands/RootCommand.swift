@@ -31,6 +31,8 @@ struct RootListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "Lists the roots: their names, their paths, and whether the folders exist.",
     discussion: """
+      The folder of the temporary files of 'get -o -' is only in the JSON array.
+
       EXAMPLES:
         dlstore root list
         dlstore root list --json
@@ -57,7 +59,10 @@ struct RootListCommand: AsyncParsableCommand {
     var table = TableOutput(columns: [
       .init(title: "NAME"), .init(title: "EXISTS"), .init(title: "PATH"),
     ])
-    table.rows = roots.map { [$0.name, Folder.exists($0.path) ? "yes" : "no", $0.path] }
+    // The folder of temporary files is none that a user moves.
+    table.rows = roots.filter { $0.name != PipedDownload.rootName }.map {
+      [$0.name, Folder.exists($0.path) ? "yes" : "no", $0.path]
+    }
     try Output.current.line(table.lines(width: Terminal.output.width).joined(separator: "\n"))
   }
 }

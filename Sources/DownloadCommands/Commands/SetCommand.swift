@@ -125,6 +125,8 @@ struct SetCommand: AsyncParsableCommand {
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
+  @OptionGroup var messages: QuietOption
+
   /// The tags that a selected download has.
   private var selectedTags: [String] { selectedTagLists.flatMap(\.self) }
 
@@ -168,7 +170,7 @@ struct SetCommand: AsyncParsableCommand {
     let store = try RecordStore(at: location.resolved(), access: .readWrite)
     guard names.count == 1 else { return try await changeAll(in: store) }
     let outcome = try await store.update(matching: names[0], with: update)
-    if let filename { FileNameNotice.say(filename, "--filename") }
+    if let filename, !messages.quiet { FileNameNotice.say(filename, "--filename") }
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     if filename != nil, let record = outcome.record { try sayKeptFile(of: record, in: store) }
     let report = CommandReport(
@@ -176,8 +178,8 @@ struct SetCommand: AsyncParsableCommand {
       outcomes: [outcome],
       engineRuns: store.hasEngine
     )
-    try Output.current.report(report.text)
-    if newURL != nil, let notice = report.notice { Output.current.say(notice) }
+    try messages.report(report.text)
+    if newURL != nil, let notice = report.notice { messages.say(notice) }
   }
 
   /// Changes the downloads of several names or of options, each in a transaction of its own.
@@ -192,7 +194,7 @@ struct SetCommand: AsyncParsableCommand {
       }
     }
     let report = CommandReport(verb: "changed", outcomes: outcomes, engineRuns: engineRuns)
-    try Output.current.report(report.text)
+    try messages.report(report.text)
     for problem in report.problems { Output.current.say(problem) }
     if outcomes.isEmpty { Output.current.say("no such download exists") }
     if outcomes.isEmpty || !report.problems.isEmpty { throw CommandFailure(.failed) }

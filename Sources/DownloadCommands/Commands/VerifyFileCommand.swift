@@ -117,7 +117,7 @@ struct VerifyFileCommand: EngineCommand {
       switch check.finding {
       case .correct: "\(path): correct"
       case .missing: "\(path): missing"
-      case .unknown: "\(path): nothing is known about its contents"
+      case .unknown: "\(path): unknown: \(check.unknownText)"
       case .damaged where check.damaged.isEmpty: "\(path): damaged: longer than the download"
       case .damaged: "\(path): damaged: \(damaged) bytes, \(check.damaged)"
       }
@@ -187,5 +187,28 @@ extension RecordJSON {
       "damagedBytes": .integer(check.damaged.byteCount),
       "damaged": JSONValue(ranges: check.damaged.ranges),
     ]
+  }
+}
+
+extension FileCheck {
+  /// What is known of a file whose contents cannot be compared, and what the user can do.
+  var unknownText: String {
+    let reason =
+      record.hasPieceDigests
+      ? "some of its pieces have no digest" : "there is no checksum to compare its contents with"
+    let checksum = "a download with --checksum can be compared"
+    guard let identity, let own = record.fileIdentity else { return "\(reason); \(checksum)" }
+    let change: String
+    if identity.size != own.size {
+      change = "it has \(identity.size) bytes, and the downloaded file had \(own.size)"
+    } else if identity.inode != own.inode {
+      change = "another file of the same size is in the place of the downloaded one, perhaps a copy"
+    } else if identity.modified != own.modified {
+      change = "it was written or touched after the download"
+    } else {
+      return "\(reason), but its size and time are those of the downloaded file; \(checksum)"
+    }
+    let restart = SuggestedCommand.text("restart \(record.id)")
+    return "\(change); \(reason); \(restart) downloads the file again"
   }
 }

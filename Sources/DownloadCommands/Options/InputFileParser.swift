@@ -118,7 +118,10 @@ struct InputFileParser {
     let usable = urls.filter { Self.isUsable($0[...]) && seen.insert(Array($0.utf8)).inserted }
     guard let first = usable.first else {
       let shown = Redaction.argument(String(line.trimmingBlanks.prefix(80)))
-      let message = "'\(shown)' does not begin with https:// or http://"
+      let meant = urls.first.flatMap(MisspeltURL.corrected)
+      let message =
+        "'\(shown)' does not begin with https:// or http://"
+        + (meant.map { "; did you mean '\(Redaction.url($0))'?" } ?? "")
       report(InputFile.Problem(line: lineCount, message: message, isFatal: true), into: &items)
       return nil
     }

@@ -14,8 +14,19 @@ struct EventLine {
   var missingCredentials: @Sendable (String) -> String? = { _ in nil }
   /// Returns the path of a download's file, or its name.
   var place: @Sendable (DownloadRecord) -> String = { $0.filename }
+  /// Whether another download has the same name but for its number.
+  var hasNamesake: @Sendable (DownloadRecord) -> Bool = { _ in false }
   /// Returns the current record of a URL; `nil` if there is none.
   var current: @Sendable (String) -> DownloadRecord? = { _ in nil }
+
+  /// The name of a download, with its URL if another one has the same name but for its number.
+  func name(_ record: DownloadRecord) -> String {
+    record.filename + namesakeURL(of: record)
+  }
+
+  private func namesakeURL(of record: DownloadRecord) -> String {
+    hasNamesake(record) ? " (\(Redaction.url(record.url)))" : ""
+  }
 
   /// The line; `nil` for an event that is not printed.
   ///
@@ -27,10 +38,10 @@ struct EventLine {
     switch event {
     case .started(let record, let offset):
       offset > 0
-        ? "started \(record.filename) \(Self.place(record, offset))"
+        ? "started \(name(record)) \(Self.place(record, offset))"
         : "started \(record.filename) (\(Redaction.url(record.url)))"
     case .copying(let record, let path):
-      "copying \(record.filename) from \(path), which has the required digest"
+      "copying \(name(record)) from \(path), which has the required digest"
     case .rolledBack(let url, let bytes):
       bytes > 0
         ? "starting over \(Redaction.url(url)): its \(bytes) bytes cannot be continued: their "
@@ -39,16 +50,16 @@ struct EventLine {
     case .completed(let record):
       completed(record, transfer)
     case .unchanged(let record):
-      "unchanged \(place(record)): the server has no newer version"
+      "unchanged \(place(record))\(namesakeURL(of: record)): the server has no newer version"
     case .retrying(let record, let failure, let wait):
-      "retrying \(record.filename): \(FailureSentence.reason(failure, record)); "
+      "retrying \(name(record)): \(FailureSentence.reason(failure, record)); "
         + next(record, failure, after: wait)
     case .failed(let record, let failure):
-      "failed \(record.filename): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
+      "failed \(name(record)): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
         + (missing(for: failure, of: record).map { "; \($0)" } ?? "")
         + (record.state == .completed ? "; the finished file stays" : "")
     case .waitingForDiskSpace(let record):
-      "the disk is full: \(record.filename) waits for free space"
+      "the disk is full: \(name(record)) waits for free space"
     case .released(let url):
       released(url)
     case .interceptorFailed(let url, let failure):
@@ -63,7 +74,7 @@ struct EventLine {
     guard let record = current(url) else {
       return "stopped \(Redaction.url(url)): another command removed it or changed its URL"
     }
-    let name = "stopped \(record.filename)"
+    let name = "stopped \(name(record))"
     // A command that is stored may not be carried out yet.
     switch record.intent {
     case .cancel where record.refreshed == nil: return "\(name): another command cancelled it"
@@ -95,7 +106,8 @@ struct EventLine {
   }
 
   private func completed(_ record: DownloadRecord, _ transfer: TransferAmount?) -> String {
-    var line = "completed \(place(record)): \(ByteAmount.text(record.received))"
+    var line =
+      "completed \(place(record))\(namesakeURL(of: record)): \(ByteAmount.text(record.received))"
     if let transfer { line += " \(transfer.text)" }
     if let digest = record.verifiedDigest, digest == record.expectedDigest {
       line += ", \(digest.prefix { $0 != ":" }) correct"
@@ -170,6 +182,7 @@ extension EventLine {
       let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
       return entry?.localPath ?? record.filename
     }
+    hasNamesake = { record in (try? store.hasNamesake(of: record)) ?? false }
     current = { url in
       try? store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }
     }

@@ -100,6 +100,12 @@ enum FailureSentence {
       "the login for the first server is not sent there: use that URL with --netrc"
     case .proxyLogin: "give user and password in the URL of --proxy"
     case .untrustedIssuer: "if you trust it, name it with --ca-certificate FILE"
+    case .folderMissing:
+      "if it was moved, "
+        + SuggestedCommand.text(
+          "root set \(record.root == RootName.standard ? "" : "\(record.root) ")FOLDER"
+        ) + " names the new place of its root; \(resume)"
+    case .unknownRoot: "\(SuggestedCommand.text("root list")) shows the roots; \(resume)"
     case .nameTaken:
       "move that file away, or give the download another name with "
         + "\(SuggestedCommand.text("set \(record.id) --filename NAME")); \(resume)"

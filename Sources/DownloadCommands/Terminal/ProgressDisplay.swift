@@ -16,7 +16,7 @@ actor ProgressDisplay {
   private let lines: EventLine
   /// The URLs of the downloads to show; `nil` for all.
   private let scope: Set<String>?
-  private var report = RunReport()
+  private var report: RunReport
   private var retries = PendingRetries()
   /// The running transfers of shared downloads.
   private var transfers: [DownloadProgress] = []
@@ -35,6 +35,7 @@ actor ProgressDisplay {
     self.scope = scope
     self.counts = counts
     self.lines = lines
+    report = RunReport(name: lines.name)
     self.output = output
     screen =
       options.showsBars && terminal.isInteractive

@@ -19,6 +19,8 @@ struct RunReport: Sendable {
   /// The lines of permanent failures, by id, in the order of the failures.
   private var failures: [(id: String, line: String)] = []
   private let start: ContinuousClock.Instant
+  /// Returns the name of a download in a line.
+  private let name: @Sendable (DownloadRecord) -> String
   /// The number of bytes that were received by completed downloads.
   private var byteCount: Int64 = 0
   private(set) var completed = 0
@@ -32,7 +34,12 @@ struct RunReport: Sendable {
   /// The ids of the running downloads whose bytes are copied.
   private var copying: Set<String> = []
 
-  init(start: ContinuousClock.Instant = .now) { self.start = start }
+  init(
+    start: ContinuousClock.Instant = .now,
+    name: @escaping @Sendable (DownloadRecord) -> String = { $0.filename }
+  ) {
+    (self.start, self.name) = (start, name)
+  }
 
   /// Notes an event.
   ///
@@ -73,7 +80,7 @@ struct RunReport: Sendable {
       starts[record.id] = nil
       guard failures.count < Self.maximumFailures else { break }
       failures.append(
-        (record.id, "\(record.filename): \(FailureSentence.reason(failure, record))")
+        (record.id, "\(name(record)): \(FailureSentence.reason(failure, record))")
       )
     case .rolledBack, .retrying, .waitingForDiskSpace, .released, .interceptorFailed, .missed: break
     }

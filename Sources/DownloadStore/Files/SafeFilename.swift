@@ -94,6 +94,12 @@ package enum SafeFilename {
     return prefix(of: unnumbered(stem), bytes: longest - suffix.utf8.count) + suffix
   }
 
+  /// Removes a number that ``numbered(_:_:)`` has inserted.
+  static func withoutNumber(_ name: String) -> String {
+    let (stem, ext) = split(name)
+    return unnumbered(stem) + ext
+  }
+
   /// The stem without a number in parentheses; four digits count as a year.
   private static func unnumbered(_ stem: String) -> String {
     guard stem.hasSuffix(")"), let open = stem.lastIndex(of: "(") else { return stem }

@@ -89,6 +89,10 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case noTLS
     /// Another file has the name of the download, which requires it; see ``NameCollision/fail``.
     case nameTaken
+    /// The folder that contains bytes of the download is missing.
+    case folderMissing
+    /// The store has no root of the download's name, so that nothing is known about its folder.
+    case unknownRoot
     /// The server may expect TLS: the URL is one of http with a port, and the answer is none or an
     /// error that such servers send.
     case mayExpectTLS

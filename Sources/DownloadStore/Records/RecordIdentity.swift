@@ -67,7 +67,8 @@ package enum RecordIdentity {
         case .noHost: "it names no host"
         case .invalidPort: "there is no such port"
         }
-      throw refuse(why)
+      let meant = MisspeltURL.corrected(url).map { "; did you mean '\(Redaction.url($0))'?" }
+      throw refuse(why + (meant ?? ""))
     }
   }
 

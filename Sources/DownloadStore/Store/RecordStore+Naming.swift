@@ -95,6 +95,24 @@ extension RecordStore {
     return true
   }
 
+  /// Whether another record has the name of a record in the same folder, but for the number.
+  ///
+  /// Looks up the name without a number, and that with the first one: costs two searches of an index.
+  ///
+  /// - Throws: ``StoreError``.
+  package func hasNamesake(of record: DownloadRecord) throws -> Bool {
+    let name = SafeFilename.withoutNumber(record.filename)
+    let destinations = [name, SafeFilename.numbered(name, 2)].map {
+      FileLayout.destination(root: record.root, folder: record.folder, filename: $0)
+    }
+    let url = record.url
+    return try objects.read { tx in
+      try destinations.contains { destination in
+        try tx.exists(DownloadRecord.where { $0.destination == destination && $0.url != url })
+      }
+    }
+  }
+
   /// Whether another record has the same destination.
   func isReserved(
     _ record: DownloadRecord,

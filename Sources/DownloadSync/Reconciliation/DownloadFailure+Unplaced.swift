@@ -11,7 +11,8 @@ extension DownloadFailure {
     guard let layout = try? roots.layout(of: record) else {
       self.init(
         .fileSystem,
-        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root"
+        "\(Roots.unknown(record.root)): remove the download and add it again, or import the root",
+        detail: .unknownRoot
       )
       return
     }
@@ -23,7 +24,8 @@ extension DownloadFailure {
       self.init(
         .fileSystem,
         "the folder \(layout.folderPath) is missing, and with it \(lost): mount its volume or move it "
-          + "back; a restart of the download creates it"
+          + "back; a restart of the download creates it",
+        detail: .folderMissing
       )
     case .failed(let code):
       self.init(

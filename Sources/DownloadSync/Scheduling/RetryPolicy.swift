@@ -72,7 +72,9 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The policy for a download: with few attempts and short waits while no server was reached.
   ///
   /// A server was reached if bytes have arrived, or if one of the consecutive failures was that of a
-  /// connection or an answer. A server that does not speak TLS was not reached with `https`.
+  /// connection or an answer. A server that does not speak TLS was not reached with `https`, and one
+  /// that closes the connection or answers with other bytes than HTTP, perhaps those of TLS, was not
+  /// reached with `http`.
   package func applied(to record: DownloadRecord) -> RetryPolicy {
     guard let firstContactAttempts, record.received == 0,
       record.attempts.suffix(Int(max(0, record.failedAttempts)))
@@ -151,6 +153,6 @@ extension RetryDeadline {
 extension DownloadFailure {
   /// Whether no request has reached a server.
   fileprivate var isOfFirstContact: Bool {
-    code.traits.contains(.unreachable) || detail == .noTLS
+    code.traits.contains(.unreachable) || detail == .noTLS || detail == .mayExpectTLS
   }
 }

@@ -60,7 +60,9 @@ import Testing
   }
 
   @Test func `a server that does not speak TLS was not reached`() {
-    for (detail, attempts) in [(DownloadFailure.Detail.noTLS, 2), (nil, 8)] {
+    for (detail, attempts) in [
+      (DownloadFailure.Detail.noTLS, 2), (.mayExpectTLS, 2), (nil, 8),
+    ] {
       var policy = RetryPolicy()
       policy.firstContactAttempts = 2
       var record = DownloadRecord.sample()
