@@ -176,8 +176,8 @@ struct FlagsTests {
         + "--max-attempts 3 --mirror http://m/x"
     )
     #expect(one.what.place?.folder == "sub" && one.what.place?.name == "x")
-    #expect(one.what.headers == ["A: b"] && one.what.details.identity.userAgent == "agent")
-    #expect(one.what.details.referer == "http://r/" && one.what.mirrors == ["http://m/x"])
+    #expect(one.what.headers == ["A: b"] && one.what.identity.userAgent == "agent")
+    #expect(one.what.referer == "http://r/" && one.what.mirrors == ["http://m/x"])
     #expect(one.limits.concurrency.maximumRunning == 5 && one.limits.connections == 8)
     #expect(one.limits.concurrency.maximumPerHost == 8)
     #expect(one.outputFolder == "d" && one.limits.limitRate == 1 << 20)

@@ -3,28 +3,10 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
 
-/// Options for the header fields and the digests of new downloads, mostly from files.
-struct RequestDetails: ParsableArguments {
-  @OptionGroup var identity: ClientIdentity
-
-  @Option(
-    name: [.customShort("e"), .customLong("referer")],
-    help: ArgumentHelp(
-      "The header field Referer, stored with the download, without user info and fragment.",
-      valueName: "url"
-    )
-  )
+/// What the options say about the header fields and the digests of new downloads, mostly from files.
+struct RequestDetails {
+  var identity: ClientIdentity
   var referer: String?
-
-  @Option(
-    name: .customLong("checksum-file"),
-    parsing: .singleValue,
-    help: ArgumentHelp(
-      "Expect the digests of a local file such as SHA256SUMS, by file name; repeatable.",
-      valueName: "file"
-    ),
-    completion: .file()
-  )
   var checksumFiles: [String] = []
 
   /// The files that are read, each with its option.
@@ -32,6 +14,9 @@ struct RequestDetails: ParsableArguments {
     identity.files + checksumFiles.map { ("--checksum-file", $0) }
   }
 
+  /// Throws if the value of an option is not valid.
+  ///
+  /// - Throws: `ValidationError`.
   func validate() throws {
     if let referer {
       do {

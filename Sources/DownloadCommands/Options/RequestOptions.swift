@@ -107,7 +107,33 @@ struct RequestOptions: ParsableArguments {
   )
   var headers: [String] = []
 
-  @OptionGroup var details: RequestDetails
+  @OptionGroup var identity: ClientIdentity
+
+  @Option(
+    name: [.customShort("e"), .customLong("referer")],
+    help: ArgumentHelp(
+      "The header field Referer, stored with the download, without user info and fragment.",
+      valueName: "url"
+    )
+  )
+  var referer: String?
+
+  @Option(
+    name: .customLong("checksum-file"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Expect the digests of a local file such as SHA256SUMS, by file name; repeatable.",
+      valueName: "file"
+    ),
+    completion: .file()
+  )
+  var checksumFiles: [String] = []
+
+  /// The options for the header fields and the digests, side by side with the others: in a debug build,
+  /// the parser examines a group four times as often as the group around it.
+  var details: RequestDetails {
+    RequestDetails(identity: identity, referer: referer, checksumFiles: checksumFiles)
+  }
 
   @Option(
     help: ArgumentHelp(
@@ -154,6 +180,7 @@ struct RequestOptions: ParsableArguments {
   var metalinkLocation: Set<String> = []
 
   func validate() throws {
+    try details.validate()
     guard !urls.isEmpty || inputFile != nil || metalink != nil else {
       throw ValidationError("Nothing to download: give a URL, --input-file or --metalink.")
     }
@@ -187,7 +214,7 @@ struct RequestOptions: ParsableArguments {
         throw ValidationError(error.message)
       }
     }
-    guard checksum == nil || details.checksumFiles.isEmpty else {
+    guard checksum == nil || checksumFiles.isEmpty else {
       throw ValidationError("--checksum and --checksum-file cannot be combined.")
     }
     guard files.count(where: { $0.path == "-" }) < 2 else {
