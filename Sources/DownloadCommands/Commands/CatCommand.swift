@@ -56,9 +56,9 @@ struct CatCommand: AsyncParsableCommand {
     } catch let error as EngineError where error.code == .fileMissing {
       let last = (try? store.record(matching: record.id)) ?? record
       guard last.state != .completed else { throw error }
-      let lacksFolder = try store.roots().possibleLayout(of: last).folderProblem != nil
-      // Without the folder, a run fails.
-      let advice = lacksFolder ? "" : "; \(last.incompleteText)"
+      let hasProblem = try store.roots().possibleLayout(of: last).folderProblem != nil
+      // Without its folder, a run fails.
+      let advice = hasProblem ? "" : "; \(last.incompleteText)"
       throw CommandFailure(.failed, TerminalText.safe(error.message) + advice)
     }
     let last = (try? store.record(matching: record.id)) ?? record
