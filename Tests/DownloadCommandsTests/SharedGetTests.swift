@@ -126,9 +126,9 @@ struct SharedGetTests: ToolSuite {
         return second != nil
       }
       let last = try #require(followers.first { $0.id != second?.id })
+      fast("/b", "/c")
       second?.send(SIGKILL)
       _ = try await second?.status()
-      fast("/b", "/c")
       #expect(try await last.status() == 0, "\(last.messages)")
     }
 

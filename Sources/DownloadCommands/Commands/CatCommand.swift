@@ -11,9 +11,10 @@ struct CatCommand: AsyncParsableCommand {
     abstract: "Writes the bytes of a download to standard output.",
     discussion: """
       While an engine runs the download, in any process, the bytes follow as they arrive. The exit \
-      code is 0 after the last byte, and 1 if the download is not complete and no engine runs it: the \
-      bytes on disk are written before. It is also 1 if the partial file or its folder is missing. Pieces with a required digest are compared before their bytes \
-      are written, and the whole file at the end, if it has a required digest.
+      code is 0 after the last byte. It is 1 if the download is not complete and no engine runs it: the \
+      bytes on disk are written before. It is also 1 if the partial file or its folder is missing. \
+      Pieces with a required digest are compared before their bytes are written, and the whole file at \
+      the end, if it has a required digest.
 
       EXAMPLES:
         dlstore cat 8c2b47
