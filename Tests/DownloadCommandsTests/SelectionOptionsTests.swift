@@ -23,6 +23,9 @@ struct SelectionOptionsTests: StoreSuite {
     store = folder.path("store")
     _ = await dlstore("add", "--store", store, "--tag", "odd", urls[0], urls[2])
     _ = await dlstore("add", "--store", store, "--tag", "even", urls[1], urls[3])
+    // Without the folder of its bytes, a removed download stays.
+    let files = "\(store)/files"
+    try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
     // Without bytes a restart changes nothing.
     for url in urls { try change(url) { $0.received = 5 } }
     try change(urls[0]) { $0.state = .failedPermanent }

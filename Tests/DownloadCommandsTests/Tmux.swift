@@ -57,11 +57,19 @@
       try server.run()
     }
 
+    private static let environment = [
+      "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "SHELL": "/bin/bash",
+    ]
+
+    private static func options(socket: String) -> [String] {
+      ["-u", "-f", "/dev/null", "-S", socket]
+    }
+
     private static func process(_ arguments: [String], socket: String) -> Process {
       let process = Process()
       process.executableURL = URL(filePath: program)
-      process.arguments = ["-u", "-f", "/dev/null", "-S", socket] + arguments
-      process.environment = ["LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"]
+      process.arguments = options(socket: socket) + arguments
+      process.environment = environment
       process.standardInput = FileHandle.nullDevice
       return process
     }
@@ -123,21 +131,31 @@
       }
     }
 
+    /// Runs a command of tmux, and returns its output.
+    ///
+    /// Not with Foundation's `Process`: it notices the end by a descriptor that a process inherits which
+    /// another test starts meanwhile. If that test waits for a thread of the pool, and this one has the
+    /// last, both wait for ever.
     @discardableResult
     private func run(_ arguments: [String]) throws -> String {
-      let process = Self.process(arguments, socket: folder.path("tmux"))
-      let path = try folder.makeFile(UUID().uuidString, "")
-      let output = try FileHandle(forWritingTo: URL(filePath: path))
-      process.standardOutput = output
-      process.standardError = output
-      try process.start()
-      process.waitUntilExit()
-      let text = try String(contentsOfFile: path, encoding: .utf8)
-      try FileManager.default.removeItem(atPath: path)
-      guard process.terminationStatus == 0 else {
-        throw Failure(message: "tmux \(arguments.first ?? ""): \(text)")
+      let words =
+        Self.environment.map { "\($0)=\($1)" } + [Self.program]
+        + Self.options(socket: folder.path("tmux")) + arguments
+      let line = "exec env -i " + words.map(Self.quoted).joined(separator: " ") + " 2>&1 </dev/null"
+      guard let stream = unsafe popen(line, "re") else { throw Failure(message: "no shell") }
+      var output: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while case let count = unsafe fread(&buffer, 1, buffer.count, stream), count > 0 {
+        output += buffer[..<count]
       }
+      let status = unsafe pclose(stream)
+      let text = String(decoding: output, as: UTF8.self)
+      guard status == 0 else { throw Failure(message: "tmux \(arguments.first ?? ""): \(text)") }
       return text
+    }
+
+    private static func quoted(_ word: String) -> String {
+      "'\(word.replacing("'", with: "'\\''"))'"
     }
   }
 #endif

@@ -97,10 +97,11 @@ struct Connection {
     if let speed = reply.bytesPerSecond { piece = max(1, min(piece, Int(speed / 20))) }
     var sent: Int64 = 0
     while sent < limit {
-      // The last byte waits for the gate.
+      // The last byte of a whole reply waits for the gate.
+      let isGated = reply.rateGate != nil && limit == total
       let isLast = sent == limit - 1
-      guard !isLast || wait(for: reply.rateGate) else { return false }
-      let remaining = limit - sent - (reply.rateGate == nil || isLast ? 0 : 1)
+      if isGated, isLast, !wait(for: reply.rateGate) { return false }
+      let remaining = limit - sent - (isGated && !isLast ? 1 : 0)
       let bytes = reply.body.bytes(
         at: reply.range.lowerBound + sent,
         count: min(piece, Int(remaining))

@@ -56,7 +56,7 @@ public struct Resource: Sendable {
   public var bytesPerSecond: Int64?
   /// Ends the limit of the rate, also of replies that have begun; `nil` to keep it.
   ///
-  /// The last byte of a reply waits for the gate, so that no transfer ends before it on a slow
+  /// The last byte of a whole reply waits for the gate, so that no transfer ends before it on a slow
   /// machine.
   public var rateGate: Gate?
   /// Delays the end of a reply that a fault shortens, until the gate is opened; `nil` for no delay.
