@@ -26,8 +26,11 @@ extension DownloadEngine {
       random: random,
       moment: now()
     )
-    let stored = try await store.objects.read { tx in try tx.record(of: TransferKey(download)) }
-    if let stored, try end.endsRefresh(of: stored, settings) {
+    // Only a refresh, which has a generation of its own, returns to a finished file.
+    if download.refreshed != nil,
+      let stored = try await store.objects.read({ tx in try tx.record(of: TransferKey(download)) }),
+      try end.endsRefresh(of: stored, settings)
+    {
       let layout = try locations.layout(of: stored)
       if let failure = try await discardPartial(layout) {
         log("deletion not synced", stored, ["error": "\(failure)"])
