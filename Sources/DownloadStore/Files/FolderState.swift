@@ -56,7 +56,7 @@ extension DownloadRecord {
   /// the record counts none.
   ///
   /// A file in a folder that is missing is back when its volume is mounted; without the record nothing
-  /// would find it. Costs one `stat`, if the record counts a file.
+  /// would find it. Costs as ``FileLayout/folderProblem``, if the record counts a file.
   package func removalProblem(in layout: FileLayout) -> String? {
     let countsPartial = completedAt == nil && received > 0 && resumeData == nil
     guard layout.isBelowRoot, countsPartial || removesFile && ownFileIdentity != nil else {
