@@ -31,7 +31,7 @@ package-deps:
 	@.ci/install packages
 
 build: deps ## Builds all targets and tests in the debug configuration
-	$(SWIFT) build --build-tests --traits AsyncHTTPClient
+	$(SWIFT) build --build-tests --traits AsyncHTTPClient,Server
 
 release: deps ## Builds the tools as they are released, with their manual pages and completions
 	@.ci/build-release dlstore objectstore
@@ -141,9 +141,9 @@ docs: deps ## Builds the documentation catalogues; warnings are errors
 example: deps ## Builds and tests the programs in Examples, the puller with a registry
 	@.ci/install registry
 	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
-	$(SWIFT) build --traits AsyncHTTPClient --product pull
+	$(SWIFT) build --traits AsyncHTTPClient,Server --product pull
 	Examples/Pull/check.py .build/debug/pull
-	$(SWIFT) build --traits AsyncHTTPClient --product snapshot
+	$(SWIFT) build --traits AsyncHTTPClient,Server --product snapshot
 	Examples/Snapshot/check.py .build/debug/snapshot
 
 demo: deps ## Downloads three files, with a kill -9 in the middle
@@ -160,7 +160,7 @@ models: deps ## Expands the record templates again, after a change of a template
 	$(SWIFT) format --in-place Sources/DownloadStore/Records/*.swift
 
 schema: deps ## Writes Migrations/schema.lock.json from the models; COMMAND=check and release
-	$(SWIFT) run --traits AsyncHTTPClient download-schema $(or $(COMMAND),accept)
+	$(SWIFT) run --traits AsyncHTTPClient,Server download-schema $(or $(COMMAND),accept)
 
 rules: deps ## Writes the tables in docs/reconciliation.md and docs/state-machine.md from the code
 	DLSTORE_RULE_TABLE=1 .ci/test DownloadCommandsTests.RuleTableTests \

@@ -10,6 +10,12 @@ let asyncHTTPClient: [Target.Dependency] = [
   ("NIOSSL", "swift-nio-ssl"),
 ].map { .product(name: $0, package: $1, condition: .when(traits: ["AsyncHTTPClient"])) }
 
+/// The dependencies of DownloadServer; built only with the trait Server.
+let server: [Target.Dependency] = [
+  ("Hummingbird", "hummingbird"), ("HummingbirdTLS", "hummingbird"), ("NIOCore", "swift-nio"),
+  ("NIOSSL", "swift-nio-ssl"),
+].map { .product(name: $0, package: $1, condition: .when(traits: ["Server"])) }
+
 let package = Package(
   name: "dlstore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -26,6 +32,7 @@ let package = Package(
     .library(name: "DownloadSimulation", targets: ["DownloadSimulation"]),
     .library(name: "DownloadURLSession", targets: ["DownloadURLSession"]),
     .library(name: "DownloadAsyncHTTPClient", targets: ["DownloadAsyncHTTPClient"]),
+    .library(name: "DownloadServer", targets: ["DownloadServer"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
     .executable(name: "objectstore", targets: ["objectstore"]),
   ],
@@ -33,7 +40,11 @@ let package = Package(
     .trait(
       name: "AsyncHTTPClient",
       description: "Enables DownloadAsyncHTTPClient and builds its dependencies."
-    )
+    ),
+    .trait(
+      name: "Server",
+      description: "Enables DownloadServer and builds its dependencies."
+    ),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -46,6 +57,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    // Used only with the trait Server.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
   ],
   targets: [
     // The libraries and the tool, in the order of the architecture: a target imports only targets
@@ -140,6 +153,11 @@ let package = Package(
       name: "DownloadAsyncHTTPClient",
       dependencies: ["DownloadStore", "DownloadSync", "SystemInterface"] + asyncHTTPClient
     ),
+    // The page, the HTTP API, aria2's JSON-RPC and the metrics of a store.
+    .target(
+      name: "DownloadServer",
+      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore", "SystemInterface"] + server
+    ),
     // What the two command-line tools share: output, tables, manual pages, objects without their
     // Swift types.
     .target(
@@ -160,9 +178,8 @@ let package = Package(
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadStore",
-        "DownloadSync",
-        "DownloadURLSession", "ObjectStore", "ResumeData", "SystemInterface",
+        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadServer",
+        "DownloadStore", "DownloadSync", "DownloadURLSession", "ObjectStore", "ResumeData", "SystemInterface",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]
