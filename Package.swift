@@ -12,8 +12,9 @@ let asyncHTTPClient: [Target.Dependency] = [
 
 /// The dependencies of DownloadServer; built only with the trait Server.
 let server: [Target.Dependency] = [
-  ("Hummingbird", "hummingbird"), ("HummingbirdTLS", "hummingbird"), ("NIOCore", "swift-nio"),
-  ("NIOSSL", "swift-nio-ssl"),
+  ("HTTPTypes", "swift-http-types"), ("Hummingbird", "hummingbird"),
+  ("HummingbirdCore", "hummingbird"), ("HummingbirdTLS", "hummingbird"), ("NIOCore", "swift-nio"),
+  ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
 ].map { .product(name: $0, package: $1, condition: .when(traits: ["Server"])) }
 
 let package = Package(
@@ -59,6 +60,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     // Used only with the trait Server.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
   ],
   targets: [
     // The libraries and the tool, in the order of the architecture: a target imports only targets
@@ -153,17 +155,30 @@ let package = Package(
       name: "DownloadAsyncHTTPClient",
       dependencies: ["DownloadStore", "DownloadSync", "SystemInterface"] + asyncHTTPClient
     ),
+    // What programs write for people and shells, without the parser of command lines: messages, exit
+    // codes, amounts, times, safe text.
+    .target(name: "ProgramOutput", dependencies: ["ObjectStore", "SystemInterface"]),
+    // What describes downloads as JSON and in words, and lists and filters them.
+    .target(
+      name: "DownloadReports",
+      dependencies: [
+        "DownloadStore", "DownloadSync", "ObjectStore", "ProgramOutput", "ResumeData",
+      ]
+    ),
     // The page, the HTTP API, aria2's JSON-RPC and the metrics of a store.
     .target(
       name: "DownloadServer",
-      dependencies: ["DownloadStore", "DownloadSync", "ObjectStore", "SystemInterface"] + server
+      dependencies: [
+        "DownloadReports", "DownloadStore", "DownloadSync", "ObjectStore", "ProgramOutput",
+        "SystemInterface", .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+      ] + server
     ),
-    // What the two command-line tools share: output, tables, manual pages, objects without their
-    // Swift types.
+    // What the two command-line tools share: tables, manual pages, objects without their Swift types.
     .target(
       name: "CommandLineSupport",
       dependencies: [
-        "ObjectStore", "SystemInterface",
+        "ObjectStore", "ProgramOutput", "SystemInterface",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -178,8 +193,9 @@ let package = Package(
     .target(
       name: "DownloadCommands",
       dependencies: [
-        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadServer",
-        "DownloadStore", "DownloadSync", "DownloadURLSession", "ObjectStore", "ResumeData", "SystemInterface",
+        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadMetalink", "DownloadReports",
+        "DownloadServer", "DownloadStore", "DownloadSync", "DownloadURLSession", "ObjectStore",
+        "ResumeData", "SystemInterface",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]
@@ -314,7 +330,7 @@ let package = Package(
       name: "DownloadCommandsTests",
       dependencies: [
         "CommandLineSupport", "CommandTestSupport", "DownloadCommands", "DownloadMetalink",
-        "DownloadStore", "DownloadSync", "FaultServer", "LMDB",
+        "DownloadReports", "DownloadStore", "DownloadSync", "FaultServer", "LMDB",
         "ObjectStore", "ObjectStoreCore", "ResumeData", "Fuzzing", "SystemInterface", "TestSupport",
         "TestTraits", "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -381,9 +397,9 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadCommands", "DownloadStore",
-        "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore", "ResumeData",
-        "Simulation",
+        "CommandLineSupport", "DownloadAsyncHTTPClient", "DownloadCommands", "DownloadReports",
+        "DownloadStore", "DownloadSync", "EngineTestSupport", "FaultServer", "ObjectStore",
+        "ResumeData", "Simulation",
         "SystemInterface", "TestSupport",
       ],
       path: "Tests/Support/Fuzzing"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandTestSupport
+import DownloadReports
 import Foundation
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import DownloadReports
 import DownloadStore
 import DownloadSync
 import LMDB

@@ -1,3 +1,4 @@
+import DownloadReports
 import Testing
 
 @testable import CommandLineSupport

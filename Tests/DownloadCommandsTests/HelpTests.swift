@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandTestSupport
+import DownloadReports
 import DownloadSync
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
 import CommandTestSupport
+import DownloadReports
 import TestSupport
 import Testing
 

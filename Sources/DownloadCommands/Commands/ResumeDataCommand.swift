@@ -1,17 +1,11 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import ResumeData
 
 /// `dlstore resume-data`: decodes and repairs the resume data of Apple's URLSession.
 struct ResumeDataCommand: AsyncParsableCommand {
-  /// The system versions that `--repair` writes for.
-  enum Repair: String, CaseIterable, ExpressibleByArgument {
-    case ios10
-    case ios11
-    case v1
-  }
-
   static let configuration = CommandConfiguration(
     commandName: "resume-data",
     abstract: "Decodes resume data of Apple's URLSession.",
@@ -44,7 +38,7 @@ struct ResumeDataCommand: AsyncParsableCommand {
   var revealSecrets = false
 
   @Option(help: ArgumentHelp("Write a copy repaired for a system.", valueName: "ios10|ios11|v1"))
-  var repair: Repair?
+  var repair: ResumeDataRepair?
 
   @Option(
     help: ArgumentHelp("With --repair v1, the folder of the partial file.", valueName: "folder"),
@@ -101,7 +95,7 @@ struct ResumeDataCommand: AsyncParsableCommand {
 
   private func write(
     _ data: URLSessionResumeData,
-    repairedFor repair: Repair,
+    repairedFor repair: ResumeDataRepair,
     to output: String
   ) throws {
     let consumer: URLSessionResumeData.Consumer =
@@ -120,3 +114,6 @@ struct ResumeDataCommand: AsyncParsableCommand {
     Output.current.say("\(verb) for \(repair.rawValue)")
   }
 }
+
+/// `--repair` takes a system version.
+extension ResumeDataRepair: ExpressibleByArgument {}

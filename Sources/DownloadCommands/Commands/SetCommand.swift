@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
@@ -201,9 +202,12 @@ struct SetCommand: AsyncParsableCommand {
   }
 
   private func selectedURLs(in store: RecordStore, _ engineRuns: Bool) throws -> [String] {
-    let columns = DownloadRecord.columns
-    var condition = state.condition(engineRuns: engineRuns) && url.condition
-    for tag in selectedTags { condition = columns.tags.contains(tag) && condition }
+    var filter = DownloadFilter()
+    filter.states = state.states.flatMap(\.self)
+    filter.tags = selectedTags
+    filter.pattern = url.pattern
+    filter.host = url.host
+    let condition = filter.condition(engineRuns: engineRuns)
     return try store.objects.read { tx in try tx.fetch(Query(condition)) { view in try view.url } }
   }
 

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 
 /// Options and commands of other programs, and what `dlstore` has instead.
 ///

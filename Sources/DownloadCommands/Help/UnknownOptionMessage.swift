@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 
 /// What is said about options that a command does not have.
 struct UnknownOptionMessage {

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 
 /// The options of a command line that its command does not have, and the command line with those of
 /// `dlstore` in their place.

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import ObjectStore
 

@@ -1,6 +1,4 @@
 internal import ArgumentParser
-internal import DownloadStore
-internal import ObjectStore
 
 /// The options that select records by tag and type.
 struct LabelFilter: ParsableArguments {
@@ -23,15 +21,6 @@ struct LabelFilter: ParsableArguments {
 
   /// Whether no option was given.
   var isEmpty: Bool { tagLists.isEmpty && type == nil }
-
-  /// The condition of the query, which uses indexes.
-  var condition: Filter<DownloadRecord> {
-    let columns = DownloadRecord.columns
-    var condition = Filter<DownloadRecord>.all
-    if let type { condition = columns.type == type }
-    for tag in tags { condition = columns.tags.contains(tag) && condition }
-    return condition
-  }
 
   /// The options as words of a command line.
   var arguments: [String] {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadReports
 
 /// Options for the output of a list.
 struct ListOptions: ParsableArguments {

@@ -1,3 +1,4 @@
+internal import DownloadReports
 internal import DownloadStore
 internal import ObjectStore
 
@@ -13,12 +14,23 @@ struct RecordFilter {
   /// Whether no option was given.
   var isEmpty: Bool { state.isEmpty && labels.isEmpty && url.isEmpty }
 
+  /// What the options select, without their groups.
+  var filter: DownloadFilter {
+    var filter = DownloadFilter()
+    filter.states = state.states.flatMap(\.self)
+    filter.tags = labels.tags
+    filter.type = labels.type
+    filter.pattern = url.pattern
+    filter.host = url.host
+    return filter
+  }
+
   /// The condition of the query; states, tags and the type use indexes.
   ///
   /// - Parameter engineRuns: Whether an engine runs on the store.
   /// - Returns: The condition.
   func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    labels.condition && state.condition(engineRuns: engineRuns) && url.condition
+    filter.condition(engineRuns: engineRuns)
   }
 
   /// The options as words of a command line.

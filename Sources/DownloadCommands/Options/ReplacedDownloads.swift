@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 
 /// The completed downloads that `--if-exists replace` downloads again.

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
-internal import ObjectStore
 
 /// The option that selects records by state.
 struct StateFilter: ParsableArguments {
@@ -31,26 +30,6 @@ struct StateFilter: ParsableArguments {
 
   /// Whether the option was not given.
   var isEmpty: Bool { states.isEmpty }
-
-  /// Returns the stored states that are selected; `nil` for all that are shown.
-  ///
-  /// - Parameter engineRuns: Whether an engine runs on the store.
-  /// - Returns: The states.
-  func storedStates(engineRuns: Bool) -> [DownloadState]? {
-    guard !states.isEmpty else { return nil }
-    return states.flatMap { $0 }.flatMap { DownloadState.states(named: $0, engineRuns: engineRuns) }
-  }
-
-  /// Returns the condition of the query, which uses an index.
-  ///
-  /// - Parameter engineRuns: Whether an engine runs on the store.
-  /// - Returns: The condition.
-  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    let state = DownloadRecord.columns.state
-    // Records that are about to be deleted are not shown.
-    guard let wanted = storedStates(engineRuns: engineRuns) else { return state != .removed }
-    return wanted.isEmpty ? .none : state.isIn(wanted)
-  }
 
   /// The option as words of a command line.
   var arguments: [String] { states.flatMap { ["--state", $0.joined(separator: ",")] } }

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 
 /// The outcome of a command for each download, as text for people.

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
@@ -117,14 +118,5 @@ enum EventJSON {
       "code": .string(failure.code.rawValue),
       "message": .string(FailureSentence.reason(failure, record)),
     ]
-  }
-}
-
-extension JSONValue {
-  /// Creates an array with the first and the last byte of each range.
-  init(ranges: [Range<Int64>]) {
-    self = .array(
-      ranges.map { .array([.integer($0.lowerBound), .integer($0.upperBound - 1)]) }
-    )
   }
 }

@@ -1,3 +1,4 @@
+internal import DownloadReports
 internal import DownloadStore
 internal import ObjectStore
 
@@ -17,7 +18,7 @@ struct ExportedObjects {
 
   init(_ filter: RecordFilter, engineRuns: Bool) {
     labels = filter.labels
-    states = filter.state.storedStates(engineRuns: engineRuns).map { Set($0.map(\.rawValue)) }
+    states = filter.filter.storedStates(engineRuns: engineRuns).map { Set($0.map(\.rawValue)) }
     glob = filter.url.pattern.map(GlobPattern.init)
     host = filter.url.host.map(HostPattern.init)
   }

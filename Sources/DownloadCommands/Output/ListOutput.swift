@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
@@ -176,9 +177,6 @@ extension TableOutput {
     return table
   }
 }
-
-/// Calls a closure with each download of a list, in order; every call gives the same downloads.
-typealias EntryStream = ((DownloadEntry) throws -> Void) throws -> Void
 
 /// Collects text, and writes it in parts of about 64 KiB.
 private struct TextParts {

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 
 /// Downloads that other commands have changed while a command waited for them, so that it ends without

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import SystemInterface
 
 /// How a process ended: by `exit` or by a signal.

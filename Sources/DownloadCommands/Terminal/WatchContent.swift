@@ -1,3 +1,4 @@
+internal import DownloadReports
 internal import DownloadStore
 internal import ObjectStore
 

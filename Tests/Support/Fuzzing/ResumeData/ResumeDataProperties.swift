@@ -1,4 +1,5 @@
 internal import DownloadCommands
+internal import DownloadReports
 internal import ResumeData
 
 /// Properties that must hold for any bytes, whether or not they are resume data.

@@ -1,21 +1,21 @@
-internal import CommandLineSupport
-internal import DownloadStore
+package import DownloadStore
 internal import DownloadSync
 internal import Foundation
-internal import ObjectStore
+package import ObjectStore
+internal import ProgramOutput
 internal import ResumeData
 
 /// A record as JSON.
 ///
 /// The keys are stable, and sorted.
-enum RecordJSON {
+package enum RecordJSON {
   /// The members that `list` prints.
-  static func value(of entry: DownloadEntry, revealsSecrets: Bool = false) -> JSONValue {
+  package static func value(of entry: DownloadEntry, revealsSecrets: Bool = false) -> JSONValue {
     .object(members(of: entry, revealsSecrets: revealsSecrets))
   }
 
   /// The members that `inspect` prints.
-  static func inspection(
+  package static func inspection(
     of entry: DownloadEntry,
     headers: [HeaderField],
     revealsSecrets: Bool
@@ -164,5 +164,14 @@ enum RecordJSON {
   private static func next(of entry: DownloadEntry) -> JSONValue {
     guard let next = NextStep(of: entry) else { return .null }
     return ["action": .string(next.action), "rule": .string(next.rule)]
+  }
+}
+
+extension JSONValue {
+  /// Creates an array with the first and the last byte of each range.
+  package init(ranges: [Range<Int64>]) {
+    self = .array(
+      ranges.map { .array([.integer($0.lowerBound), .integer($0.upperBound - 1)]) }
+    )
   }
 }

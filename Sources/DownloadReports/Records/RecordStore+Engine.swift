@@ -1,9 +1,9 @@
-internal import DownloadStore
+package import DownloadStore
 internal import DownloadSync
 
 extension RecordStore {
   /// Whether an engine runs on the store, in any process.
   ///
   /// Opens one file and asks for its lock. The answer may be outdated when it is returned.
-  var hasEngine: Bool { EngineLock.holder(storePath: path) != nil }
+  package var hasEngine: Bool { EngineLock.holder(storePath: path) != nil }
 }

@@ -1,4 +1,3 @@
-package import ArgumentParser
 internal import SystemInterface
 
 /// A command-line program, as its messages show it.
@@ -46,40 +45,4 @@ package struct Program: Sendable {
   package func becomeProcess() {
     Self.process.withLock { $0 = self }
   }
-
-  /// Runs a command, prints its error if it fails, and returns its exit status.
-  package func status(of command: sending any ParsableCommand) async -> ExitStatus {
-    do {
-      var command = command
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
-      return .done
-    } catch is ClosedPipe {
-      return .done
-    } catch let failure as CommandFailure {
-      if let message = failure.message { Output.current.say(message) }
-      return failure.status
-    } catch let error where Self.isHelp(error) {
-      // The parser throws a clean exit to print help.
-      do {
-        try Output.current.line(RootOfHelp.fullMessage(for: error))
-        return .done
-      } catch {
-        return ExitStatus(error)
-      }
-    } catch {
-      Output.current.say(describe(error))
-      return ExitStatus(error)
-    }
-  }
-
-  private static func isHelp(_ error: any Error) -> Bool {
-    RootOfHelp.exitCode(for: error).isSuccess
-  }
 }
-
-/// A command whose functions print what the parser throws.
-private struct RootOfHelp: ParsableCommand {}

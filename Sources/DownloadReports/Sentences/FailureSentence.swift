@@ -1,13 +1,13 @@
-internal import CommandLineSupport
-internal import DownloadStore
+package import DownloadStore
+internal import ProgramOutput
 
 /// The sentences about failed downloads for people: what happened, and what the user can do.
 ///
 /// What happened is the message of the failure, from the layer that has found it. The layers do not
 /// know the options of the tool, so the advice is given here.
-enum FailureSentence {
+package enum FailureSentence {
   /// Returns what happened, with the download's own URLs redacted.
-  static func reason(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
+  package static func reason(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
     ([record.url] + record.mirrors).reduce(failure.message) {
       $0.replacing($1, with: Redaction.url($1))
     }
@@ -20,7 +20,7 @@ enum FailureSentence {
   ///   - record: The download.
   ///   - isRepeatable: Whether the same command tries again, as `get` does.
   /// - Returns: The text, without a full stop.
-  static func text(
+  package static func text(
     _ failure: DownloadFailure,
     _ record: DownloadRecord,
     isRepeatable: Bool = false
@@ -39,7 +39,7 @@ enum FailureSentence {
   ///   - isRepeatable: Whether the same command tries again. After `get` no engine runs that would
   ///     carry out a `resume`.
   /// - Returns: The advice, without a full stop.
-  static func advice(
+  package static func advice(
     for failure: DownloadFailure,
     _ record: DownloadRecord,
     isRepeatable: Bool = false

@@ -1,15 +1,15 @@
-internal import CommandLineSupport
 internal import DownloadStore
+internal import ProgramOutput
 
 /// Commands of `dlstore` in messages, which work when they are copied.
-enum SuggestedCommand {
+package enum SuggestedCommand {
   /// Returns a command in single quotation marks, such as `'dlstore resume 8c2b47 --store /data'`.
   ///
   /// - Parameter words: The words after the program's name; a value that may need it is quoted with
   ///   ``ShellWord``.
   /// - Returns: The command, with the options of the user's command that name the store and the
   ///   configuration file.
-  static func text(_ words: String) -> String {
+  package static func text(_ words: String) -> String {
     "'dlstore \(words)\(Output.current.program.repeatedOptions)'"
   }
 
@@ -17,7 +17,7 @@ enum SuggestedCommand {
   ///
   /// - Parameter arguments: The arguments without the program's name.
   /// - Returns: The command; `nil` if it has a secret.
-  static func line(_ arguments: [String]) -> String? {
+  package static func line(_ arguments: [String]) -> String? {
     // Messages name the store in any case.
     let isPath = [false] + arguments.dropLast().map(options.contains)
     guard zip(arguments, isPath).allSatisfy({ $1 || Redaction.argument($0) == $0 }) else {
@@ -31,7 +31,7 @@ enum SuggestedCommand {
   ///
   /// - Parameter arguments: The arguments without the program's name.
   /// - Returns: The options, with a space before each.
-  static func repeatedOptions(of arguments: [String]) -> String {
+  package static func repeatedOptions(of arguments: [String]) -> String {
     var values: [String: String] = [:]
     var rest = arguments.prefix { $0 != "--" }
     while let word = rest.popFirst() {

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 package import ObjectStore
 
 /// The exit code of a command.
@@ -63,7 +62,6 @@ extension ExitStatus {
     case let failure as CommandFailure: self = failure.status
     case let error as StoreError: self.init(error.code)
     case let error as any ExitStatusProviding: self = error.exitStatus
-    case is ValidationError: self = .usage
     default: self = .failed
     }
   }

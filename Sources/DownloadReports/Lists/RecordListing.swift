@@ -1,14 +1,30 @@
-internal import DownloadStore
-internal import ObjectStore
+package import DownloadStore
+package import ObjectStore
+
+/// Calls a closure with each download of a list, in order; every call gives the same downloads.
+package typealias EntryStream = ((DownloadEntry) throws -> Void) throws -> Void
 
 /// The downloads that a list shows: a condition, an order and a limit.
-struct RecordListing: Sendable {
-  var condition: Filter<DownloadRecord>
+package struct RecordListing: Sendable {
+  package var condition: Filter<DownloadRecord>
   /// The order; `nil` for the order in which the downloads were added.
-  var order: ListOrder?
-  var limit: Int?
+  package var order: ListOrder?
+  package var limit: Int?
   /// Whether an engine runs on the store, on which the shown states depend.
-  var engineRuns = true
+  package var engineRuns = true
+
+  /// Creates a list of all downloads that match a condition.
+  package init(
+    condition: Filter<DownloadRecord>,
+    order: ListOrder? = nil,
+    limit: Int? = nil,
+    engineRuns: Bool = true
+  ) {
+    self.condition = condition
+    self.order = order
+    self.limit = limit
+    self.engineRuns = engineRuns
+  }
 
   private var query: Query<DownloadRecord> {
     var query = Query(condition)
@@ -21,7 +37,7 @@ struct RecordListing: Sendable {
   /// At most one decoded record is in memory. The snapshot is open until `body` returns.
   ///
   /// - Throws: `StoreError`; the error of `body`.
-  func read<R>(_ store: RecordStore, _ body: (EntryStream) throws -> R) throws -> R {
+  package func read<R>(_ store: RecordStore, _ body: (EntryStream) throws -> R) throws -> R {
     let roots = try store.roots()
     return try store.objects.read { tx in try read(in: &tx, roots, body) }
   }
@@ -29,7 +45,7 @@ struct RecordListing: Sendable {
   /// Calls `body` with the downloads of a snapshot.
   ///
   /// - Throws: As ``read(_:_:)``.
-  func read<R>(
+  package func read<R>(
     in tx: inout Snapshot,
     _ roots: Roots,
     _ body: (EntryStream) throws -> R

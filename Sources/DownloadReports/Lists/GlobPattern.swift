@@ -3,7 +3,7 @@
 ///
 /// A `*` also matches `/`. A bracket that is never closed matches itself. Matching takes at most time
 /// proportional to the length of the pattern times the length of the text.
-struct GlobPattern: Sendable {
+package struct GlobPattern: Sendable {
   private enum Element: Sendable {
     case any
     case one
@@ -23,7 +23,7 @@ struct GlobPattern: Sendable {
   private let elements: [Element]
 
   /// Parses a pattern; every string is valid.
-  init(_ pattern: String) {
+  package init(_ pattern: String) {
     var rest = Array(pattern)[...]
     var elements: [Element] = []
     while let next = rest.popFirst() {
@@ -38,7 +38,7 @@ struct GlobPattern: Sendable {
   }
 
   /// Whether the pattern matches the whole text.
-  func matches(_ text: String) -> Bool {
+  package func matches(_ text: String) -> Bool {
     let text = Array(text)
     var position = 0
     var element = 0

@@ -1,12 +1,12 @@
-internal import CommandLineSupport
-internal import DownloadStore
+package import DownloadStore
 internal import Foundation
+internal import ProgramOutput
 internal import ResumeData
 
 /// A record as text for people, one property per line.
-enum InspectionText {
+package enum InspectionText {
   /// The lines, without line feeds.
-  static func lines(
+  package static func lines(
     of entry: DownloadEntry,
     headers: [HeaderField],
     revealsSecrets: Bool,

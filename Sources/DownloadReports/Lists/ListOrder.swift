@@ -1,6 +1,6 @@
-internal import CommandLineSupport
-internal import DownloadStore
-internal import ObjectStore
+package import DownloadStore
+package import ObjectStore
+internal import ProgramOutput
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -9,19 +9,19 @@ internal import ObjectStore
 #endif
 
 /// The sort order of a list: a field of the JSON record and a direction.
-struct ListOrder: Sendable, Equatable {
+package struct ListOrder: Sendable, Equatable {
   /// The fields to sort by.
-  enum Field: String, CaseIterable, Sendable {
+  package enum Field: String, CaseIterable, Sendable {
     case id, url, displayURL, filename, folder, type, state, intent
     case progress, received, expected, fraction
     case priority, attempts, heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus
   }
 
-  var field: Field
-  var isDescending = false
+  package var field: Field
+  package var isDescending = false
 
   /// Parses `FIELD`, `FIELD:asc` or `FIELD:desc`; `nil` for anything else.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard let name = parts.first, parts.count <= 2, let field = Self.field(named: String(name)),
       parts.count == 1 || parts[1] == "asc" || parts[1] == "desc"
@@ -36,7 +36,7 @@ struct ListOrder: Sendable, Equatable {
   }
 
   /// The names of the fields, and the titles of columns that stand for one.
-  static var names: [String] {
+  package static var names: [String] {
     let fields = Field.allCases.map(\.rawValue)
     return fields
       + RecordColumn.aliases.keys.sorted().filter {
@@ -45,7 +45,7 @@ struct ListOrder: Sendable, Equatable {
   }
 
   /// The suggestion for a text that is no order.
-  static func suggestion(for text: String) -> String {
+  package static func suggestion(for text: String) -> String {
     let field = String(text.prefix { $0 != ":" })
     return self.field(named: field) != nil
       ? " Did you mean '\(field):desc'?" : Suggestion.text(for: field, among: names)
@@ -58,7 +58,7 @@ struct ListOrder: Sendable, Equatable {
   /// all.
   ///
   /// The sort is stable. Downloads without a value come last in both directions.
-  func sorted(
+  package func sorted(
     _ query: Query<DownloadRecord>,
     in tx: inout Snapshot,
     _ roots: Roots,
@@ -70,7 +70,7 @@ struct ListOrder: Sendable, Equatable {
   }
 
   /// Returns the query in this order if an index serves it, so that a limit ends the search.
-  func indexed(_ query: Query<DownloadRecord>) -> Query<DownloadRecord>? {
+  package func indexed(_ query: Query<DownloadRecord>) -> Query<DownloadRecord>? {
     guard !isDescending else { return nil }
     switch field {
     case .id: return query.order(by: \.id)

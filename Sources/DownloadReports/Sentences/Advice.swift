@@ -5,20 +5,20 @@ internal import ObjectStore
 /// The user's next step after an error of a library, for the end of its message.
 ///
 /// The libraries do not know the options of the tool, so their messages cannot say it.
-enum Advice {
+package enum Advice {
   /// The next step of a user whose store does not exist.
-  static var withoutStore: String {
+  package static var withoutStore: String {
     "\(SuggestedCommand.text("add URL")) creates a store, and --store names another one"
   }
 
   /// Returns the error's message with the advice, if there is any.
-  static func message(of error: any Error) -> String {
+  package static func message(of error: any Error) -> String {
     let message = (error as? StoreError)?.plainDescription ?? "\(error)"
     return text(for: error).map { "\(message); \($0)" } ?? message
   }
 
   /// Returns the advice for an error; `nil` if its message says enough.
-  static func text(for error: any Error) -> String? {
+  package static func text(for error: any Error) -> String? {
     switch error {
     case let error as StoreError where error.requiresImmutable:
       "the store cannot be changed here, and commands that only read accept --immutable if no program "
@@ -32,7 +32,7 @@ enum Advice {
 
   /// Returns the advice for a word in the place of a download's name that no download has; `nil` if
   /// it is not the word of a state.
-  static func option(for name: String) -> String? {
+  package static func option(for name: String) -> String? {
     DownloadState.words.contains(name) ? "--state \(name) selects downloads by their state" : nil
   }
 

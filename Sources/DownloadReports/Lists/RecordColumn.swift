@@ -1,8 +1,8 @@
-internal import CommandLineSupport
 internal import DownloadStore
+internal import ProgramOutput
 
 /// A column of `list`: a field of the JSON record, with the members of its objects flattened.
-enum RecordColumn: String, CaseIterable, Sendable {
+package enum RecordColumn: String, CaseIterable, Sendable {
   case id, url, displayURL, filename, folder, type, state, intent, received, expected, fraction
   case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
   case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
@@ -10,7 +10,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
   case connections, nextRetryAt, keys
 
   /// The value of a cell.
-  enum Value: Equatable {
+  package enum Value: Equatable {
     case text(String)
     /// A word for programs and filters, and a text for people.
     case word(String, text: String)
@@ -21,23 +21,23 @@ enum RecordColumn: String, CaseIterable, Sendable {
   }
 
   /// The columns of a table by default.
-  static let table: [RecordColumn] = [
+  package static let table: [RecordColumn] = [
     .id, .state, .fraction, .received, .expected, .fileStatus, .filename, .url,
   ]
 
   /// The columns of CSV by default, and their order.
-  static let csv = allCases.filter { $0 != .displayURL }
+  package static let csv = allCases.filter { $0 != .displayURL }
 
   /// The names that `--columns` accepts besides the columns' own: those of the table's header, and
   /// the objects of the JSON record.
-  static let aliases: [String: RecordColumn] = [
+  package static let aliases: [String: RecordColumn] = [
     "done": .fraction, "size": .expected, "file": .fileStatus, "name": .filename,
     "progress": .fraction, "resume": .resumeKind, "lastError": .errorMessage,
     "checksum": .checksumExpected,
   ]
 
   /// Finds a column by its name or alias, in any case; `nil` for an unknown name.
-  init?(named name: String) {
+  package init?(named name: String) {
     let key = name.lowercased()
     guard
       let column = Self.allCases.first(where: { $0.rawValue.lowercased() == key })
@@ -47,7 +47,7 @@ enum RecordColumn: String, CaseIterable, Sendable {
   }
 
   /// Returns the value for a download; the URLs are redacted.
-  func value(of entry: DownloadEntry) -> Value {
+  package func value(of entry: DownloadEntry) -> Value {
     let record = entry.record
     switch self {
     case .id: return .text(record.id)
@@ -85,65 +85,16 @@ enum RecordColumn: String, CaseIterable, Sendable {
     case .nextRetryAt: return Value(entry.nextRetryAt.map(Timestamp.text))
     }
   }
-
-  /// Returns the column of a table; `importance` overrides the order in which columns are dropped.
-  func tableColumn(importance: Int? = nil) -> TableOutput.Column {
-    var column = TableOutput.Column(title: title, isAlignedRight: isNumber)
-    switch self {
-    case .id:
-      // A unique prefix names a download, too.
-      column.minimumWidth = 8
-      column.hasEllipsis = false
-    case .filename: column.minimumWidth = 16
-    case .url, .displayURL: column.minimumWidth = 24
-    case .state: column.color = TerminalColor.ofState
-    default: break
-    }
-    column.importance = importance ?? defaultImportance
-    return column
-  }
-
-  /// The importance in the default table: the URL is dropped first, the name last.
-  private var defaultImportance: Int {
-    let order: [RecordColumn] = [
-      .url, .fileStatus, .received, .expected, .id, .fraction, .state, .filename,
-    ]
-    return order.firstIndex(of: self) ?? 0
-  }
-
-  private var title: String {
-    switch self {
-    case .fraction: return "DONE"
-    case .expected: return "SIZE"
-    case .fileStatus: return "FILE"
-    case .filename: return "NAME"
-    case .displayURL: return "URL"
-    default:
-      return rawValue.reduce(into: "") { title, character in
-        if character.isUppercase { title += " " }
-        title += character.uppercased()
-      }
-    }
-  }
-
-  private var isNumber: Bool {
-    switch self {
-    case .received, .expected, .fraction, .resumeReceived, .priority, .attempts, .limitRate,
-      .connections:
-      true
-    default: false
-    }
-  }
 }
 
 extension RecordColumn.Value {
   /// A text that may be unknown.
-  init(_ text: String?) {
+  package init(_ text: String?) {
     self = text.map(Self.text) ?? .missing
   }
 
   /// The exact value, for programs; empty if it is unknown.
-  var exactText: String {
+  package var exactText: String {
     switch self {
     case .text(let text), .word(let text, _): text
     case .number(let number), .byteCount(let number): String(number)
@@ -153,7 +104,7 @@ extension RecordColumn.Value {
   }
 
   /// The value for people; a dash if it is unknown.
-  func tableText(showsBytes: Bool) -> String {
+  package func tableText(showsBytes: Bool) -> String {
     switch self {
     case .text(let text), .word(_, let text): text
     case .number(let number): String(number)

@@ -1,55 +1,55 @@
-internal import CommandLineSupport
-internal import DownloadStore
+package import DownloadStore
 internal import DownloadSync
-internal import Foundation
+package import Foundation
+internal import ProgramOutput
 
 /// A record and the state of its files on disk; the input of every output format.
 ///
 /// Files are examined when a property needs them.
-struct DownloadEntry: Sendable {
+package struct DownloadEntry: Sendable {
   /// The point from which a later transfer can resume.
-  struct Resume: Sendable, Equatable {
+  package struct Resume: Sendable, Equatable {
     /// `range` for a partial file, `resumeData` for Apple's resume data.
-    var kind: String
+    package var kind: String
     /// The number of bytes that need not be transferred again.
-    var received: Int64
+    package var received: Int64
     /// The validator sent in `If-Range`.
-    var validator: String?
+    package var validator: String?
   }
 
-  let record: DownloadRecord
+  package let record: DownloadRecord
   private let roots: Roots
   private let engineRuns: Bool
 
   /// Creates an entry; `engineRuns` says whether an engine runs on the store.
-  init(_ record: DownloadRecord, _ roots: Roots, engineRuns: Bool = true) {
+  package init(_ record: DownloadRecord, _ roots: Roots, engineRuns: Bool = true) {
     self.record = record
     self.roots = roots
     self.engineRuns = engineRuns
   }
 
   /// Whether an engine transfers the download now.
-  var isRunning: Bool { engineRuns && record.state == .running }
+  package var isRunning: Bool { engineRuns && record.state == .running }
 
   /// The word for the state, as filters accept it.
-  var state: String { record.state.word(engineRuns: engineRuns) }
+  package var state: String { record.state.word(engineRuns: engineRuns) }
 
   /// The state for people.
-  var stateText: String { record.state.text(engineRuns: engineRuns) }
+  package var stateText: String { record.state.text(engineRuns: engineRuns) }
 
   /// The time of the next attempt; `nil` unless the download is retried.
-  var nextRetryAt: Date? { record.state == .failedRetryable ? record.nextRetryAt : nil }
+  package var nextRetryAt: Date? { record.state == .failedRetryable ? record.nextRetryAt : nil }
 
   /// The paths of the files; `nil` if the store has no root of the record's name.
-  var layout: FileLayout? { try? roots.layout(of: record) }
+  package var layout: FileLayout? { try? roots.layout(of: record) }
 
   /// The files on disk, examined now; `nil` if ``layout`` is.
-  var files: FileInspection? { layout.map { FileInspection(of: record, in: $0) } }
+  package var files: FileInspection? { layout.map { FileInspection(of: record, in: $0) } }
 
-  var displayURL: String { Redaction.url(record.url) }
+  package var displayURL: String { Redaction.url(record.url) }
 
   /// The state of the file on disk, examined now.
-  var fileStatus: FileStatus {
+  package var fileStatus: FileStatus {
     // Without a root, the files count as missing.
     guard let layout else {
       return FileStatus(of: record, files: FileInspection(final: .missing, partial: .missing))
@@ -59,12 +59,12 @@ struct DownloadEntry: Sendable {
 
   /// The word for what the final path contains: that of ``FileInspection/Final``, or `previous` for the
   /// previous finished file of a restarted download.
-  func finalFileStatus(_ files: FileInspection) -> String {
+  package func finalFileStatus(_ files: FileInspection) -> String {
     record.hasPreviousFile(files) ? FileStatus.previous.rawValue : files.final.rawValue
   }
 
   /// The path of the finished file; `nil` before completion, because the name may still change.
-  var localPath: String? {
+  package var localPath: String? {
     guard record.state == .completed || record.fileIdentity != nil, let layout else { return nil }
     guard record.state == .completed || FileInspection.final(of: record, in: layout) == .ours else {
       return nil
@@ -73,15 +73,17 @@ struct DownloadEntry: Sendable {
   }
 
   /// The fraction received, clamped to 0...1; `nil` while the size is unknown.
-  var fraction: Double? { Self.fraction(received: record.received, expected: record.expected) }
+  package var fraction: Double? {
+    Self.fraction(received: record.received, expected: record.expected)
+  }
 
-  static func fraction(received: Int64, expected: Int64?) -> Double? {
+  package static func fraction(received: Int64, expected: Int64?) -> Double? {
     guard let expected else { return nil }
     guard expected > 0 else { return 1 }
     return max(0, min(1, Double(received) / Double(expected)))
   }
 
-  var resume: Resume? {
+  package var resume: Resume? {
     guard record.state != .completed, record.state != .cancelled else { return nil }
     let validator = Validator(of: record)?.ifRange
     if record.resumeData != nil {
@@ -92,12 +94,12 @@ struct DownloadEntry: Sendable {
   }
 
   /// The last failed attempt of an incomplete download; `nil` if there is none.
-  var lastAttempt: Attempt? {
+  package var lastAttempt: Attempt? {
     record.state == .completed ? nil : record.attempts.last
   }
 
   /// Returns the message of an attempt, with the download's own URLs redacted.
-  func message(of attempt: Attempt, revealsSecrets: Bool = false) -> String {
+  package func message(of attempt: Attempt, revealsSecrets: Bool = false) -> String {
     guard !revealsSecrets else { return attempt.failure.message }
     return ([record.url, attempt.url] + record.mirrors).reduce(attempt.failure.message) {
       $0.replacing($1, with: Redaction.url($1))
@@ -106,16 +108,16 @@ struct DownloadEntry: Sendable {
 }
 
 /// The outcome of the next reconciliation of a record that has no live task.
-struct NextStep: Sendable, Equatable {
+package struct NextStep: Sendable, Equatable {
   /// The rules that apply, joined by `+` in their order.
-  var rule: String
+  package var rule: String
   /// The actions, joined by `; ` in their order, or `nothing`.
-  var action: String
+  package var action: String
   /// What the engine does, for people.
-  var sentence: String
+  package var sentence: String
 
   /// `nil` if the store has no root of the record's name.
-  init?(of entry: DownloadEntry, now: Date = Date()) {
+  package init?(of entry: DownloadEntry, now: Date = Date()) {
     guard let files = entry.files else { return nil }
     let decision = Reconciler.decide(ReconcileCase(record: entry.record, files: files, now: now))
     rule = decision.ruleNames
@@ -125,9 +127,9 @@ struct NextStep: Sendable, Equatable {
 }
 
 /// Says when a download will start.
-enum QueuePositionText {
+package enum QueuePositionText {
   /// The sentence; `nil` if ``NextStep`` already says it.
-  static func text(
+  package static func text(
     of record: DownloadRecord,
     revealsSecrets: Bool,
     now: Date = Date()
@@ -160,7 +162,7 @@ enum QueuePositionText {
 
 extension DownloadRecord {
   /// Whether the bytes on disk are others than the first ones of the file.
-  var hasGaps: Bool {
+  package var hasGaps: Bool {
     let ranges = committed.ranges
     return ranges.count > 1 || (ranges.first?.lowerBound ?? 0) > 0
   }

@@ -1,11 +1,11 @@
 internal import DownloadStore
-internal import Foundation
+package import Foundation
 
 /// The speeds of running downloads, measured from the byte counts of a list.
 ///
 /// A count is as old as its record: an engine stores one about once a second. So the speed is measured
 /// between the times of two records, and is unknown until a second one is read.
-struct ListSpeeds: Sendable {
+package struct ListSpeeds: Sendable {
   /// The byte counts of a download.
   private struct Counts: Sendable {
     var meter = SpeedMeter()
@@ -21,9 +21,12 @@ struct ListSpeeds: Sendable {
 
   private var counts: [String: Counts] = [:]
   /// The speeds in bytes per second, by record id; a download whose speed is unknown has none.
-  private(set) var values: [String: Double] = [:]
+  package private(set) var values: [String: Double] = [:]
   /// Whether a download was running at the last call of ``note(_:at:date:)``.
-  private(set) var hasRunning = false
+  package private(set) var hasRunning = false
+
+  /// Creates speeds that are all unknown.
+  package init() {}
 
   /// Adds the current byte counts.
   ///
@@ -31,7 +34,7 @@ struct ListSpeeds: Sendable {
   ///   - entries: The downloads of the list.
   ///   - now: The current time on the monotonic clock.
   ///   - date: The current time of day, with which the times of records are compared.
-  mutating func note(
+  package mutating func note(
     _ entries: [DownloadEntry],
     at now: SuspendingClock.Instant,
     date: Date = Date()
@@ -57,27 +60,5 @@ struct ListSpeeds: Sendable {
       values[record.id] = counted.meter.bytesPerSecond(at: moment)
       counts[record.id] = counted
     }
-  }
-
-  /// Returns the totals of the list.
-  func summary(of entries: [DownloadEntry]) -> ProgressSummary {
-    var summary = ProgressSummary(remainingBytes: 0)
-    for entry in entries {
-      let record = entry.record
-      switch record.state {
-      case .completed: summary.completed += 1
-      case .failedPermanent: summary.failed += 1
-      case .waiting, .running, .failedRetryable, .finalizing:
-        summary.add(
-          ProgressEstimate(
-            received: record.received,
-            expected: record.expected,
-            bytesPerSecond: values[record.id]
-          )
-        )
-      case .paused, .cancelled, .removed: break
-      }
-    }
-    return summary
   }
 }

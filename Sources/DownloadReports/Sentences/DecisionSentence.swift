@@ -1,15 +1,15 @@
 internal import DownloadStore
-internal import DownloadSync
+package import DownloadSync
 
 /// What an engine does with a download next, for people who do not know the rules.
-enum DecisionSentence {
+package enum DecisionSentence {
   /// Returns the predicate of a sentence about the engine, without a full stop.
   ///
   /// - Parameters:
   ///   - decision: The decision.
   ///   - received: The number of bytes on disk.
   /// - Returns: The text, such as `deletes the partial file, then downloads from the first byte`.
-  static func text(_ decision: ReconcileDecision, received: Int64) -> String {
+  package static func text(_ decision: ReconcileDecision, received: Int64) -> String {
     let actions = decision.actions + (decision.plan?.actions ?? [])
     var parts = actions.compactMap(text(of:))
     if let plan = decision.plan { parts.append(text(of: plan.source, received)) }
@@ -31,7 +31,7 @@ enum DecisionSentence {
   }
 
   /// The text of an action; `nil` if the plan says it.
-  static func text(of action: ReconcileAction) -> String? {
+  package static func text(of action: ReconcileAction) -> String? {
     switch action {
     case .keepMostBytes: "keeps the transfer with the most bytes"
     case .keepFinished: "keeps the transfer that has ended"

@@ -1,6 +1,6 @@
-internal import CommandLineSupport
-internal import DownloadStore
-internal import ObjectStore
+package import DownloadStore
+package import ObjectStore
+internal import ProgramOutput
 package import ResumeData
 
 /// The output of `dlstore resume-data`.
@@ -27,9 +27,9 @@ package struct ResumeDataReport {
 /// Resume data as JSON.
 ///
 /// The keys are stable.
-enum ResumeDataJSON {
+package enum ResumeDataJSON {
   /// The contents of resume data; unknown values are null.
-  static func value(of data: URLSessionResumeData, revealsSecrets: Bool) -> JSONValue {
+  package static func value(of data: URLSessionResumeData, revealsSecrets: Bool) -> JSONValue {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
     return [
       "form": .string(data.form.rawValue),
@@ -54,7 +54,7 @@ enum ResumeDataJSON {
           ]
         }
       ),
-      "repairs": .array(ResumeDataCommand.Repair.changing(data).map { .string($0.rawValue) }),
+      "repairs": .array(ResumeDataRepair.changing(data).map { .string($0.rawValue) }),
       "byteCount": .integer(Int64(data.bytes.count)),
     ]
   }
@@ -74,9 +74,9 @@ enum ResumeDataJSON {
 }
 
 /// Resume data as text for people, one property per line.
-enum ResumeDataText {
+package enum ResumeDataText {
   /// The lines, without line feeds.
-  static func lines(of data: URLSessionResumeData, revealsSecrets: Bool) -> [String] {
+  package static func lines(of data: URLSessionResumeData, revealsSecrets: Bool) -> [String] {
     let rows = rows(of: data, revealsSecrets: revealsSecrets)
     let width = rows.map(\.0.count).max() ?? 0
     return rows.map { name, value in
@@ -85,7 +85,10 @@ enum ResumeDataText {
   }
 
   /// The known properties, as names and values.
-  static func rows(of data: URLSessionResumeData, revealsSecrets: Bool) -> [(String, String)] {
+  package static func rows(
+    of data: URLSessionResumeData,
+    revealsSecrets: Bool
+  ) -> [(String, String)] {
     let shown = ResumeDataRedaction(revealsSecrets: revealsSecrets)
     var rows: [(String, String)] = [
       ("form", "\(data.form.rawValue), \(data.bytes.count) bytes"),
@@ -104,7 +107,7 @@ enum ResumeDataText {
     rows += data.defects.map { defect in
       ("defect", "\(defect.code): \(defect.message)\(defect.code.isFatal ? "; unusable" : "")")
     }
-    rows += ResumeDataCommand.Repair.changing(data).map { repair in
+    rows += ResumeDataRepair.changing(data).map { repair in
       ("repair", "\(repair.rawValue) would change it")
     }
     return rows.filter { !$0.1.isEmpty }
@@ -112,15 +115,15 @@ enum ResumeDataText {
 }
 
 /// Redacts the URLs and header fields in resume data.
-struct ResumeDataRedaction {
+package struct ResumeDataRedaction {
   /// Whether nothing is redacted.
-  var revealsSecrets: Bool
+  package var revealsSecrets: Bool
 
-  func url(_ url: String) -> String {
+  package func url(_ url: String) -> String {
     revealsSecrets ? url : Redaction.url(url)
   }
 
-  func field(_ field: URLRequestArchive.HeaderField) -> HeaderField {
+  package func field(_ field: URLRequestArchive.HeaderField) -> HeaderField {
     // Fields such as Referer contain URLs.
     let value = field.value.contains("://") ? url(field.value) : field.value
     let field = HeaderField(name: field.name, value: value)
@@ -128,9 +131,16 @@ struct ResumeDataRedaction {
   }
 }
 
-extension ResumeDataCommand.Repair {
+/// The system versions for which resume data can be repaired.
+package enum ResumeDataRepair: String, CaseIterable, Sendable {
+  case ios10
+  case ios11
+  case v1
+}
+
+extension ResumeDataRepair {
   /// The repairs that would change the data.
-  static func changing(_ data: URLSessionResumeData) -> [Self] {
+  package static func changing(_ data: URLSessionResumeData) -> [Self] {
     allCases.filter { repair in
       switch repair {
       case .ios10: (try? data.needsRepair(for: .iOS10)) ?? false

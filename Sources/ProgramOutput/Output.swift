@@ -101,7 +101,10 @@ package struct Output: Sendable {
 /// The reader closed our output pipe.
 ///
 /// Not a failure.
-package struct ClosedPipe: Error {}
+package struct ClosedPipe: Error {
+  /// Creates the error.
+  package init() {}
+}
 
 /// The error of the last failed system call.
 package enum SystemCall {

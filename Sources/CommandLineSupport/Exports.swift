@@ -1,0 +1,2 @@
+// The output of programs, without the parser of command lines.
+@_exported public import ProgramOutput
