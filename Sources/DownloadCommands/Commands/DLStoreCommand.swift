@@ -31,7 +31,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
       ),
       CommandGroup(
         name: "Look",
-        subcommands: [ListCommand.self, InspectCommand.self, StatsCommand.self]
+        subcommands: [
+          ListCommand.self, InspectCommand.self, StatsCommand.self, ServeCommand.self,
+        ]
       ),
       CommandGroup(
         name: "Control",
@@ -108,20 +110,22 @@ package struct DLStoreCommand: AsyncParsableCommand {
       let command = try command(of: configuration.arguments)
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
-        if let command = command as? any EngineCommand, Worker.current == nil {
+        if let command = command as? any EngineCommand, command.runsEngine, Worker.current == nil {
           if let command = command as? GetCommand, command.readsInput { try SpooledInput.spool() }
           let isPiped = (command as? GetCommand)?.what.writesOutput ?? false
           let supervisor = Supervisor(
             failsWhenSomethingFailed: command.failsWhenSomethingFailed,
             environment: configuration.workerEnvironment.merging(
-              command.limits.client.environment
+              try command.workerEnvironment()
             ) { $1 },
             position: try isPiped ? OutputPosition.create() : nil
           )
           quit(supervisor.run())
         }
       #endif
-      if !(command is any EngineCommand) { MemoryFault.isCorruption(saying: memoryFaultMessage) }
+      if (command as? any EngineCommand)?.runsEngine != true {
+        MemoryFault.isCorruption(saying: memoryFaultMessage)
+      }
       let result = try await Configuration.$current.withValue(configuration) {
         // A command is not sendable, so this closure parses its own.
         await Program.ofProcess.status(of: try parseAsRoot(configuration.arguments))

@@ -61,7 +61,7 @@ struct RunCommand: EngineCommand {
     // A mistyped path would create an empty store, and leave nothing to do.
     let path = untilIdle ? try location.existing() : location.resolved()
     let store = try RecordStore(at: path, checksPages: Worker.followsCrash)
-    if let folder { try setFolder(folder, of: store) }
+    if let folder { try StandardFolder.set(folder, of: store, isQuiet: display.quiet) }
     let scope = try scope(in: store)
     let setup = try EngineSetup(
       store: store,
@@ -122,21 +122,6 @@ struct RunCommand: EngineCommand {
       throw CommandFailure(.failed, "no download with \(words) exists")
     }
     return Set(urls)
-  }
-
-  /// Changes the standard folder while holding the engine lock.
-  ///
-  /// An engine reads the roots at its creation, and they must not change while another engine runs.
-  /// So the lock is taken here and again for the run.
-  private func setFolder(_ folder: String, of store: RecordStore) throws {
-    let kept = try withExtendedLifetime(EngineLock(storePath: store.path, patience: .seconds(1))) {
-      try store.setStandardFolder(folder)
-    }
-    guard kept.count > 0, !display.quiet else { return }
-    Output.current.say(
-      "\(kept.count) \(kept.count == 1 ? "download stays" : "downloads stay") in \(kept.path); new "
-        + "ones go to \(folder)"
-    )
   }
 
   /// Failures in workers that crashed later count too.

@@ -11,6 +11,8 @@ struct Worker: Sendable {
     static let supervisor = "DLSTORE_WORKER"
     /// How the previous worker ended; not set for the first one.
     static let previousExit = "DLSTORE_PREVIOUS_EXIT"
+    /// The token of the server that a worker of `serve` runs.
+    static let token = "DLSTORE_WORKER_TOKEN"
     /// The names of the variables that the supervisor sets from options and the configuration file,
     /// with spaces between them.
     static let added = "DLSTORE_WORKER_ADDED"
@@ -47,7 +49,9 @@ struct Worker: Sendable {
       result[name] = environment[Variable.replacedPrefix + name]
       result[Variable.replacedPrefix + name] = nil
     }
-    for name in [Variable.supervisor, Variable.previousExit, Variable.added] { result[name] = nil }
+    for name in [Variable.supervisor, Variable.previousExit, Variable.added, Variable.token] {
+      result[name] = nil
+    }
     return result
   }
 
@@ -105,6 +109,8 @@ struct Worker: Sendable {
   let previousExit: EngineOptions.PreviousExit
   /// Whether an earlier worker of this command crashed.
   let isRestarted: Bool
+  /// The token of the server that this worker runs; `nil` for none.
+  let token: String?
 
   private init?(_ environment: [String: String]) {
     guard let text = environment[Variable.supervisor], let supervisor = pid_t(text) else {
@@ -120,6 +126,7 @@ struct Worker: Sendable {
     let exit = environment[Variable.previousExit]
     previousExit = exit == "crashed" ? .crashed : .clean
     isRestarted = exit != nil
+    token = environment[Variable.token]
   }
 
   /// Crashes this process if it has a supervisor, which restarts it.

@@ -1,0 +1,152 @@
+internal import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadReports
+internal import DownloadServer
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// `dlstore serve`: a page and an API over a store.
+struct ServeCommand: EngineCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serves a web page and an API that show the store.",
+    discussion: """
+      Prints the address to open, with a token that signs the browser in. Shows what all processes do \
+      with the store; with --run it also runs the engine, with the options of 'run'. Changes nothing \
+      unless --allow-changes is given. Only this machine can connect, unless --listen names an address \
+      of the network. Ctrl-C or SIGTERM ends it with exit code 0.
+
+      EXAMPLES:
+        dlstore serve
+        dlstore serve --run --allow-changes
+        dlstore serve --socket /run/user/1000/dlstore.sock
+        dlstore serve --listen 0.0.0.0 --token-file token --certificate cert.pem --key key.pem
+      """
+  )
+
+  @OptionGroup var location: StoreLocation
+  @OptionGroup var serving: ServeOptions
+
+  @Flag(name: .customLong("run"), help: "Also run the engine, with the options of 'run'.")
+  var runsEngine = false
+
+  @Flag(help: "Print the address as one JSON object.")
+  var json = false
+
+  @OptionGroup var limits: EngineLimits
+  @OptionGroup var display: DisplayOptions
+  @OptionGroup var hooks: HookOptions
+  @OptionGroup var place: RunFolder
+
+  func validate() throws {
+    guard !json || !display.jsonEvents else {
+      throw ValidationError("--json and --json-events cannot be combined.")
+    }
+  }
+
+  /// A worker that is restarted after a crash keeps its token, so that browsers stay signed in.
+  func workerEnvironment() throws -> [String: String] {
+    var environment = limits.client.environment
+    if let token = try serving.token() { environment[Worker.Variable.token] = token }
+    return environment
+  }
+
+  func run() async throws {
+    #if Server
+      try await serve()
+    #else
+      throw CommandFailure(
+        .usage,
+        "this dlstore was built without the server; build it with 'swift build --traits Server'"
+      )
+    #endif
+  }
+}
+
+#if Server
+  extension ServeCommand {
+    private func serve() async throws {
+      let options = serving.options(token: try Worker.current?.token ?? serving.token())
+      guard runsEngine else {
+        let path = serving.allowChanges ? location.resolved() : try location.existing()
+        let access: StoreOptions.Access = serving.allowChanges ? .create : .readOnly
+        let store = try RecordStore(at: path, access: access)
+        return try await serve(DownloadServer(store: store, options: options))
+      }
+      try limits.client.checkFiles()
+      let folder = try place.outputFolder.map { try Folder.made(at: $0) }
+      let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
+      if let folder { try StandardFolder.set(folder, of: store, isQuiet: display.quiet) }
+      let setup = try EngineSetup(store: store, limits: limits, display: display, hooks: hooks)
+      // First, so that an address is printed only if this process has the engine.
+      let session = try EngineSession(store: store, setup: setup)
+      let server = DownloadServer(store: store, options: options, logger: setup.display.logger)
+      let (starts, start) = AsyncStream<Void>.makeStream()
+      let serving = Task {
+        defer { start.finish() }
+        try await server.run { address in
+          announce(address)
+          start.yield()
+        }
+      }
+      defer { serving.cancel() }
+      var isServing = false
+      for await _ in starts {
+        isServing = true
+        break
+      }
+      guard isServing else { return try await Self.end(of: serving) }
+      _ = try await session.run(until: .stopped)
+      serving.cancel()
+      try await Self.end(of: serving)
+    }
+
+    /// Serves until a signal arrives.
+    private func serve(_ server: DownloadServer) async throws {
+      let serving = Task { try await server.run { announce($0) } }
+      let signals = StopSignals { _ in serving.cancel() }
+      try await Self.end(of: serving)
+      withExtendedLifetime(signals) {}
+    }
+
+    private static func end(of serving: Task<Void, any Error>) async throws {
+      do {
+        try await serving.value
+      } catch is CancellationError {
+        // A signal has ended it.
+      } catch let error as ServerStartError {
+        let advice = error.code == .inUse ? "; --port N or --socket PATH chooses another place" : ""
+        throw CommandFailure(.cannotCreate, error.message + advice)
+      }
+    }
+
+    /// Prints where the server can be reached, once.
+    private func announce(_ address: DownloadServer.Address) {
+      guard Worker.current?.isRestarted != true else { return }
+      // The token of a file is not repeated: the output of a service is kept in a log.
+      let url = serving.tokenFile == nil ? address.startURL : address.url
+      do {
+        if json {
+          let value: JSONValue = [
+            "allowsChanges": .bool(serving.allowChanges),
+            "port": JSONValue(address.port.map(Int64.init)),
+            "socket": JSONValue(address.socketPath),
+            "url": JSONValue(url),
+          ]
+          try Output.current.line(value.text)
+        } else {
+          try Output.current.line(url ?? address.socketPath ?? "")
+        }
+      } catch {
+        // The server goes on without a reader of its address.
+      }
+      guard !display.quiet, !json else { return }
+      Output.current.say(
+        (url == nil ? "accepting connections" : "open this address in a browser")
+          + (serving.allowChanges ? "" : "; the page changes nothing without --allow-changes")
+          + "; Ctrl-C ends the server"
+      )
+    }
+  }
+#endif

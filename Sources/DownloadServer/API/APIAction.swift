@@ -1,0 +1,84 @@
+package import DownloadReports
+package import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
+
+/// A command for some downloads.
+package struct APIAction: Sendable {
+  /// The commands, by the names that the command line has.
+  package enum Kind: String, CaseIterable, Sendable {
+    case pause, resume, start, retry, cancel, restart, remove
+  }
+
+  /// The downloads that a command is for.
+  package enum Selection: Sendable {
+    /// Those with ids, URLs, keys or file names.
+    case names([String])
+    /// Those that match a filter.
+    case filter(DownloadFilter)
+  }
+
+  /// The command.
+  package var kind: Kind
+  package var selection = Selection.names([])
+  /// Whether `remove` also deletes the finished file.
+  package var withFile = false
+  /// Whether nothing is changed.
+  package var isPreview = false
+
+  /// Creates a command for no download.
+  package init(_ kind: Kind) { self.kind = kind }
+
+  private var command: DownloadCommand {
+    switch kind {
+    case .pause: .pause
+    case .resume, .retry: .resume(immediately: false)
+    case .start: .resume(immediately: true)
+    case .cancel: .cancel
+    case .restart: .restart
+    case .remove: .remove(withFile: withFile)
+    }
+  }
+
+  /// The states in which a download may be changed; `nil` for all.
+  private var states: [DownloadState]? {
+    kind == .retry ? [.failedPermanent, .failedRetryable] : nil
+  }
+
+  /// Applies the command in one transaction, on the calling thread.
+  ///
+  /// - Returns: The outcome for each download.
+  /// - Throws: `StoreError`.
+  package func apply(to store: RecordStore) throws -> [CommandOutcome] {
+    let targets: CommandTargets =
+      switch selection {
+      case .names(let names): .named(names)
+      case .filter(let filter): .matching(filter.condition(engineRuns: store.hasEngine))
+      }
+    return isPreview
+      ? try store.preview(command, of: targets, among: states)
+      : try store.apply(command, to: targets, among: states)
+  }
+
+  /// Deletes the files of cancelled and removed downloads, unless an engine runs, which does it.
+  ///
+  /// - Throws: The errors of an engine, except that another one runs.
+  package func carryOut(_ outcomes: [CommandOutcome], in store: RecordStore) async throws {
+    guard !isPreview, kind == .cancel || kind == .remove, !store.hasEngine else { return }
+    let urls = outcomes.filter(\.isDone).compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
+    guard !urls.isEmpty else { return }
+    var options = EngineOptions()
+    options.scope = Set(urls)
+    options.lockPatience = .zero
+    do {
+      let engine = try DownloadEngine(
+        store: store,
+        transport: OfflineTransport(),
+        options: options
+      )
+      _ = try await engine.reconcileRecords()
+    } catch let error as EngineError where error.code == .alreadyRunning {
+      // That engine has been notified of the command.
+    }
+  }
+}

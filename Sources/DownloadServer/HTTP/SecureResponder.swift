@@ -1,0 +1,123 @@
+#if Server
+  internal import HTTPTypes
+  internal import Hummingbird
+  internal import Logging
+  internal import ObjectStore
+  internal import ProgramOutput
+
+  /// Answers the requests of a server: checks each of them before any route sees it, and adds the header
+  /// fields that protect pages.
+  struct SecureResponder<Routes: HTTPResponder>: HTTPResponder {
+    typealias Context = Routes.Context
+
+    let rules: AccessRules
+    /// Whether the cookie is sent over TLS only.
+    let isSecure: Bool
+    let routes: Routes
+    let methods: RouteMethods
+    let logger: Logger
+
+    @concurrent
+    func respond(to request: Request, context: Context) async throws -> Response {
+      var response = await answer(request, context)
+      for (name, value) in SecurityHeaders.fields {
+        guard let name = HTTPField.Name(name), !response.headers.contains(name) else { continue }
+        response.headers[name] = value
+      }
+      if !response.headers.contains(.cacheControl) {
+        response.headers[.cacheControl] = SecurityHeaders.noStore.value
+      }
+      return response
+    }
+
+    @concurrent
+    private func answer(_ request: Request, _ context: Context) async -> Response {
+      switch rules.decision(for: facts(of: request)) {
+      case .refuse(let refusal): return Response(refusal.error, to: request)
+      case .signIn(let target):
+        var response = Response(status: .seeOther, headers: [.location: target])
+        let attributes = "Path=/; HttpOnly; SameSite=Strict\(isSecure ? "; Secure" : "")"
+        if let token = rules.token {
+          response.headers[.setCookie] = "\(token.cookieName)=\(token.sessionText); \(attributes)"
+        }
+        return response
+      case .allow: break
+      }
+      do {
+        let response = try await routes.respond(to: request, context: context)
+        guard response.headers[.contentType] == nil else { return response }
+        // The router's own answers have no body.
+        switch response.status {
+        case .notFound:
+          let error = methods.error(for: request.method.rawValue, request.uri.path)
+          return Response(error, to: request)
+        case .contentTooLarge:
+          return Response(ServerError(.tooLarge, "the request's body is too large"), to: request)
+        default: return response
+        }
+      } catch let error as ServerError {
+        return Response(error, to: request)
+      } catch {
+        let failure = ServerError(storeError: error)
+        if failure.code == .storeFailed {
+          logger.error("request failed", metadata: ["error": "\(failure.message)"])
+        }
+        return Response(failure, to: request)
+      }
+    }
+
+    private func facts(of request: Request) -> RequestFacts {
+      var facts = RequestFacts()
+      facts.area = request.uri.path == "/jsonrpc" ? .rpc : .page
+      facts.method = request.method.rawValue
+      facts.target = request.head.path ?? ""
+      // The first is the authority.
+      facts.hosts =
+        (request.head.authority.map { [$0] } ?? [])
+        + request.headers[values: .host]
+      facts.authorizations = request.headers[values: .authorization]
+      let name = rules.token?.cookieName ?? ""
+      facts.sessions = request.headers[values: .cookie].flatMap { field in
+        field.split(separator: ";").compactMap { item in
+          let parts = item.split(separator: "=", maxSplits: 1)
+          guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name else {
+            return nil
+          }
+          return String(parts[1])
+        }
+      }
+      facts.origin = request.headers[.origin]
+      facts.fetchSite = request.headers[.fetchSite]
+      return facts
+    }
+  }
+
+  extension Response {
+    /// The answer to a request that has failed: JSON, or text for a browser's page.
+    init(_ error: ServerError, to request: Request) {
+      let accepts = request.headers[.accept] ?? ""
+      let isPage = accepts.contains("text/html") && !request.uri.path.hasPrefix("/api/")
+      var headers: HTTPFields = [:]
+      if error.code == .notSignedIn { headers[.wwwAuthenticate] = "Bearer" }
+      if !error.allowedMethods.isEmpty {
+        headers[.allow] = error.allowedMethods.joined(separator: ", ")
+      }
+      let status = HTTPResponse.Status(code: error.code.status)
+      headers[.contentType] = isPage ? "text/plain; charset=utf-8" : "application/json"
+      let text = isPage ? error.message + "\n" : error.json.text + "\n"
+      self.init(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    /// An answer of JSON.
+    init(json: JSONValue, status: HTTPResponse.Status = .ok) {
+      var text: [UInt8] = []
+      json.writeSafely(to: &text)
+      text.append(0x0A)
+      self.init(
+        status: status,
+        headers: [.contentType: "application/json"],
+        body: .init(byteBuffer: ByteBuffer(bytes: text))
+      )
+    }
+  }
+#endif

@@ -1,0 +1,21 @@
+/// The header fields that every response has.
+enum SecurityHeaders {
+  /// The policy of pages: nothing is loaded but from this server, nothing frames a page, and a form is
+  /// sent to this server only.
+  static let contentSecurityPolicy = """
+    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    form-action 'self'; base-uri 'none'; frame-ancestors 'none'
+    """
+
+  /// The fields.
+  static let fields: [(name: String, value: String)] = [
+    ("Content-Security-Policy", contentSecurityPolicy),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("X-Frame-Options", "DENY"),
+  ]
+
+  /// The field that keeps a response out of caches, unless its route has set another one.
+  static let noStore = (name: "Cache-Control", value: "no-store")
+}
