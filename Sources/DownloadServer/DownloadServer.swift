@@ -131,7 +131,7 @@
       )
     }
 
-    private static var silentLogger: Logger {
+    static var silentLogger: Logger {
       Logger(label: "dlstore.server", factory: { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -63,7 +63,7 @@ public struct ServerLimits: Sendable, Hashable {
   /// The size of a request's body in bytes.
   public var bodyBytes = 4 * 1024 * 1024
   /// The time in which a request's header must arrive, and after which an idle connection is closed.
-  public var idleTime = Duration.seconds(20)
+  public var idleTime = Duration.seconds(10)
   /// The time in which a request's body must arrive.
   public var bodyTime = Duration.seconds(60)
   /// The time after which a connection is closed that takes no bytes.

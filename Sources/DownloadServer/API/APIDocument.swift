@@ -45,7 +45,7 @@ enum APIDocument {
             "A page of the downloads that match all parameters.",
             parameters: listParameters,
             answer: reference("page"),
-            errors: ["400"]
+            errors: ["400", "409"]
           ),
           "post": operation(
             "Adds downloads, all of them or none. A known one continues.",

@@ -52,8 +52,11 @@ struct APIQuery: Sendable {
       }
       size = number
     case "after":
-      guard let token = PageToken(value) else {
+      guard !value.isEmpty, value.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else {
         throw ServerError(.invalidRequest, "'after' takes the 'next' of the previous page")
+      }
+      guard let token = PageToken(value) else {
+        throw ServerError(.conflict, "'after' is no position in a list: begin with the first page")
       }
       after = token
     default: throw ServerError(.invalidRequest, "there is no parameter '\(name)'")

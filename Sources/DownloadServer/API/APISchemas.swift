@@ -82,13 +82,16 @@ enum APISchemas {
     "required": .array(["url"]),
     "additionalProperties": false,
     "properties": [
-      "url": ["type": "string", "description": "An http or https URL."],
-      "key": optional("string"), "filename": optional("string"), "folder": optional("string"),
-      "type": optional("string"), "priority": int32, "connections": int32,
+      "url": [
+        "type": "string", "format": "uri", "pattern": "^https?://",
+        "description": "An http or https URL.",
+      ],
+      "key": optionalText, "filename": optionalText, "folder": optional("string"),
+      "type": optionalText, "priority": int32, "connections": positive32,
       "tags": optionalList(["type": "string", "minLength": 1]),
       "mirrors": optionalList(text),
-      "limitRate": ["type": .array(["integer", "null"]), "description": "Bytes per second."],
-      "notBefore": ["type": .array(["string", "null"]), "description": "A time of ISO 8601."],
+      "limitRate": rate,
+      "notBefore": time,
       "paused": optional("boolean"),
       "ifExists": [
         "enum": .array(NameCollision.allCases.map { .string($0.rawValue) } + [.null])
@@ -108,8 +111,8 @@ enum APISchemas {
     "properties": [
       "addTags": optionalList(["type": "string", "minLength": 1]),
       "removeTags": optionalList(["type": "string", "minLength": 1]),
-      "connections": int32, "filename": optional("string"), "limitRate": optional("integer"),
-      "notBefore": optional("string"), "priority": int32, "type": optional("string"),
+      "connections": positive32, "filename": optional("string"), "limitRate": rate,
+      "notBefore": time, "priority": int32, "type": optional("string"),
       "url": optional("string"),
     ],
   ]
@@ -163,6 +166,16 @@ enum APISchemas {
   private static let int32: JSONValue = [
     "type": .array(["integer", "null"]), "minimum": .integer(Int64(Int32.min)),
     "maximum": .integer(Int64(Int32.max)),
+  ]
+  private static let positive32: JSONValue = [
+    "type": .array(["integer", "null"]), "minimum": 1, "maximum": .integer(Int64(Int32.max)),
+  ]
+  private static let rate: JSONValue = [
+    "type": .array(["integer", "null"]), "minimum": 1, "maximum": .integer(.max),
+    "description": "Bytes per second.",
+  ]
+  private static let time: JSONValue = [
+    "type": .array(["string", "null"]), "format": "date-time",
   ]
   private static let outcomes = ["done", "unchanged", "unknown", "ambiguous"]
   private static let codes: JSONValue = [

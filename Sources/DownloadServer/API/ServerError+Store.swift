@@ -7,6 +7,8 @@ extension ServerError {
     switch error {
     case let error as ServerError: self = error
     case let error as RecordStoreError: self.init(Self.code(error.code), error.message)
+    case let error as StoreError where error.code == .invalidPageToken:
+      self.init(.conflict, "'after' is a position in another order: begin with the first page")
     case let error as StoreError: self.init(.storeFailed, error.plainDescription)
     default: self.init(.storeFailed, "the request failed")
     }

@@ -8,10 +8,18 @@ struct RouteMethods: Sendable {
     paths.append((path.split(separator: "/"), methods))
   }
 
+  /// Each method with its path, such as `GET /events`.
+  var all: [String] {
+    paths.flatMap { path in path.methods.map { "\($0) /\(path.parts.joined(separator: "/"))" } }
+  }
+
   /// Returns the error for a request that no route answers.
   func error(for method: String, _ path: String) -> ServerError {
     let parts = path.split(separator: "/")
-    let methods = paths.filter { Self.matches($0.parts, parts) }.flatMap(\.methods)
+    let matches = paths.filter { Self.matches($0.parts, parts) }
+    // As for the router, a path without parameters comes first.
+    let exact = matches.filter { $0.parts == parts }
+    let methods = (exact.isEmpty ? matches : exact).flatMap(\.methods)
     guard !methods.isEmpty, !methods.contains(method) else {
       return ServerError(.notFound, "the server has no such path")
     }

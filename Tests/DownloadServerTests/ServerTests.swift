@@ -1,0 +1,308 @@
+#if Server
+  import DownloadStore
+  import Foundation
+  import ObjectStore
+  import TestSupport
+  import Testing
+
+  @testable import DownloadServer
+
+  /// A real server over real sockets.
+  struct ServerTests {
+    @Test func `a browser exchanges the token of the address for a cookie`() async throws {
+      try await RunningServer.with { server in
+        let head = "HTTP/1.1\r\nHost: localhost:\(server.port)\r\nConnection: close\r\n"
+        let first = try await server.exchange(
+          "GET /api/v1/stats?token=\(server.token.text) \(head)\r\n"
+        )
+        #expect(first.status == 303 && first.field("Location") == "/api/v1/stats")
+        let cookie = try #require(first.field("Set-Cookie"))
+        #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+        #expect(!cookie.contains(server.token.text))
+        let pair = cookie.prefix { $0 != ";" }
+        let second = try await server.exchange(
+          "GET /api/v1/stats \(head)Cookie: a=b; \(pair)\r\n\r\n"
+        )
+        #expect(second.status == 200)
+        let without = try await server.exchange("GET /api/v1/stats \(head)\r\n")
+        #expect(without.status == 401)
+        let wrong = try await server.exchange("GET /?token=0123456789abcdef \(head)\r\n")
+        #expect(wrong.status == 401)
+      }
+    }
+
+    @Test func `every answer protects pages, also that to a path which does not exist`()
+      async throws
+    {
+      try await RunningServer.with { server in
+        for path in ["/api/v1/stats", "/none", "/api/v1/downloads/none"] {
+          let answer = try await server.send("GET", path)
+          #expect(answer.field("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
+          #expect(answer.field("X-Content-Type-Options") == "nosniff")
+          #expect(answer.field("Referrer-Policy") == "no-referrer")
+          #expect(answer.field("Cache-Control") == "no-store")
+        }
+        let other = try await server.exchange(
+          "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+        )
+        #expect(other.status == 403 && other.field("X-Frame-Options") == "DENY")
+        let twice = try await server.exchange(
+          "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
+        #expect(twice.status == 403 || twice.status == 400)
+      }
+    }
+
+    @Test func `downloads are added, listed in pages, changed and inspected`() async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        let requests = (0..<5).map {
+          "{\"url\":\"http://h.example/\($0).bin\",\"tags\":[\"t\"],\"paused\":true}"
+        }
+        .joined(separator: ",")
+        let added = try await server.send(
+          "POST",
+          "/api/v1/downloads",
+          "{\"requests\":[\(requests)]}"
+        )
+        #expect(added.status == 201)
+        var seen: [String] = []
+        var after = ""
+        repeat {
+          let page = try await server.send("GET", "/api/v1/downloads?limit=2&sort=url:desc\(after)")
+            .object
+          let downloads = try #require(page["downloads"] as? [[String: Any]])
+          seen += downloads.compactMap { $0["filename"] as? String }
+          after = (page["next"] as? String).map { "&after=\($0)" } ?? ""
+        } while !after.isEmpty
+        #expect(seen == ["4.bin", "3.bin", "2.bin", "1.bin", "0.bin"])
+        let body = "{\"action\":\"resume\",\"filter\":{\"tag\":[\"t\"]},\"dryRun\":true}"
+        let preview = try await server.send("POST", "/api/v1/downloads/actions", body)
+        let done = try preview.object["done"] as? Int
+        #expect(done == 5)
+        let totals = try server.store.totals(engineRuns: false)
+        #expect(totals.first { $0.word == "paused" }?.recordCount == 5)
+        let resumed = try await server.send("POST", "/api/v1/downloads/2.bin/resume")
+        let one = try resumed.object["done"] as? Int
+        #expect(one == 1)
+        let changed = try await server.send(
+          "PATCH",
+          "/api/v1/downloads/2.bin",
+          "{\"priority\":7,\"limitRate\":null,\"addTags\":[\"u\"]}"
+        )
+        #expect(changed.status == 200, "\(changed.text)")
+        let shown = try await server.send("GET", "/api/v1/downloads/2.bin").object
+        #expect(shown["priority"] as? Int == 7 && shown["tags"] as? [String] == ["t", "u"])
+        #expect(shown["state"] as? String == "waiting" && shown["next"] is [String: Any])
+        let removed = try await server.send("POST", "/api/v1/downloads/2.bin/remove")
+        #expect(removed.status == 200)
+        #expect(try await server.send("GET", "/api/v1/downloads/2.bin").status == 404)
+        // Without an engine the server has deleted it itself.
+        let left = try server.store.records()
+        #expect(left.count == 4)
+      }
+    }
+
+    @Test func `a server without permission to change anything changes nothing`() async throws {
+      try await RunningServer.with { server in
+        let body = "{\"requests\":[{\"url\":\"http://h.example/a\"}]}"
+        let added = try await server.send("POST", "/api/v1/downloads", body)
+        #expect(added.status == 403)
+        let error = try added.object["error"] as? [String: Any]
+        #expect(error?["code"] as? String == "readOnly")
+        let records = try server.store.records()
+        #expect(records.isEmpty)
+      }
+    }
+
+    @Test(arguments: [
+      ("GET", "/api/v1/downloads?state=done", "", 400),
+      ("GET", "/api/v1/downloads?limit=0", "", 400), ("GET", "/api/v1/downloads?x=1", "", 400),
+      ("GET", "/api/v1/downloads?after=00", "", 409), ("GET", "/api/v1/downloads?tag=%FF", "", 400),
+      ("GET", "/api/v1/downloads?limit=1&limit=2", "", 400), ("GET", "/api/v1/stats?a", "", 400),
+      ("GET", "/api/v1/downloads/none", "", 404), ("DELETE", "/api/v1/stats", "", 405),
+      ("POST", "/api/v1/downloads", "[]", 400), ("POST", "/api/v1/downloads", "{", 400),
+      ("POST", "/api/v1/downloads", "{\"requests\":[]}", 400),
+      ("POST", "/api/v1/downloads", "{\"requests\":[{\"url\":\"ftp://h/a\"}]}", 400),
+      ("POST", "/api/v1/downloads", "{\"requests\":[{\"url\":\"http://h/a\",\"tag\":1}]}", 400),
+      ("POST", "/api/v1/downloads/actions", "{\"action\":\"pause\"}", 400),
+      ("POST", "/api/v1/downloads/actions", "{\"action\":\"x\",\"ids\":[]}", 400),
+      ("POST", "/api/v1/downloads/none/pause", "{}", 404),
+      ("PATCH", "/api/v1/downloads/none", "{}", 400),
+    ])
+    func `a wrong request is answered with a code and a sentence`(
+      method: String,
+      path: String,
+      body: String,
+      status: Int
+    ) async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        let answer = try await server.send(method, path, body.isEmpty ? nil : body)
+        #expect(answer.status == status, "\(answer.text)")
+        let error = try #require(try answer.object["error"] as? [String: Any])
+        #expect(!(error["code"] as? String ?? "").isEmpty)
+        #expect(!(error["message"] as? String ?? "").isEmpty)
+      }
+    }
+
+    @Test func `events arrive while another user changes downloads, and continue after a break`()
+      async throws
+    {
+      try await RunningServer.with { server in
+        let record = try await server.store.add([DownloadRequest(url: "http://h.example/a")])[0]
+          .record
+        func head(_ last: String?) -> String {
+          "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(server.token.text)\r\n"
+            + (last.map { "Last-Event-ID: \($0)\r\n" } ?? "") + "\r\n"
+        }
+        let first = try await RawConnection.with(port: server.port) { connection in
+          try await connection.write(head(nil))
+          return try await connection.read(until: "\"engine\":false}}\n\n")
+        }
+        #expect(first.contains("text/event-stream") && first.contains("retry: 1000\n\n"))
+        let start = try #require(first.firstRange(of: "id: "))
+        let id = String(first[start.upperBound...].prefix { $0 != "\n" })
+        try await server.store.pause(.matching(record.id))
+        let second = try await RawConnection.with(port: server.port) { connection in
+          try await connection.write(head(id))
+          return try await connection.read(until: "\"state\":\"paused\"")
+        }
+        #expect(second.contains("event: change\n") && second.contains(record.id))
+      }
+    }
+
+    @Test func `a limited number of clients follows the events`() async throws {
+      try await RunningServer.with {
+        $0.limits.eventClients = 1
+      } _: { server in
+        let head =
+          "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(server.token.text)\r\n"
+        try await RawConnection.with(port: server.port) { connection in
+          try await connection.write(head + "\r\n")
+          _ = try await connection.read(until: "retry")
+          let second = try await server.exchange(head + "Connection: close\r\n\r\n")
+          #expect(second.status == 503)
+        }
+      }
+    }
+
+    @Test func `headers and bodies that are too large end the request`() async throws {
+      try await RunningServer.with { options in
+        options.allowsChanges = true
+        options.limits.bodyBytes = 1000
+      } _: { server in
+        let long = String(repeating: "x", count: 100_000)
+        let header = try await server.send("GET", "/api/v1/stats", headers: ["X-Long: \(long)"])
+        #expect(header.status == 400 || header.status == 0)
+        let many = (0..<1000).map { "X-\($0): y" }
+        let fields = try await server.send("GET", "/api/v1/stats", headers: many)
+        #expect(fields.status == 400 || fields.status == 0)
+        let body = "{\"requests\":\"\(String(repeating: "x", count: 2000))\"}"
+        #expect(try await server.send("POST", "/api/v1/downloads", body).status == 413)
+        // The server goes on.
+        #expect(try await server.send("GET", "/api/v1/stats").status == 200)
+      }
+    }
+
+    @Test(arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\nX: "])
+    func `a connection without a whole request is closed`(text: String) async throws {
+      try await RunningServer.with {
+        $0.limits.idleTime = .milliseconds(200)
+      } _: { server in
+        try await RawConnection.with(port: server.port) { connection in
+          if !text.isEmpty { try await connection.write(text) }
+          _ = try await connection.readToEnd()
+        }
+      }
+    }
+
+    @Test func `a request whose body never ends is closed`() async throws {
+      try await RunningServer.with { options in
+        options.allowsChanges = true
+        options.limits.bodyTime = .milliseconds(300)
+      } _: { server in
+        let head = """
+          POST /api/v1/downloads HTTP/1.1\r
+          Host: localhost\r
+          Authorization: Bearer \(server.token.text)\r
+          Content-Type: application/json\r
+          Content-Length: 100\r
+          \r
+          {
+          """
+        try await RawConnection.with(port: server.port) { connection in
+          try await connection.write(head)
+          let text = String(decoding: try await connection.readToEnd(), as: UTF8.self)
+          #expect(text.isEmpty || text.contains("408"))
+        }
+      }
+    }
+
+    @Test func `further connections than the limit wait for one that ends`() async throws {
+      try await RunningServer.with { options in
+        options.limits.connections = 2
+        options.limits.idleTime = .milliseconds(300)
+      } _: { server in
+        try await RawConnection.with(port: server.port) { _ in
+          try await RawConnection.with(port: server.port) { _ in
+            // The idle ones are closed, and then this one is accepted.
+            let answer = try await server.send("GET", "/api/v1/stats")
+            #expect(answer.status == 200)
+          }
+        }
+      }
+    }
+
+    @Test func `the document describes the routes, and no others`() async throws {
+      var routes = ServerRoutes()
+      let folder = try TemporaryFolder()
+      let store = try RecordStore(at: folder.path("store"))
+      let logger = DownloadServer.silentLogger
+      let feed = LiveFeed(of: store, logger: logger)
+      let options = ServerOptions()
+      APIRoutes.add(
+        to: &routes,
+        ServerContext(store: store, feed: feed, options: options, logger: logger)
+      )
+      guard case .object(let paths)? = APIDocument.json["paths"] else {
+        Issue.record("the document has no paths")
+        return
+      }
+      var described: Set<String> = []
+      for path in paths {
+        guard case .object(let methods) = path.value else { continue }
+        for method in methods.map(\.name) where method != "parameters" {
+          described.insert("\(method.uppercased()) \(path.name)")
+        }
+      }
+      let real = routes.methods.all.filter { !$0.hasPrefix("HEAD ") }
+      #expect(described == Set(real))
+    }
+
+    @Test func `only the user can use a socket, and it disappears with the server`() async throws {
+      let folder = try TemporaryFolder()
+      let store = try RecordStore(at: folder.path("store"))
+      let path = folder.path("s")
+      var options = ServerOptions()
+      options.endpoint = .socket(path)
+      options.token = nil
+      options.hosts = nil
+      let (starts, start) = AsyncStream<Void>.makeStream()
+      let server = DownloadServer(store: store, options: options)
+      let task = Task { try await server.run { _ in start.yield() } }
+      for await _ in starts { break }
+      let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+      #expect(permissions as? Int == 0o600)
+      await #expect(throws: ServerStartError.self) {
+        try await DownloadServer(store: store, options: options).run()
+      }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      let names = try folder.names().filter { $0.hasPrefix("s") }
+      #expect(names == ["store"])
+    }
+  }
+#endif

@@ -1,0 +1,3 @@
+// What the samples of DownloadServer stand in.
+import DownloadServer
+import DownloadStore
