@@ -181,6 +181,24 @@ struct KnownDownloadTests: StoreSuite {
     #expect(Self.body.matches(file: folder.path("files/a (2)")))
   }
 
+  @Test func `a finished file in a missing folder is neither complete nor downloaded again`()
+    async throws
+  {
+    #expect(await get().status == .done)
+    let away = folder.path("unmounted")
+    try FileManager.default.moveItem(atPath: folder.path("files"), toPath: away)
+    for options in [[], ["--quiet"]] {
+      let result = await dlstore(["--store", store, "get", url] + options)
+      #expect(result.status == .failed)
+      #expect(result.messages.contains("or its volume is not mounted"), "\(result.messages)")
+      #expect(!result.messages.contains("already complete"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path("files")))
+    try FileManager.default.moveItem(atPath: away, toPath: folder.path("files"))
+    #expect(await dlstore("--store", store, "get", url).status == .done)
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `a mistyped URL does not keep the file name from the right one`() async throws {
     let output = folder.path("files")
     func get(_ url: String) async -> CommandResult {

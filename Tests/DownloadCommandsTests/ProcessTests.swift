@@ -254,6 +254,18 @@ struct ProcessTests {
     #expect(try record(server.url("/a")).state == .waiting)
   }
 
+  @Test func `a signal to the process and then to its group stops get cleanly`() async throws {
+    let body = Body.generated(byteCount: 200_000, seed: 5)
+    server.route("/a", Resource(body, faults: .stallAfter(bytes: 100_000)))
+    let process = try start("get", server.url("/a"))
+    try await process.message("started a")
+    // As 'timeout' does.
+    process.send(SIGTERM)
+    process.send(SIGTERM, toGroup: true)
+    #expect(try await process.status() == 143, "\(process.messages)")
+    #expect(try record(server.url("/a")).state == .waiting)
+  }
+
   @Test func `a program that ignores hang-ups goes on`() async throws {
     server.route("/a", Resource(.text("abc"), faults: .stallAfter(bytes: 1)))
     let process = try DLStoreProcess(

@@ -109,36 +109,52 @@ struct SupervisionTests {
     #expect(status(other.step(after: .exited(0), notes: [.ready], stop: nil)) == 0)
   }
 
+  /// A time that is so many seconds after the first signal.
+  private func after(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+  private let start = ContinuousClock.now
+
   @Test func `a signal received twice on two paths counts once`() {
     var count = StopCount()
-    #expect(count.hear(.interrupt, isPassedOn: false) == .first)
-    #expect(count.hear(.interrupt, isPassedOn: true) == .known)
-    #expect(count.hear(.interrupt, isPassedOn: true) == .again)
+    #expect(count.hear(.interrupt, isPassedOn: false, at: start) == .first)
+    #expect(count.hear(.interrupt, isPassedOn: true, at: after(1)) == .known)
+    #expect(count.hear(.interrupt, isPassedOn: true, at: after(2)) == .again)
     #expect(count.first == .interrupt)
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a signal that follows the first one at once is the same request`(
+    isPassedOn: Bool,
+    isPassedOnLater: Bool
+  ) {
+    var count = StopCount()
+    #expect(count.hear(.terminate, isPassedOn: isPassedOn, at: start) == .first)
+    #expect(count.hear(.terminate, isPassedOn: isPassedOn, at: after(0)) == .known)
+    #expect(count.hear(.terminate, isPassedOn: !isPassedOn, at: after(0.2)) == .known)
+    #expect(count.hear(.terminate, isPassedOn: isPassedOnLater, at: after(0.3)) == .again)
   }
 
   @Test func `hang-ups are no further requests, and neither is the first stop after one`() {
     var count = StopCount()
-    #expect(count.hear(.hangUp, isPassedOn: false) == .first)
-    #expect(count.hear(.hangUp, isPassedOn: true) == .known)
-    #expect(count.hear(.hangUp, isPassedOn: false) == .known)
-    #expect(count.hear(.terminate, isPassedOn: false) == .known)
-    #expect(count.hear(.terminate, isPassedOn: true) == .known)
+    #expect(count.hear(.hangUp, isPassedOn: false, at: start) == .first)
+    #expect(count.hear(.hangUp, isPassedOn: true, at: after(1)) == .known)
+    #expect(count.hear(.hangUp, isPassedOn: false, at: after(2)) == .known)
+    #expect(count.hear(.terminate, isPassedOn: false, at: after(3)) == .known)
+    #expect(count.hear(.terminate, isPassedOn: true, at: after(4)) == .known)
     #expect(count.first == .hangUp)
-    #expect(count.hear(.terminate, isPassedOn: false) == .again)
+    #expect(count.hear(.terminate, isPassedOn: false, at: after(5)) == .again)
   }
 
   @Test func `a hang-up after another signal does not end the program at once`() {
     var count = StopCount()
-    #expect(count.hear(.interrupt, isPassedOn: false) == .first)
-    #expect(count.hear(.hangUp, isPassedOn: false) == .known)
-    #expect(count.hear(.interrupt, isPassedOn: false) == .again)
+    #expect(count.hear(.interrupt, isPassedOn: false, at: start) == .first)
+    #expect(count.hear(.hangUp, isPassedOn: false, at: after(1)) == .known)
+    #expect(count.hear(.interrupt, isPassedOn: false, at: after(2)) == .again)
   }
 
   @Test func `two signals on the same path count twice`() {
     var count = StopCount()
-    #expect(count.hear(.terminate, isPassedOn: true) == .first)
-    #expect(count.hear(.interrupt, isPassedOn: true) == .again)
+    #expect(count.hear(.terminate, isPassedOn: true, at: start) == .first)
+    #expect(count.hear(.interrupt, isPassedOn: true, at: after(1)) == .again)
     #expect(count.first == .terminate)
   }
 }

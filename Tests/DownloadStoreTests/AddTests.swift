@@ -292,6 +292,17 @@ import Testing
     #expect(record.filename == done.filename)
   }
 
+  @Test func `adding a URL whose finished file is in a missing folder changes nothing`() throws {
+    try fixture.add(url)
+    let done = try fixture.finish(url)
+    let folder = try fixture.layout(of: done).folderPath
+    try FileManager.default.moveItem(atPath: folder, toPath: folder + "-unmounted")
+    let added = try fixture.add(url)
+    #expect(added.record == done && added.note == .folderUnreachable)
+    try FileManager.default.moveItem(atPath: folder + "-unmounted", toPath: folder)
+    #expect(try fixture.add(url).note == nil)
+  }
+
   @Test func `tags and mirrors of a known URL are merged, and a digest replaces the previous one`()
     throws
   {

@@ -47,6 +47,27 @@ package enum StopSignal: Sendable, Hashable, CaseIterable {
   }
 }
 
+/// Recognizes a stop signal that repeats the first one at once, and asks for nothing more.
+///
+/// `timeout` signals its command and then its group, which contains the command.
+package struct StopEcho: Sendable {
+  /// How soon after the first signal another one is the same request.
+  package static let time = Duration.milliseconds(250)
+  private var first: ContinuousClock.Instant?
+
+  /// Creates a value that has heard no signal.
+  package init() {}
+
+  /// Notes a signal that arrived at a time, and returns whether it repeats the first one.
+  package mutating func repeats(at time: ContinuousClock.Instant) -> Bool {
+    guard let first else {
+      first = time
+      return false
+    }
+    return time - first < Self.time
+  }
+}
+
 /// Counts stop signals, which may arrive both directly and forwarded by the supervisor.
 ///
 /// A hang-up is not counted: the terminal, the shell and the session may each send one, and a stop
@@ -55,6 +76,7 @@ package struct StopCount: Sendable {
   private(set) var first: StopSignal?
   private var direct = 0
   private var passedOn = 0
+  private var echo = StopEcho()
 
   /// The meaning of a signal: the first request to stop, a further one, or one already counted.
   package enum Meaning: Sendable, Hashable {
@@ -63,11 +85,26 @@ package struct StopCount: Sendable {
     case known
   }
 
-  package mutating func hear(_ signal: StopSignal, isPassedOn: Bool) -> Meaning {
+  /// Counts a signal.
+  ///
+  /// - Parameters:
+  ///   - signal: The signal.
+  ///   - isPassedOn: Whether the supervisor forwards it.
+  ///   - time: The time at which it arrived.
+  /// - Returns: What it asks for.
+  package mutating func hear(
+    _ signal: StopSignal,
+    isPassedOn: Bool,
+    at time: ContinuousClock.Instant
+  ) -> Meaning {
     guard signal != .hangUp else {
       guard first == nil else { return .known }
       first = signal
       return .first
+    }
+    guard !echo.repeats(at: time) else {
+      if isPassedOn { passedOn = max(passedOn, 1) } else { direct = max(direct, 1) }
+      return .known
     }
     let before = max(direct, passedOn)
     if isPassedOn { passedOn += 1 } else { direct += 1 }
@@ -126,7 +163,7 @@ package final class StopSignals {
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler { [heard] in
         for _ in 0..<max(1, source.data) {
-          switch heard.count.withLock({ $0.hear(signal, isPassedOn: isPassedOn) }) {
+          switch heard.count.withLock({ $0.hear(signal, isPassedOn: isPassedOn, at: .now) }) {
           case .first: onFirst(signal)
           case .again:
             onLast()

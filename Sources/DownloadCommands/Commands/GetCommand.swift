@@ -141,7 +141,9 @@ struct GetCommand: EngineCommand {
     let status =
       records.count == urls.count ? Self.status(of: records, checksFiles: refresh) : .failed
     if !display.quiet, let skipped = source.skippedText { Output.current.say(skipped) }
-    guard status == .done, isWritten, source.isComplete, end.failedHooks == 0 else {
+    guard status == .done, isWritten, source.isComplete, end.failedHooks == 0,
+      !known.haveUnreachable
+    else {
       throw CommandFailure(status == .done ? .failed : status)
     }
     try piped?.removeFile()
@@ -231,9 +233,12 @@ struct GetCommand: EngineCommand {
         ? try store.records(withURLs: [added.record.url]).first
         : try digests?.refreshed(added.record, in: store)
       records.append(renewed ?? added.record)
-      guard !display.quiet else { continue }
+      let isUnreachable = added.note == .folderUnreachable && renewed == nil
+      if isUnreachable { known.noteUnreachable() }
+      guard !display.quiet || isUnreachable else { continue }
       let messages = [added.message, restarted.message(of: added.record, roots)]
       for message in messages.compactMap(\.self) { Output.current.say(message) }
+      guard !isUnreachable else { continue }
       guard added.record.state == .completed, renewed == nil else {
         let place = folder.flatMap { KnownPlace.stays(added, $0, roots) }
         if let place { Output.current.say(place) }
@@ -284,6 +289,13 @@ private struct KnownDownloads {
   private static let mostLines = 3
   private var lines: [String] = []
   private var count = 0
+  /// Whether the folder of a file cannot be reached, so that nothing is known about the file.
+  private(set) var haveUnreachable = false
+
+  /// Notes a download whose folder cannot be reached.
+  mutating func noteUnreachable() {
+    haveUnreachable = true
+  }
 
   /// Notes a download, with what is said about it.
   mutating func note(_ line: String) {

@@ -82,6 +82,11 @@ extension RecordStore.Added {
     case .fileStays:
       "\(record.id): the file '\(name)' was changed, or is not the downloaded one: it stays, and the "
         + "download gets another name"
+    case .folderUnreachable:
+      "\(record.id): '\(name)' is complete, but the folder of its file is missing or cannot be "
+        + "searched: it was moved or deleted, or its volume is not mounted; "
+        + "\(SuggestedCommand.text("root list")) shows where it should be, and "
+        + "\(SuggestedCommand.text("restart \(record.id)")) downloads the file there again"
     case nil: nil
     }
   }

@@ -11,6 +11,7 @@ internal import CommandLineSupport
   struct Supervisor {
     private var supervision: Supervision
     private var stop: StopSignal?
+    private var echo = StopEcho()
     private let environment: [String: String]
     private let position: Int32?
 
@@ -99,7 +100,7 @@ internal import CommandLineSupport
           continue
         }
         stop = stop ?? signal
-        worker.send(signal.passedOnNumber)
+        if signal == .hangUp || !echo.repeats(at: .now) { worker.send(signal.passedOnNumber) }
       }
     }
   }

@@ -417,7 +417,8 @@ struct AdditionBatch {
     switch PathExamination(path) {
     case .file(let found): identity = found
     // It may exist: nothing is known that would be a reason to download it again.
-    case .failed: return nil
+    case .failed: return .folderUnreachable
+    case .missing where try roots.layout(of: record).folderProblem != nil: return .folderUnreachable
     case .missing, .other:
       try record.apply(.fileRejected(requiring: digest), at: store.now())
       return nil

@@ -52,13 +52,17 @@ extension RecordStore {
       /// The same, but the file was not downloaded by the record, or was changed since, so it stays
       /// and the new one gets another name.
       case fileStays
+      /// The folder of the finished file is missing or cannot be searched: the file may exist, and is
+      /// not downloaded again.
+      case folderUnreachable
     }
   }
 
   /// Adds downloads, all of them or none.
   ///
   /// The key identifies a download, or the URL without one. A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
-  /// cancelled download restarts. A completed download is unchanged while its file exists. It restarts
+  /// cancelled download restarts. A completed download is unchanged while its file exists, or while the
+  /// folder of the file is missing, because its volume may not be mounted. It restarts
   /// if the file is missing, was changed, or does not have the requested digest; to find that out, the
   /// file is read if the digest was not computed before, or if the file was changed. Of the request, a
   /// known download takes the type, the tags, the priority, the mirrors, the digest, the header fields,
