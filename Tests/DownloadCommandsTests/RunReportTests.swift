@@ -43,9 +43,31 @@ struct RunReportTests {
         "  x: the server has no such file (404 Not Found)",
       ]
     )
-    // A hook or another command has started it again.
+    // A hook or another command has started it again: each download counts once.
+    _ = try report.note(.started(record("x"), offset: 0), at: start)
+    #expect(
+      report.lines(unfinished: (1, nil), at: start + .seconds(90)) == [
+        "4 downloads: 3 completed (6.0 MiB in 1 min 30 s), 0 failed, 1 not finished"
+      ]
+    )
     _ = try report.note(.completed(record("x")), at: start)
-    #expect(report.lines(at: start + .seconds(90)).first?.hasPrefix("5 downloads: 4 ") == true)
+    #expect(
+      report.lines(at: start + .seconds(90)) == [
+        "4 downloads: 4 completed (6.0 MiB in 1 min 30 s), 0 failed"
+      ]
+    )
+  }
+
+  @Test func `the speed of a resumed download with several connections is that of this run`() throws
+  {
+    var report = RunReport(start: start)
+    var record = try record("split", received: 8_388_608)
+    record.ranges = ByteRanges([0..<4_194_304, 8_388_608..<12_582_912]).encoded
+    _ = report.note(.started(record, offset: 4_194_304), at: start)
+    record.received = 12_582_912
+    record.ranges = nil
+    let amount = report.note(.completed(record), at: start + .seconds(2))
+    #expect(amount?.text == "in 2 s (2.0 MiB/s)")
   }
 
   @Test func `a single download has no summary, and long lists are cut`() throws {

@@ -147,7 +147,8 @@ struct ForeignOption: Sendable {
     ),
     ("--min-split-size", named("--min-split", "BYTES")),
     ("--piece-length --allow-piece-length-change", absent("use --min-split BYTES")),
-    ("--max-download-limit --max-overall-download-limit --bwlimit", named("--limit-rate", "BYTES")),
+    ("--max-download-limit", named("--limit-rate-per-download", "BYTES")),
+    ("--max-overall-download-limit --bwlimit", named("--limit-rate", "BYTES")),
     ("--rate --limit --throttled-rate", absent("use --limit-rate BYTES")),
     ("--tries --retry --retries --max-tries --low-level-retries", named("--max-attempts", "N")),
     (
@@ -311,13 +312,15 @@ struct ForeignOption: Sendable {
     ),
     (
       """
-      --trace* --debug --libcurl --log-level --console-log-level --report-speed \
-      --summary-interval --download-result --truncate-console-readout
+      --log-level --console-log-level --report-speed --summary-interval --download-result \
+      --truncate-console-readout
       """,
-      absent("use --verbose")
+      absent("use --quiet or --no-progress for less, --verbose for more")
     ),
+    ("--trace* --debug --libcurl", absent("use --verbose")),
     ("--human-readable", absent("sizes are written for people; --format json has exact numbers")),
-    ("-w --watch --follow", absent("use 'list --watch'")),
+    ("-w", absent("use --json-events or the exit status; 'list --watch' shows what changes")),
+    ("--watch --follow", absent("use 'list --watch'")),
     (
       """
       --content-on-error --event-poll --max-mmap-limit --no-file-allocation-limit \

@@ -66,7 +66,7 @@ enum ForeignWords {
     "continue": "did you mean 'resume'?",
     "download": "did you mean 'get'?", "fetch": "did you mean 'get'?",
     "log": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
-    "update": "did you mean 'set'?", "edit": "did you mean 'set'?",
+    "update": "did you mean 'refresh' or 'set'?", "edit": "did you mean 'set'?",
     "version": "did you mean '--version'?", "pull": "did you mean 'get'?",
     "logs": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
     "daemon": "did you mean 'run'?", "serve": "did you mean 'run'?",

@@ -11,6 +11,7 @@ struct RunReport: Sendable {
   static let maximumFailures = 50
 
   private struct Start {
+    /// The number of bytes that were on disk.
     var offset: Int64
     var time: ContinuousClock.Instant
   }
@@ -25,7 +26,10 @@ struct RunReport: Sendable {
   /// The number of bytes that were received by completed downloads.
   private var byteCount: Int64 = 0
   private(set) var completed = 0
-  private(set) var failed = 0
+  /// The downloads whose last attempt has failed for good; a number for each, because a run may have a
+  /// million of them.
+  private var failedDownloads: Set<UInt64> = []
+  var failed: Int { failedDownloads.count }
   /// The number of finished files of which the server has no newer version.
   private(set) var unchanged = 0
   /// The number of completed downloads whose bytes were copied from finished files.
@@ -53,17 +57,21 @@ struct RunReport: Sendable {
     switch event {
     case .started(let record, let offset):
       copying.remove(record.id)
+      // Another command has started it again.
+      noteNoFailure(of: record)
       let first = starts[record.id]
-      // An offset before the first one means that bytes were dropped.
+      // With several connections, bytes lie behind the offset, too.
+      let before = record.hasGaps ? record.received : offset
+      // Fewer bytes than at the first start mean that some were dropped.
       starts[record.id] = Start(
-        offset: min(offset, first?.offset ?? offset),
+        offset: min(before, first?.offset ?? before),
         time: first?.time ?? now
       )
     case .copying(let record, _):
       copying.insert(record.id)
     case .completed(let record):
       completed += 1
-      failures.removeAll { $0.id == record.id }
+      noteNoFailure(of: record)
       guard let first = starts.removeValue(forKey: record.id) else { return nil }
       let received = max(0, record.received - first.offset)
       if copying.remove(record.id) != nil {
@@ -75,9 +83,10 @@ struct RunReport: Sendable {
       return TransferAmount(byteCount: received, duration: first.time.duration(to: now))
     case .unchanged(let record):
       unchanged += 1
+      noteNoFailure(of: record)
       starts[record.id] = nil
     case .failed(let record, let failure):
-      failed += 1
+      failedDownloads.insert(Self.number(of: record))
       starts[record.id] = nil
       guard failures.count < Self.maximumFailures else { break }
       failures.append(
@@ -86,6 +95,15 @@ struct RunReport: Sendable {
     case .rolledBack, .retrying, .waitingForDiskSpace, .released, .interceptorFailed, .missed: break
     }
     return nil
+  }
+
+  private mutating func noteNoFailure(of record: DownloadRecord) {
+    guard failedDownloads.remove(Self.number(of: record)) != nil else { return }
+    failures.removeAll { $0.id == record.id }
+  }
+
+  private static func number(of record: DownloadRecord) -> UInt64 {
+    UInt64(record.id, radix: 16) ?? 0
   }
 
   /// Returns the lines at the end of a run; none if it had fewer than two downloads.
