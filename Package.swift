@@ -426,6 +426,15 @@ let package = Package(
   ]
 )
 
+// ThreadSanitizer runs the tests of the libraries (`.ci/sanitize`): the others need not be compiled.
+if Context.environment["DLSTORE_SANITIZER"] == "thread" {
+  let others: Set = [
+    "DownloadCommandsTests", "DownloadSyncTests", "FuzzTests", "KillTests",
+    "ObjectStoreCommandsTests", "PredecessorTests", "ResumeDataTests", "StoredFormatTests",
+  ]
+  package.targets.removeAll { others.contains($0.name) }
+}
+
 for target in package.targets where target.type != .system {
   target.swiftSettings =
     (target.swiftSettings ?? []) + [
