@@ -122,8 +122,6 @@
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsPerHost
       // The engine decides about retries, not the pool.
       configuration.connectionPool.retryConnectionEstablishment = false
-      configuration.http1_1ConnectionDebugInitializer = Connection.prepare(_:)
-      configuration.http2StreamChannelDebugInitializer = Connection.prepare(stream:)
       configuration.localAddress = connection.bindingAddress
       clients = ClientPool(configuration: configuration, connection)
     }

@@ -59,6 +59,17 @@
     private let eventLoops = MultiThreadedEventLoopGroup.singleton
 
     init(configuration: HTTPClient.Configuration, _ connection: ConnectionSettings) {
+      var configuration = configuration
+      // A program that accepts any host has said so.
+      let checksHosts =
+        configuration.tlsConfiguration?.certificateVerification ?? .fullVerification
+        == .fullVerification
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        Connection.prepare(channel, checksHosts: checksHosts)
+      }
+      configuration.http2StreamChannelDebugInitializer = { channel in
+        Connection.prepare(stream: channel, checksHosts: checksHosts)
+      }
       self.configuration = configuration
       proxies = connection.proxies
       addresses = connection.hostAddresses

@@ -16,8 +16,7 @@
     /// ``RequestTargetHandler`` and ``LocationEscaper``.
     ///
     /// The buffer begins small, and doubles when a call fills it.
-    @Sendable
-    static func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
+    static func prepare(_ channel: any Channel, checksHosts: Bool) -> EventLoopFuture<Void> {
       let buffer = AdaptiveRecvByteBufferAllocator(
         minimum: 1 << 10,
         initial: 16 << 10,
@@ -27,7 +26,8 @@
         channel.eventLoop.submit {
           let pipeline = channel.pipeline.syncOperations
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-          try pipeline.addHandler(RequestTargetHandler(), position: .after(decoder))
+          let target = RequestTargetHandler(checksHosts: checksHosts)
+          try pipeline.addHandler(target, position: .after(decoder))
           try pipeline.addHandler(StatusCheck(), position: .after(decoder))
           try pipeline.addHandler(LocationEscaper(), position: .before(decoder))
         }
@@ -36,12 +36,15 @@
 
     /// Adds ``RequestTargetHandler`` behind the codec of an HTTP/2 stream, and
     /// ``HTTP2StatusCheck`` before it.
-    @Sendable
-    static func prepare(stream channel: any Channel) -> EventLoopFuture<Void> {
+    static func prepare(
+      stream channel: any Channel,
+      checksHosts: Bool
+    ) -> EventLoopFuture<Void> {
       channel.eventLoop.submit {
         let pipeline = channel.pipeline.syncOperations
         let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-        try pipeline.addHandler(RequestTargetHandler(), position: .after(codec))
+        let target = RequestTargetHandler(checksHosts: checksHosts)
+        try pipeline.addHandler(target, position: .after(codec))
         try pipeline.addHandler(HTTP2StatusCheck(), position: .before(codec))
       }
     }

@@ -170,7 +170,9 @@
       let connection = connection(by: route)
       var request = HTTPClientRequest(url: connection.url)
       request.method = HTTPMethod(rawValue: method.rawValue)
-      let own = fields.filter { $0.name.lowercased() != RequestTargetHandler.field.lowercased() }
+      let internalNames = [RequestTargetHandler.field, RequestTargetHandler.hostField]
+        .map { $0.lowercased() }
+      let own = fields.filter { !internalNames.contains($0.name.lowercased()) }
       for field in connection.fields + own {
         request.headers.add(name: field.name, value: field.value)
       }

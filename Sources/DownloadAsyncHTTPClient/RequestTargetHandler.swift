@@ -5,27 +5,60 @@
   internal import NIOCore
   internal import NIOHTTP1
   internal import NIOHTTP2
+  internal import NIOSSL
 
-  /// A channel handler that sends the request target of a ``RequestURL`` unchanged.
+  /// A channel handler that sends the request target of a ``RequestURL`` unchanged, and sends no request
+  /// to a server whose certificate is not for the host of the URL (``CertificateNames``).
   ///
   /// AsyncHTTPClient takes the target from Foundation's `URL`, whose path is empty if an escape is
   /// not UTF-8: the request would be for `/`. So the client receives a URL without a path, and the
   /// target in a field, which this handler removes. A forwarding proxy receives the absolute URL as
-  /// the target (RFC 9112, 3.2.2), for which the client has no setting.
+  /// the target (RFC 9112, 3.2.2), for which the client has no setting. The host of a URL with `https`
+  /// is in a field, too.
   final class RequestTargetHandler: ChannelOutboundHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
     /// The name of the field, which no server receives.
     static let field = "Dlstore-Request-Target"
+    /// The name of the field with the host, which no server receives.
+    static let hostField = "Dlstore-Server-Host"
+
+    /// Whether certificates are compared with hosts.
+    private let checksHosts: Bool
+
+    init(checksHosts: Bool) { self.checksHosts = checksHosts }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      guard case .head(var head) = unwrapOutboundIn(data),
-        let target = head.headers.first(name: Self.field)
-      else { return context.write(data, promise: promise) }
-      head.headers.remove(name: Self.field)
-      head.uri = target
+      guard case .head(var head) = unwrapOutboundIn(data) else {
+        return context.write(data, promise: promise)
+      }
+      let host = head.headers.first(name: Self.hostField)
+      head.headers.remove(name: Self.hostField)
+      if checksHosts, let names = Self.peerNames(context), host.map(names.contain) != true {
+        let error = NIOSSLExtraError.failedToValidateHostname
+        promise?.fail(error)
+        context.fireErrorCaught(error)
+        return context.close(promise: nil)
+      }
+      if let target = head.headers.first(name: Self.field) {
+        head.headers.remove(name: Self.field)
+        head.uri = target
+      }
       context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+
+    /// The names of the server's certificate; `nil` without NIOSSL, as with Network.framework, which
+    /// compares hosts by itself.
+    private static func peerNames(_ context: ChannelHandlerContext) -> CertificateNames? {
+      // A stream of HTTP/2 has its TLS in the connection.
+      let channels = [context.channel, context.channel.parent].compactMap(\.self)
+      for channel in channels {
+        if let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate() {
+          return CertificateNames(certificate)
+        }
+      }
+      return nil
     }
   }
 
@@ -36,7 +69,11 @@
         HeaderField(name: RequestTargetHandler.field, value: value)
       }
       guard case .forward(let proxy) = route else {
-        return ("\(url.scheme.rawValue)://\(url.authority)/", [target(url.target)])
+        var fields = [target(url.target)]
+        if url.scheme == .https {
+          fields.append(HeaderField(name: RequestTargetHandler.hostField, value: url.host))
+        }
+        return ("\(url.scheme.rawValue)://\(url.authority)/", fields)
       }
       let host = proxy.host.contains(":") ? "[\(proxy.host)]" : proxy.host
       var fields = [target(url.absoluteForm)]

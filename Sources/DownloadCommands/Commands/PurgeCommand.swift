@@ -93,7 +93,7 @@ struct PurgeCommand: AsyncParsableCommand {
     let store = try RecordStore(at: path, access: dryRun ? .readOnly : .readWrite)
     let (list, orphans) = try printPlan(of: store)
     if list.count == 0, list.unreachableCount == 0, selection.isFiltered {
-      let condition = selection.condition(engineRuns: store.hasEngine)
+      let condition = selection.condition(engineRuns: store.hasEngine, includesRemoved: true)
       let isKnown = try store.objects.read { tx in
         try !tx.fetch(Query(condition).limit(1)).isEmpty
       }
@@ -123,7 +123,8 @@ struct PurgeCommand: AsyncParsableCommand {
       latest.map { (record.completedAt ?? record.updatedAt) < $0 } ?? true
     }
     let engineRuns = store.hasEngine
-    let found = try selection.found(in: store, engineRuns: engineRuns)
+    // Also the downloads whose removal was stopped, or waits for their folder.
+    let found = try selection.found(in: store, engineRuns: engineRuns, includesRemoved: true)
     // A mistyped name removes nothing.
     try found.report()
     let roots = try store.roots()

@@ -27,10 +27,15 @@ struct RecordFilter {
 
   /// The condition of the query; states, tags and the type use indexes.
   ///
-  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Parameters:
+  ///   - engineRuns: Whether an engine runs on the store.
+  ///   - includesRemoved: Whether removed downloads, whose files are still to be deleted, are selected.
   /// - Returns: The condition.
-  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    filter.condition(engineRuns: engineRuns)
+  func condition(
+    engineRuns: Bool,
+    includesRemoved: Bool = false
+  ) -> Filter<DownloadRecord> {
+    filter.condition(engineRuns: engineRuns, includesRemoved: includesRemoved)
   }
 
   /// The options as words of a command line.

@@ -34,8 +34,11 @@ struct SelectionOptions: ParsableArguments {
   var isEmpty: Bool { names.isEmpty && !isFiltered }
 
   /// The condition of the options; states, tags and the type use indexes.
-  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    filter.condition(engineRuns: engineRuns)
+  func condition(
+    engineRuns: Bool,
+    includesRemoved: Bool = false
+  ) -> Filter<DownloadRecord> {
+    filter.condition(engineRuns: engineRuns, includesRemoved: includesRemoved)
   }
 
   /// The options as the user would write them.
@@ -46,12 +49,23 @@ struct SelectionOptions: ParsableArguments {
 
   /// Looks up the names, and returns the condition that selects the downloads.
   ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - engineRuns: Whether an engine runs on it.
+  ///   - includesRemoved: Whether removed downloads, whose files are still to be deleted, are selected.
+  /// - Returns: The downloads.
   /// - Throws: `StoreError`.
-  func found(in store: RecordStore, engineRuns: Bool) throws -> FoundDownloads {
+  func found(
+    in store: RecordStore,
+    engineRuns: Bool,
+    includesRemoved: Bool = false
+  ) throws -> FoundDownloads {
     guard !names.isEmpty else {
-      return FoundDownloads(condition: condition(engineRuns: engineRuns))
+      return FoundDownloads(
+        condition: condition(engineRuns: engineRuns, includesRemoved: includesRemoved)
+      )
     }
-    return try FoundDownloads(named: names, in: store)
+    return try FoundDownloads(named: names, in: store, includesRemoved: includesRemoved)
   }
 }
 
@@ -70,7 +84,7 @@ struct FoundDownloads: Sendable {
   /// Looks up names.
   ///
   /// - Throws: `StoreError`.
-  init(named names: [String], in store: RecordStore) throws {
+  init(named names: [String], in store: RecordStore, includesRemoved: Bool = false) throws {
     var urls: Set<String> = []
     for name in names {
       do {
@@ -81,7 +95,9 @@ struct FoundDownloads: Sendable {
       }
     }
     let columns = DownloadRecord.columns
-    condition = columns.url.isIn(urls) && columns.state != .removed
+    condition =
+      includesRemoved
+      ? columns.url.isIn(urls) : columns.url.isIn(urls) && columns.state != .removed
     self.names = condition
   }
 

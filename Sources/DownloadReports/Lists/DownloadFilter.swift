@@ -33,10 +33,15 @@ package struct DownloadFilter: Sendable, Hashable {
 
   /// Returns the condition of a query; states, tags and the type use indexes.
   ///
-  /// - Parameter engineRuns: Whether an engine runs on the store.
+  /// - Parameters:
+  ///   - engineRuns: Whether an engine runs on the store.
+  ///   - includesRemoved: Whether removed downloads, whose files are still to be deleted, are selected.
   /// - Returns: The condition.
-  package func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
-    labelCondition && stateCondition(engineRuns: engineRuns) && urlCondition
+  package func condition(
+    engineRuns: Bool,
+    includesRemoved: Bool = false
+  ) -> Filter<DownloadRecord> {
+    labelCondition && stateCondition(engineRuns, includesRemoved) && urlCondition
   }
 
   private var labelCondition: Filter<DownloadRecord> {
@@ -47,10 +52,15 @@ package struct DownloadFilter: Sendable, Hashable {
     return condition
   }
 
-  private func stateCondition(engineRuns: Bool) -> Filter<DownloadRecord> {
+  private func stateCondition(
+    _ engineRuns: Bool,
+    _ includesRemoved: Bool
+  ) -> Filter<DownloadRecord> {
     let state = DownloadRecord.columns.state
     // Records that are about to be deleted are not shown.
-    guard let wanted = storedStates(engineRuns: engineRuns) else { return state != .removed }
+    guard let wanted = storedStates(engineRuns: engineRuns) else {
+      return includesRemoved ? .all : state != .removed
+    }
     return wanted.isEmpty ? .none : state.isIn(wanted)
   }
 

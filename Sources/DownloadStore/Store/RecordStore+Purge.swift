@@ -134,11 +134,28 @@ extension RecordStore {
         report.files.append(file)
       }
     }
+    syncFolders(of: &report)
     let kept = Set(report.keptFiles.filter(\.keepsRecord).map(\.file.recordID))
     removed.subtract(kept)
     report.records.removeAll { kept.contains($0.id) }
     try forgetRecords(of: plan, removed)
     return report
+  }
+
+  /// Syncs the folders of the deleted files, so that after a power cut none is back without a record.
+  ///
+  /// A file whose folder cannot be synced counts as kept.
+  private func syncFolders(of report: inout PurgeReport) {
+    for folder in Set(report.files.map { FolderSync.parent(of: $0.path) }).sorted() {
+      do {
+        try FolderSync.run(folder)
+      } catch {
+        let reason = PurgeReport.KeptFile.Reason.failed("its deletion cannot be synced: \(error)")
+        let files = report.files.filter { FolderSync.parent(of: $0.path) == folder }
+        report.keptFiles += files.map { PurgeReport.KeptFile(file: $0, reason: reason) }
+        report.files.removeAll { FolderSync.parent(of: $0.path) == folder }
+      }
+    }
   }
 
   /// Removes the records of a plan, except those with a finished file to remove, which become removed

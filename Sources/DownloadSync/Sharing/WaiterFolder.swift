@@ -18,7 +18,24 @@ enum WaiterFolder {
   /// Costs a system call if no process waits.
   static func names(in storePath: String) -> Set<String> {
     let names = namesInFolder("\(storePath)/\(name)") ?? []
-    return Set(names.filter { !$0.hasPrefix(draftPrefix) })
+    guard !names.isEmpty, isFolder(in: storePath) else { return [] }
+    return Set(names.filter(isName))
+  }
+
+  /// Whether the folder is one, and not a link to the folder of somebody else, whose files a reader would
+  /// delete.
+  private static func isFolder(in storePath: String) -> Bool {
+    var status = stat()
+    var store = stat()
+    return lstat("\(storePath)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      && statFollowingLinks(storePath, &store) == 0
+      && [store.st_uid, geteuid()].contains(status.st_uid)
+  }
+
+  /// Whether a file has a name that ``WaiterRegistration`` gives: the id of a process and a UUID.
+  static func isName(_ file: String) -> Bool {
+    guard let dash = file.firstIndex(of: "-") else { return false }
+    return pid_t(file[..<dash]) != nil && UUID(uuidString: String(file[dash...].dropFirst())) != nil
   }
 
   /// Returns the record ids that a file lists; empty if its process does not wait any more.
@@ -60,7 +77,11 @@ enum WaiterFolder {
     let (draft, path) = ("\(folder)/\(draftPrefix)\(file)", "\(folder)/\(file)")
     // Another process may remove the empty folder between the calls.
     for _ in 0..<16 {
-      if mkdir(folder, 0o700) == 0 { FolderOwner.giveFolder(folder) }
+      if mkdir(folder, 0o700) == 0 {
+        FolderOwner.giveFolder(folder)
+      } else if errno == EEXIST, !isFolder(in: storePath) {
+        throw .failed(ENOTDIR)
+      }
       do throws(LockedFile.Refusal) {
         let locked = try LockedFile(creating: draft)
         let text = Array(ids.joined(separator: "\n").utf8)

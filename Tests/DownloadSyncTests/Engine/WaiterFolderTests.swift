@@ -39,13 +39,41 @@ struct WaiterFolderTests {
 
   @Test func `a file that was left by a kill is deleted by the next reader`() throws {
     let other = try WaiterRegistration(of: ["1"], storePath: path)
-    let left = "\(path)/\(WaiterFolder.name)/1-left"
+    let left = "\(path)/\(WaiterFolder.name)/1-\(UUID().uuidString)"
     let descriptor = open(left, O_CREAT | O_WRONLY, 0o600)
     close(descriptor)
     var joined = JoinedDownloads()
     #expect(joined.readNew(in: path) == ["1"])
     #expect(WaiterFolder.names(in: path).count == 1)
     withExtendedLifetime(other) {}
+  }
+
+  @Test func `a link in the place of the folder is not followed`() throws {
+    let other = folder.path("other")
+    let name = "1-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+    try Data().write(to: URL(filePath: other + "/" + name))
+    let store = folder.path("store")
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
+    #expect(symlink(other, "\(store)/\(WaiterFolder.name)") == 0)
+    #expect(WaiterFolder.names(in: store).isEmpty)
+    let error = #expect(throws: EngineError.self) {
+      try WaiterRegistration(of: ["1"], storePath: store)
+    }
+    #expect(error?.code == .cannotLock)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: other) == [name])
+  }
+
+  @Test func `files with other names are neither read nor deleted`() throws {
+    let waiter = try WaiterRegistration(of: ["1"], storePath: path)
+    for name in ["12345-ABC", "passwd", "1-", "-\(UUID().uuidString)"] {
+      try Data().write(to: URL(filePath: "\(path)/\(WaiterFolder.name)/\(name)"))
+    }
+    var joined = JoinedDownloads()
+    #expect(joined.readNew(in: path) == ["1"])
+    let left = try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(WaiterFolder.name)")
+    #expect(left.count == 5)
+    withExtendedLifetime(waiter) {}
   }
 
   @Test func `a folder that cannot be written is refused`() {

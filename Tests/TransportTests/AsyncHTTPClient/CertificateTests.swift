@@ -34,6 +34,34 @@
 
     @Test(
       arguments: [
+        (["a.example"], [], "a.example", true), (["A.example."], [], "a.EXAMPLE", true),
+        (["a.example"], [], "b.example", false), (["a.example"], [], "a.example.b", false),
+        (["*.example.com"], [], "a.example.com", true),
+        (["*.example.com"], [], "a.b.example.com", false),
+        (["*.example.com"], [], "example.com", false), (["*.com"], [], "example.com", false),
+        (["*.example.com"], [], ".example.com", false), (["*"], [], "example", false),
+        (["a*.example.com"], [], "ab.example.com", false), (["*.0.0.1"], [], "127.0.0.1", false),
+        ([], [[127, 0, 0, 1]], "127.0.0.1", true), ([], [[127, 0, 0, 1]], "127.0.0.2", false),
+        ([], [[127, 0, 0, 1]], "a.example", false),
+        (["a.example"], [[127, 0, 0, 1]], "127.0.0.1", true),
+        (["127.0.0.1"], [], "127.0.0.1", false),
+        ([], [Array(repeating: 0, count: 15) + [1]], "[::1]", true),
+        ([], [Array(repeating: 0, count: 15) + [1]], "::2", false),
+        // NIOSSL has compared the common name.
+        ([], [], "a.example", true),
+      ] as [([String], [[UInt8]], String, Bool)]
+    )
+    func `the names of a certificate are compared with the host and never with the connection`(
+      hosts: [String],
+      addresses: [[UInt8]],
+      host: String,
+      isContained: Bool
+    ) {
+      #expect(CertificateNames(hosts: hosts, addresses: addresses).contain(host) == isContained)
+    }
+
+    @Test(
+      arguments: [
         (
           TestCertificate.pem, nil,
           "the certificate of HOST is not trusted, because it is self-signed"

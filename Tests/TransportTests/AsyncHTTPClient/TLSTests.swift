@@ -53,6 +53,31 @@
       if version != .tls13 { #expect(outcome?.failureCode == .insecure) }
     }
 
+    @Test(arguments: [("localhost", true), ("bank.example", false)])
+    func `a certificate for the address of the server is valid for no other host`(
+      host: String,
+      isValid: Bool
+    ) async throws {
+      let server = try TLSServer { HTTP1Conversation(Self.reply) }
+      // The certificate is for localhost and 127.0.0.1.
+      var connection = ConnectionSettings()
+      connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
+      connection.hostAddresses = [try HostAddress("\(host):\(server.port):127.0.0.1")]
+      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let sink = RecordingSink()
+      let request = TaskRequest(
+        url: "https://\(host):\(server.port)/x",
+        recordID: "r",
+        headers: [HeaderField(name: "Authorization", value: "Bearer secret")]
+      )
+      _ = transport.start(request, sink: sink)
+      let outcome = await sink.outcome()
+      #expect((outcome == .completed) == isValid, "\(String(describing: outcome))")
+      // Nothing is sent to another server.
+      #expect(server.peers.count == (isValid ? 1 : 0))
+      if !isValid { #expect(outcome?.failureCode == .insecure) }
+    }
+
     @Test func `the client certificate is shown to the origin of the download only`() async throws {
       let other = try TLSServer { HTTP1Conversation(Self.reply) }
       let redirect =
