@@ -121,6 +121,13 @@ struct RefreshCommand: EngineCommand {
     let selected = targets.targets(engineRuns: store.hasEngine)
     var requested = try begun(selected, in: store)
     guard Worker.current?.isRestarted != true else { return requested }
+    // Newer versions that could not take the place of their files are tried again.
+    let failed = requested.values.filter { $0.state == .failedPermanent }.map(\.url)
+    if !failed.isEmpty {
+      for outcome in try store.apply(.resume(immediately: false), to: .named(failed)) {
+        if let record = outcome.record { requested[record.url] = record }
+      }
+    }
     let outcomes = try store.apply(.refresh, to: selected) { record in
       try checksums.digest(ofFileAt: record.url, named: record.filename)
     }
