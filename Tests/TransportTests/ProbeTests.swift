@@ -30,7 +30,7 @@ struct ProbeTests {
     #expect(server.requests.map(\.method) == ["HEAD", "HEAD"])
   }
 
-  @Test(arguments: [400, 403, 404, 405, 501])
+  @Test(arguments: [400, 401, 403, 404, 405, 500, 501, 503])
   func `a server that refuses HEAD is asked for the first byte`(_ status: Int) async throws {
     var resource = Resource(.generated(byteCount: 100_000))
     resource.refusal = { $0.method == "HEAD" ? status : nil }

@@ -95,9 +95,9 @@ extension Transport {
 extension ResponseHead {
   /// Whether the status may be that of the method alone.
   ///
-  /// Servers without `HEAD` answer 405 or 501, but also 400 and 404. A signed URL is signed for one
-  /// method, and forbids the other one with 403.
-  fileprivate var mayRefuseMethod: Bool { [400, 403, 404, 405, 501].contains(status) }
+  /// Servers without `HEAD` answer 405 or 501, but also 400, 404, 500 or 503. A signed URL is signed for
+  /// one method, and forbids the other one with 403. A server that is asked too often is not asked again.
+  fileprivate var mayRefuseMethod: Bool { status >= 400 && status != 407 && status != 429 }
 
   /// Whether the server sends ranges; `nil` if it does not say.
   fileprivate var acceptsRanges: Bool? {
