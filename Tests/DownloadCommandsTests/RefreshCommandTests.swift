@@ -44,14 +44,15 @@ struct RefreshCommandTests: ToolSuite {
     let asked = server.requests.count
     let unchanged = try await dlstore("refresh", "--tag", "mirror")
     #expect(unchanged.status == 0)
-    #expect(unchanged.messages.contains("\(count) downloads: 0 downloaded"))
+    #expect(unchanged.messages.contains("\(count) files: 0 updated"))
     #expect(unchanged.messages.contains("\(count) unchanged, 0 failed"))
     #expect(server.requests.count == asked + count)
     change()
     let result = try await dlstore("refresh", "--tag", "mirror")
     #expect(result.status == 1)
-    #expect(result.messages.contains("\(count) downloads: 2 downloaded"))
-    #expect(result.messages.contains("\(count - 3) unchanged, 1 failed:\ndlstore:   f5: "))
+    #expect(result.messages.contains("\(count) files: 2 updated"))
+    let counts = "\(count - 3) unchanged, 1 is gone from the server, 0 failed:\ndlstore:   f5: "
+    #expect(result.messages.contains(counts))
     for number in 0..<count {
       let version: UInt64 = [3, 7].contains(number) ? 2 : 1
       #expect(Self.body(number, version: version).matches(file: file(number)))

@@ -151,7 +151,7 @@ struct GetCommand: EngineCommand {
 
   /// Says which options do not apply, because an engine with its own ones runs all downloads.
   private func warnOfOtherOptions(in store: RecordStore) {
-    let names = limits.client.ownNames + hooks.names
+    let names = limits.client.ownNames + limits.fileNames + hooks.names
     guard !display.quiet, !names.isEmpty,
       let holder = EngineLock.holderForAll(storePath: store.path)
     else { return }

@@ -239,6 +239,13 @@ struct EngineLimits: ParsableArguments {
       + "\(used)"
   }
 
+  /// The names of the options that were given for single files, which the engine of another process
+  /// does not have.
+  var fileNames: [String] {
+    [maximumFileSize.map { _ in "--max-file-size" }, remoteTime ? "--remote-time" : nil]
+      .compactMap(\.self)
+  }
+
   /// The total rate limit; `nil` for none.
   private var rateLimit: Int64? { limitRate == 0 ? nil : limitRate }
 

@@ -103,7 +103,12 @@ struct AwaitedDownloads {
       return runs + "waiting for it, because this command runs its downloads itself with "
         + "\(names.joined(separator: ", ")) (Ctrl-C ends the waiting, --no-wait does not wait)"
     }
-    return runs + "it runs these downloads, and this command shows them (Ctrl-C ends only this "
+    let others = limits.fileNames
+    let without =
+      others.isEmpty
+      ? "" : "without \(others.joined(separator: " and ")) of this command, "
+    return runs
+      + "it runs these downloads, \(without)and this command shows them (Ctrl-C ends only this "
       + "command, --no-wait exits at once)"
   }
 }

@@ -14,6 +14,8 @@ struct RunReport: Sendable {
     /// The number of bytes that were on disk.
     var offset: Int64
     var time: ContinuousClock.Instant
+    /// Whether the download asks for a newer version of its finished file.
+    var isRefresh: Bool
   }
 
   /// The first start of each running download, by its id.
@@ -32,6 +34,10 @@ struct RunReport: Sendable {
   var failed: Int { failedDownloads.count }
   /// The number of finished files of which the server has no newer version.
   private(set) var unchanged = 0
+  /// The number of finished files that a newer version has replaced.
+  private var updated = 0
+  /// The number of finished files that the server does not have any more; they count as failed, too.
+  private var gone = 0
   /// The number of completed downloads whose bytes were copied from finished files.
   private(set) var copied = 0
   /// The number of their bytes.
@@ -65,7 +71,8 @@ struct RunReport: Sendable {
       // Fewer bytes than at the first start mean that some were dropped.
       starts[record.id] = Start(
         offset: min(before, first?.offset ?? before),
-        time: first?.time ?? now
+        time: first?.time ?? now,
+        isRefresh: record.refreshed != nil
       )
     case .copying(let record, _):
       copying.insert(record.id)
@@ -73,6 +80,7 @@ struct RunReport: Sendable {
       completed += 1
       noteNoFailure(of: record)
       guard let first = starts.removeValue(forKey: record.id) else { return nil }
+      if first.isRefresh { updated += 1 }
       let received = max(0, record.received - first.offset)
       if copying.remove(record.id) != nil {
         copied += 1
@@ -88,6 +96,8 @@ struct RunReport: Sendable {
     case .failed(let record, let failure):
       failedDownloads.insert(Self.number(of: record))
       starts[record.id] = nil
+      // A refresh that fails has left the finished file.
+      if failure.code == .notFound, record.state == .completed { gone += 1 }
       guard failures.count < Self.maximumFailures else { break }
       failures.append(
         (record.id, "\(name(record)): \(FailureSentence.reason(failure, record))")
@@ -120,11 +130,19 @@ struct RunReport: Sendable {
     let count = completed + unchanged + failed + unfinished.count
     guard count > 1 else { return [] }
     let amount = TransferAmount(byteCount: byteCount, duration: start.duration(to: now))
+    let speed = "(\(ByteAmount.text(byteCount)) \(amount.text.prefix { $0 != "(" }.trimmedEnd))"
+    let ofCopies =
+      copied > 0 ? "\(copied) of them copied (\(ByteAmount.text(copiedByteCount))), " : ""
+    let isRefresh = unchanged + updated + gone > 0
+    let downloaded = completed - updated
     var head =
-      "\(count) downloads: \(completed) \(unchanged > 0 ? "downloaded" : "completed") (\(ByteAmount.text(byteCount)) "
-      + "\(amount.text.prefix { $0 != "(" }.trimmedEnd)), "
-      + (copied > 0 ? "\(copied) of them copied (\(ByteAmount.text(copiedByteCount))), " : "")
-      + (unchanged > 0 ? "\(unchanged) unchanged, " : "") + "\(failed) failed"
+      isRefresh
+      ? "\(count) files: \(updated) updated \(speed), "
+        + (downloaded > 0 ? "\(downloaded) downloaded, " : "") + ofCopies
+        + "\(unchanged) unchanged, "
+        + (gone > 0 ? "\(gone) \(gone == 1 ? "is" : "are") gone from the server, " : "")
+        + "\(failed - gone) failed"
+      : "\(count) downloads: \(completed) completed \(speed), \(ofCopies)\(failed) failed"
     if unfinished.count > 0 {
       let bytes = unfinished.bytes.map { " (\(ByteAmount.text($0)) missing)" } ?? ""
       head += ", \(unfinished.count) not finished\(bytes)"

@@ -66,6 +66,8 @@ package enum RefreshPreview: String, Sendable, Hashable {
     _ transport: any Transport,
     _ headers: [HeaderField]
   ) async throws -> RefreshPreview {
+    // The newer version is complete here, whatever the server says now.
+    if record.earlierVersion == nil, record.refreshed != nil { return .newer }
     let head = try await transport.wholeHead(of: record.url, headers: headers)
     guard head.status == 200 else {
       guard let failure = head.failure else { return .unknown }
