@@ -64,9 +64,11 @@
       let checksHosts =
         configuration.tlsConfiguration?.certificateVerification ?? .fullVerification
         == .fullVerification
+      let keys = KeyCheck(keys: connection.pinnedKeys)
       configuration.http1_1ConnectionDebugInitializer = { channel in
-        Connection.prepare(channel, checksHosts: checksHosts)
+        keys.check(channel).flatMap { Connection.prepare(channel, checksHosts: checksHosts) }
       }
+      configuration.http2ConnectionDebugInitializer = keys.check
       configuration.http2StreamChannelDebugInitializer = { channel in
         Connection.prepare(stream: channel, checksHosts: checksHosts)
       }

@@ -56,7 +56,7 @@
         case let error as ChannelError: Self.meaning(of: error)
         case let error as NIOSSLError: Self.meaning(of: error)
         case let error as BoringSSLError: Self.meaning(of: error)
-        case is NIOSSLExtraError: .insecure
+        case is NIOSSLExtraError, is UnpinnedKey: .insecure
         case let error as NIOHTTP2Errors.StreamError: Self(error.baseError)
         case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.NoSuchStream,
           is NIOHTTP2Errors.IOOnClosedConnection:

@@ -77,6 +77,9 @@
     }
 
     private static func securing(_ error: any Error) -> Self {
+      if error is UnpinnedKey {
+        return .insecure(reason: "the key of its certificate is none of the pinned ones")
+      }
       if error is NIOSSLExtraError { return .certificate(.otherHosts(nil)) }
       let reason = reason(error)
       switch reason {

@@ -16,6 +16,7 @@ struct AddressOptionTests: ToolSuite {
   @Test(arguments: [
     ["--tls-min", "1.3"], ["-4"], ["--ipv6"], ["--interface", "127.0.0.1"],
     ["--resolve", "host.invalid:80:127.0.0.1"],
+    ["--pinned-key", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
   ])
   func `URLSession says that it has no such setting before a request`(
     _ options: [String]
@@ -36,6 +37,7 @@ struct AddressOptionTests: ToolSuite {
     (["-4", "-6"], "cannot be combined"), (["--interface", "eth0"], "is not an IPv4"),
     (["-6", "--interface", "127.0.0.1"], "not an address of that family"),
     (["--resolve", "a:b"], "is not HOST:PORT:ADDRESS"), (["--tls-min", "1.1"], "tls-min"),
+    (["--pinned-key", "sha256//AAAA"], "32 bytes in Base64"),
   ])
   func `a value that cannot be used is a usage error`(
     _ options: [String],

@@ -237,11 +237,12 @@ struct ForeignOption: Sendable {
     ),
     (
       """
-      --capath --ca-directory --pinnedpubkey --crlfile --crl-file --cert-status \
+      --capath --ca-directory --crlfile --crl-file --cert-status \
       --ssl-no-revoke
       """,
       absent(trust)
     ),
+    ("--pinnedpubkey", named("--pinned-key", "sha256//BASE64")),
     ("--cacert --ca-file --ca-certificates", named("--ca-certificate", "FILE")),
     ("--cert --certificate", named("--client-certificate", "FILE")),
     ("--private-key", named("--client-key", "FILE")),

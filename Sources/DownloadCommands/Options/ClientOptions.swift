@@ -19,7 +19,8 @@ struct ClientOptions: ParsableArguments {
   /// The names of the options that were given for TLS and addresses, which URLSession lacks.
   private var addressNames: [String] {
     [
-      tlsMinimum == .tls12 ? nil : "--tls-min", ipv4 ? "--ipv4" : nil, ipv6 ? "--ipv6" : nil,
+      tlsMinimum == .tls12 ? nil : "--tls-min", pinnedKeys.isEmpty ? nil : "--pinned-key",
+      ipv4 ? "--ipv4" : nil, ipv6 ? "--ipv6" : nil,
       interface.map { _ in "--interface" }, hostAddresses.isEmpty ? nil : "--resolve",
     ].compactMap(\.self)
   }
@@ -72,6 +73,23 @@ struct ClientOptions: ParsableArguments {
     help: ArgumentHelp("The lowest version of TLS that is accepted.", valueName: "1.2|1.3")
   )
   var tlsMinimum = TLSMinimum.tls12
+
+  @Option(
+    name: .customLong("pinned-key"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Accept only servers whose certificate has this public key; repeatable.",
+      valueName: "sha256//base64"
+    ),
+    transform: { text in
+      do throws(PinnedKey.ParseError) {
+        return try PinnedKey(text)
+      } catch {
+        throw ValidationError("\(error.message).")
+      }
+    }
+  )
+  var pinnedKeys: [PinnedKey] = []
 
   @Flag(
     name: [.customShort("4"), .customLong("ipv4")],
@@ -234,6 +252,7 @@ struct ClientOptions: ParsableArguments {
     settings.clientCertificate = clientCertificate
     settings.clientKey = clientKey
     settings.minimumTLSVersion = tlsMinimum.version
+    settings.pinnedKeys = Set(pinnedKeys)
     settings.addressFamily = addressFamily
     settings.localAddress = interface
     settings.hostAddresses = hostAddresses

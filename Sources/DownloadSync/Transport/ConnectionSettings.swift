@@ -27,6 +27,11 @@ public struct ConnectionSettings: Sendable, Hashable {
 
   /// The lowest version of TLS that is spoken.
   public var minimumTLSVersion = TLSVersion.tls12
+  /// The keys of which the certificate of each server must have one, also those of mirrors and after
+  /// redirects; empty for any key.
+  ///
+  /// In addition to the usual checks. They apply to TLS: a connection to an `http` URL has no key.
+  public var pinnedKeys: Set<PinnedKey> = []
   /// The only family of addresses to which connections are made; `nil` for both.
   public var addressFamily: AddressFamily?
   /// The address of this machine from which connections are made; `nil` for that which the system

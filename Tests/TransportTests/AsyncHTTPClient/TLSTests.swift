@@ -78,6 +78,30 @@
       if !isValid { #expect(outcome?.failureCode == .insecure) }
     }
 
+    @Test(arguments: [true, false])
+    func `a server with another key than the pinned ones receives no request`(
+      isPinned: Bool
+    ) async throws {
+      let server = try TLSServer { HTTP1Conversation(Self.reply) }
+      var connection = ConnectionSettings()
+      connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
+      connection.pinnedKeys = [
+        try PinnedKey("sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+      ]
+      if isPinned {
+        // That of `TestCertificate.pem`, by openssl.
+        connection.pinnedKeys.insert(
+          try PinnedKey("sha256//ksEo/DbvrC5sRZsoqw3Ep7LME/n6VOpGz3bAPVZ5B2E=")
+        )
+      }
+      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let sink = RecordingSink()
+      _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
+      let outcome = await sink.outcome()
+      #expect((outcome == .completed) == isPinned, "\(String(describing: outcome))")
+      if !isPinned { #expect(outcome?.failureCode == .insecure) }
+    }
+
     @Test func `the client certificate is shown to the origin of the download only`() async throws {
       let other = try TLSServer { HTTP1Conversation(Self.reply) }
       let redirect =
