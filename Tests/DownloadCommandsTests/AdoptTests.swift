@@ -242,6 +242,102 @@ struct AdoptTests: StoreSuite {
     #expect(second.status == .failed && second.messages.contains("known download"))
   }
 
+  @Test func `the bytes of curl and wget, which have no control file, are continued`() async throws
+  {
+    let path = folder.path("begun")
+    try Data(Self.body.bytes(at: 0, count: 1_500_000)).write(to: URL(filePath: path))
+    let added = await dlstore([
+      "--store", store, "add", server.url("/a"), "--adopt", path, "--checksum", try digest,
+    ])
+    #expect(added.status == .done && added.messages.contains("copied the first 1500000 bytes"))
+    #expect(await dlstore("--store", store, "run", "--until-idle", "--quiet").status == .done)
+    #expect(server.requests.map { $0["Range"] } == ["bytes=1500000-"])
+    #expect(Self.body.matches(file: "\(store)/files/a"))
+  }
+
+  // MARK: Sessions
+
+  /// Writes a session with one download, whose file is in the folder `files`.
+  private func session(_ options: String...) throws -> String {
+    let options = ["dir=\(folder.path("files"))"] + options
+    let lines = [server.url("/a") + "\t"] + options.map { " \($0)" }
+    return try folder.makeFile("aria2.session", lines.joined(separator: "\n") + "\n")
+  }
+
+  @Test(arguments: [false, true])
+  func `an import takes over what aria2 has received, and then deletes its files`(
+    isKept: Bool
+  ) async throws {
+    let ranges = ByteRanges([0..<1_000_000, 3_000_000..<4_000_000])
+    let path = try leave(Self.control(pieces: [0b1001_0000]), ranges)
+    let digest = try digest.replacingOccurrences(of: "sha256:", with: "sha-256=")
+    let session = try session("checksum=\(digest)", "split=4", "file-allocation=none")
+    let arguments =
+      ["--store", store, "import", "--format", "aria2", session]
+      + (isKept ? ["--keep-partials"] : [])
+    let result = await dlstore(arguments)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(!result.messages.contains("unsupported"))
+    let record = try RecordStore(at: store).record(matching: server.url("/a"))
+    #expect(record.committed == ranges && record.state == .waiting && record.filename == "a")
+    for file in [path, path + ".aria2"] {
+      #expect(FileManager.default.fileExists(atPath: file) == isKept)
+    }
+    // A repeated import, also after a kill, changes nothing.
+    let again = await dlstore(arguments)
+    #expect(again.status == .done, "\(again.messages)")
+    #expect(try RecordStore(at: store).record(matching: server.url("/a")).committed == ranges)
+    #expect(await dlstore("--store", store, "run", "--until-idle", "--quiet").status == .done)
+    #expect(server.requests.map { $0["Range"] } == ["bytes=1000000-2999999"])
+    #expect(Self.body.matches(file: path))
+  }
+
+  @Test func `a paused download keeps its bytes and its pause`() async throws {
+    _ = try leave(Self.control(pieces: [0b1000_0000]), ByteRanges(upTo: 1_000_000))
+    let session = try session("pause=true")
+    let result = await dlstore("--store", store, "import", "--format", "aria2", session)
+    #expect(result.status == .done && result.messages.contains("--continue-unvalidated"))
+    let record = try RecordStore(at: store).record(matching: server.url("/a"))
+    #expect(record.state == .paused && record.received == 1_000_000)
+  }
+
+  @Test func `a finished file with the digest of the session is not downloaded again`() async throws
+  {
+    let path = try leave(Self.control(pieces: [0]), ByteRanges(upTo: Self.size))
+    try FileManager.default.removeItem(atPath: path + ".aria2")
+    let digest = try digest.replacingOccurrences(of: "sha256:", with: "sha-256=")
+    let session = try session("checksum=\(digest)")
+    let result = await dlstore("--store", store, "import", "--format", "aria2", session)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try RecordStore(at: store).record(matching: server.url("/a")).state == .completed)
+  }
+
+  @Test func `a damaged control file is reported, and its files stay`() async throws {
+    let path = try leave([0, 2], ByteRanges())
+    let session = try session()
+    let result = await dlstore("--store", store, "import", "--format", "aria2", session)
+    #expect(result.status == .failed && result.messages.contains("not a control file"))
+    #expect(FileManager.default.fileExists(atPath: path + ".aria2"))
+    #expect(try RecordStore(at: store).record(matching: server.url("/a")).received == 0)
+  }
+
+  @Test func `the files of a Metalink document are those of the session's path to it`() async throws
+  {
+    let path = try leave(Self.control(pieces: [0b1000_0000]), ByteRanges(upTo: 1_000_000))
+    _ = try folder.makeFile(
+      "x.meta4",
+      """
+      <?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a">
+      <url>\(server.url("/a"))</url></file></metalink>
+      """
+    )
+    let session = try folder.makeFile("s", "x.meta4\n dir=\(folder.path("files"))\n")
+    let result = await dlstore("--store", store, "import", "--format", "aria2", session)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try RecordStore(at: store).record(matching: server.url("/a")).received == 1_000_000)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test(arguments: [["--input-file", "x"], ["http://a/2"]])
   func `adopting requires one URL`(arguments: [String]) async {
     let result = await dlstore(

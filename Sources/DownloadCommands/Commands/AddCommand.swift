@@ -37,8 +37,8 @@ struct AddCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Copy the bytes of a file that aria2 has begun, with its control file FILE.aria2; only with "
-        + "one URL.",
+      "Copy the bytes of a file that aria2 (with its control file FILE.aria2), curl or wget has begun; "
+        + "only with one URL.",
       valueName: "file"
     ),
     completion: .file()
@@ -63,7 +63,7 @@ struct AddCommand: AsyncParsableCommand {
       let transport = try client.makeTransport(connectionsPerHost: 16)
       return try await DryRunOption.report(of: &source, transport, isQuiet: messages.quiet)
     }
-    let partial = try adopt.map { try ForeignPartial(ofAria2: $0) }
+    let partial = try adopt.map { try ForeignPartial(ofFileAt: $0) }
     let path = location.resolved()
     if let partial {
       let store = try RecordStore(at: path)
@@ -128,7 +128,7 @@ struct AddCommand: AsyncParsableCommand {
     return change
   }
 
-  /// Adds a download with the bytes that aria2 has received.
+  /// Adds a download with the bytes that another program has received.
   private func take(
     _ partial: ForeignPartial,
     for request: DownloadRequest,
@@ -136,14 +136,16 @@ struct AddCommand: AsyncParsableCommand {
   ) throws {
     let added = try store.add(request, adopting: partial)
     try messages.report(added.line)
+    let copied = partial.byteCount.map { "\(partial.ranges.byteCount) of \($0)" }
     messages.say(
-      "copied \(partial.ranges.byteCount) of \(partial.byteCount) bytes; \(partial.path).aria2 is "
-        + "not needed any more"
+      "copied \(copied ?? "the first \(partial.ranges.byteCount)") bytes; "
+        + "\(partial.controlPath ?? partial.path) is not needed any more"
     )
     guard added.record.expectedDigest == nil else { return }
     messages.say(
-      "without --checksum the download continues only with --continue-unvalidated, because aria2 "
-        + "stores no entity tag; otherwise it starts from the first byte"
+      "without --checksum the download continues only with --continue-unvalidated, because "
+        + "\(partial.controlPath == nil ? "curl and wget store" : "aria2 stores") no entity tag; otherwise "
+        + "it starts from the first byte"
     )
   }
 }

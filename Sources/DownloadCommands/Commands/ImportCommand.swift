@@ -24,7 +24,8 @@ struct ImportCommand: ParsableCommand {
       before anything is written. A record is imported only if 'add' would accept it; one whose id or \
       file name is taken gets another one. 'aria2' reads a session of 'aria2c --save-session' or an input \
       file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
-      skipped, and the exit code is then 1.
+      skipped, and the exit code is then 1. Stop aria2c first: the bytes that it has received are copied, \
+      and then its partial files and their control files are deleted.
 
       EXAMPLES:
         dlstore --store ~/copy import downloads.jsonl
@@ -49,6 +50,9 @@ struct ImportCommand: ParsableCommand {
   @Flag(help: "Accept folders that the file names and that begin with a dot.")
   var hiddenFolders = false
 
+  @Flag(help: "With aria2, keep its partial files and control files after their bytes are copied.")
+  var keepPartials = false
+
   @OptionGroup var messages: QuietOption
 
   @Argument(
@@ -60,6 +64,9 @@ struct ImportCommand: ParsableCommand {
   func validate() throws {
     guard format != .aria2 || ifKnown == nil else {
       throw ValidationError("--if-known does not apply to aria2: known URLs are kept.")
+    }
+    guard format == .aria2 || !keepPartials else {
+      throw ValidationError("--keep-partials requires --format aria2.")
     }
   }
 
@@ -169,17 +176,10 @@ struct ImportCommand: ParsableCommand {
       Output.current.say("\(file):\(problem.line): \(problem.message)")
     }
     let store = try RecordStore(at: location.resolved())
-    var requests: [DownloadRequest] = []
-    /// The absolute folder of each request.
-    var folders: [String?] = []
-    var known = RootFolders(try store.roots())
+    var downloads = try Aria2Downloads(store: store, acceptsHiddenFolders: hiddenFolders)
     for entry in list.entries {
       do {
-        let request = try DownloadRequest(entry, acceptsHiddenFolder: hiddenFolders)
-        let folder = entry.absoluteFolder.map { Folder.absolutePath($0) }
-        if let folder { try validate(folder, &known) }
-        requests.append(request)
-        folders.append(folder)
+        try downloads.append(entry, of: file)
       } catch let error as RecordStoreError {
         isComplete = false
         Output.current.say("\(file):\(entry.line): \(error.message)")
@@ -188,35 +188,22 @@ struct ImportCommand: ParsableCommand {
         Output.current.say("\(file):\(entry.line): \(error.message ?? "invalid")")
       }
     }
-    let roots = RootFolders(try store.makeRoots(at: known.new))
-    for (index, folder) in folders.enumerated() {
-      guard let folder, let place = roots.place(of: folder) else { continue }
-      let parts = [place.folder, requests[index].folder].filter { !$0.isEmpty }
-      requests[index].root = place.root
-      requests[index].folder = try FileLayout.validatedFolder(parts.joined(separator: "/"))
+    let outcome = try downloads.add(keepingPartials: keepPartials) { Output.current.say($0) }
+    try messages.report(outcome.added.map(\.line).joined())
+    for message in outcome.added.compactMap(\.message) { messages.say(message) }
+    if outcome.takenByteCount > 0 {
+      messages.say("took over \(ByteAmount.text(outcome.takenByteCount)) that aria2 has received")
     }
-    let added = try store.addNow(requests)
-    try messages.report(added.map(\.line).joined())
-    for message in added.compactMap(\.message) { messages.say(message) }
-    return (BulkChange(objectCount: added.count), isComplete)
-  }
-
-  /// Throws if a download must not be in a folder; notes the folder if it is in no root.
-  ///
-  /// - Throws: ``RecordStoreError``; ``CommandFailure`` for a hidden folder.
-  private func validate(_ folder: String, _ known: inout RootFolders) throws {
-    let place = known.place(of: folder)
-    guard hiddenFolders || !FileLayout.isHidden(place?.folder ?? folder) else {
-      throw CommandFailure(
-        .failed,
-        "skipped: the folder '\(folder)' is hidden; pass --hidden-folders to accept it"
+    if outcome.unvalidatedCount > 0 {
+      let count = outcome.unvalidatedCount
+      messages.say(
+        "\(count) of the downloads with these bytes \(count == 1 ? "has" : "have") no checksum: aria2 stores "
+          + "no entity tag, so only 'run --continue-unvalidated' continues after the bytes"
       )
     }
-    if let place {
-      _ = try FileLayout.validatedFolder(place.folder)
-    } else {
-      try known.add(folder)
-    }
+    return (
+      BulkChange(objectCount: outcome.added.count), isComplete && !outcome.hasFailed
+    )
   }
 }
 
@@ -228,6 +215,9 @@ extension DownloadRequest {
   ///   - acceptsHiddenFolder: Whether the entry may name a hidden folder.
   /// - Throws: ``RecordStoreError``; ``CommandFailure`` for an invalid header field.
   init(_ entry: InputFile.Entry, acceptsHiddenFolder: Bool = false) throws {
+    guard !entry.isDocument else {
+      throw CommandFailure(.failed, "skipped a Metalink document: --metalink reads it")
+    }
     try RecordIdentity.validate(entry.url)
     for mirror in entry.mirrors { try RecordIdentity.validate(mirror) }
     self.init(url: entry.url)
@@ -237,6 +227,7 @@ extension DownloadRequest {
     guard acceptsHiddenFolder || !FileLayout.isHidden(folder) else {
       throw CommandFailure(.failed, "skipped: the folder '\(folder)' is hidden")
     }
+    if entry.overwrites { collision = .replace }
     digest = try entry.checksum.map(Digest.init)
     headers = try entry.headers.map { try HeaderField(line: $0) }
     id = entry.gid

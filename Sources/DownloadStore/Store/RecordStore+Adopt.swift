@@ -1,19 +1,39 @@
 internal import ObjectStore
+internal import SystemInterface
 
 /// The bytes of a download that another program has begun.
 package struct ForeignPartial: Sendable, Hashable {
   /// The path of its file.
   package var path: String
-  /// The size of the complete file.
-  package var byteCount: Int64
+  /// The path of the file in which the other program notes the bytes; `nil` for none.
+  package var controlPath: String?
+  /// The size of the complete file; `nil` if the other program has not stored it.
+  package var byteCount: Int64?
   /// The bytes that the file has.
   package var ranges: ByteRanges
+  /// The identity of the file when its bytes were counted.
+  package var identity: FileIdentity?
 
   /// Creates a value.
-  package init(path: String, byteCount: Int64, ranges: ByteRanges) {
+  package init(path: String, byteCount: Int64?, ranges: ByteRanges) {
     self.path = path
     self.byteCount = byteCount
     self.ranges = ranges
+    identity = FileIdentity(ofFileAt: path)
+  }
+
+  /// Deletes the other program's files, after the store has the bytes.
+  ///
+  /// A file that has changed since its bytes were counted stays, with its control file: the other
+  /// program is running. The control file is deleted last: without it, the other program would take its
+  /// partial file for a complete one.
+  ///
+  /// - Returns: Whether they are deleted.
+  package func deleteFiles() -> Bool {
+    guard let identity, FileIdentity(ofFileAt: path) == identity, unlink(path) == 0 else {
+      return false
+    }
+    return controlPath.map { unlink($0) == 0 } ?? true
   }
 }
 

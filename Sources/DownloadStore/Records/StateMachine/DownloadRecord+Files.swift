@@ -76,19 +76,19 @@ extension DownloadRecord {
   ///
   /// - Parameters:
   ///   - bytes: The bytes.
-  ///   - byteCount: The size of the complete file.
+  ///   - byteCount: The size of the complete file; `nil` if it is unknown.
   ///   - file: The identity of the partial file.
   ///   - moment: The time of the change.
   package mutating func adoptBytes(
     _ bytes: ByteRanges,
-    of byteCount: Int64,
+    of byteCount: Int64?,
     file: FileIdentity?,
     at moment: Date
   ) {
     count(bytes)
     if !bytes.isEmpty { notePartial(file) }
     resolvedBytes = received
-    expected = byteCount
+    expected = byteCount ?? expected
     updatedAt = moment
   }
 

@@ -109,11 +109,30 @@ extension ForeignPartial {
   /// With pieces of one MiB, aria2's default, that is a file of 32 TiB.
   private static let longest = 4 << 20
 
+  /// Reads what another program has received of a file: by aria2's control file beside it, or else all
+  /// bytes of the file, which curl and wget write in order.
+  ///
+  /// - Throws: ``CommandFailure``.
+  init(ofFileAt path: String) throws {
+    var status = stat()
+    if lstat(Self.controlPath(of: path), &status) != 0, errno == ENOENT {
+      guard let identity = FileIdentity(ofFileAt: path) else { throw Self.refusal(of: path) }
+      guard identity.size > 0 else { throw CommandFailure(.damaged, "\(path) is empty") }
+      self.init(path: path, byteCount: nil, ranges: ByteRanges(upTo: identity.size))
+    } else {
+      try self.init(ofAria2: path)
+    }
+  }
+
+  /// The path of aria2's control file.
+  static func controlPath(of path: String) -> String { path + ".aria2" }
+
   /// Reads the control file of a file that aria2 has begun.
   ///
   /// - Throws: ``CommandFailure``.
   init(ofAria2 path: String) throws {
-    let control = path + ".aria2"
+    let control = Self.controlPath(of: path)
+    // Before the control file is read: a change in between is a change of this identity.
     guard let identity = FileIdentity(ofFileAt: path) else { throw Self.refusal(of: path) }
     do {
       let bytes = try ResumeDataFile.read(control, upTo: Self.longest, isRegular: true)
@@ -122,6 +141,8 @@ extension ForeignPartial {
         throw CommandFailure(.damaged, "\(path) is shorter than \(control) says")
       }
       self.init(path: path, byteCount: file.byteCount, ranges: file.ranges)
+      self.identity = identity
+      controlPath = control
     } catch let error as Aria2ControlFile.Invalid {
       throw CommandFailure(.damaged, "\(control) is not a control file of aria2: \(error.reason)")
     }

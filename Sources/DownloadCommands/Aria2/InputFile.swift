@@ -20,13 +20,23 @@ struct InputFile: Sendable, Equatable {
     var checksum: String?
     /// The rate limit in bytes per second.
     var bytesPerSecond: Int64?
-    /// The number of connections, `split`.
+    /// The number of connections.
+    ///
+    /// `split`, within `max-connection-per-server` for each host.
     var connections: Int32?
+    /// `max-connection-per-server`, until the last option is read.
+    var connectionsPerHost: Int32?
     /// Header fields, each as `Name: value`.
     var headers: [String] = []
     /// The id, as 16 hexadecimal digits.
     var gid: String?
     var isPaused = false
+    /// Whether an existing file is replaced, `allow-overwrite`.
+    var overwrites = false
+    /// Whether a new file gets another name if its name is taken, `auto-file-renaming`.
+    var renames = true
+    /// Whether ``url`` is the path or the URL of a Metalink document, whose files are the downloads.
+    var isDocument = false
     /// The name and the password of `http-user` and `http-passwd`, until the last option is read.
     var user: String?
     var password: String?
@@ -78,9 +88,18 @@ extension InputFile.Entry {
       let credentials = "\(user ?? ""):\(password ?? "")"
       entry.headers.append("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())")
     }
+    if let perHost = connectionsPerHost {
+      let hosts = Set(([url] + mirrors).map { RecordIdentity.origin(of: $0) })
+      let (most, isTooLarge) = perHost.multipliedReportingOverflow(by: Int32(hosts.count))
+      entry.connections = min(connections ?? Self.usualSplit, isTooLarge ? .max : most)
+    }
     (entry.outFolder, entry.user, entry.password) = (nil, nil, nil)
+    entry.connectionsPerHost = nil
     return entry
   }
+
+  /// The default of `split` in aria2.
+  private static let usualSplit: Int32 = 5
 
   /// Applies an option `name=value`; returns the problem if it cannot be used.
   mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
@@ -102,13 +121,16 @@ extension InputFile.Entry {
     case "gid": return take(gid: value, line)
     case "pause": isPaused = value == "true"
     case "max-download-limit": return take(limit: value, line)
-    case "split": return take(split: value, line)
+    case "split", "max-connection-per-server": return take(connections: value, of: name, line)
+    case "allow-overwrite": overwrites = value == "true"
+    case "auto-file-renaming": renames = value != "false"
     case "header": headers.append(String(value))
     // With `*`, aria2 sends the URL itself.
     case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
     case "user-agent": headers.append("User-Agent: \(value)")
     case "http-user": user = String(value)
     case "http-passwd": password = String(value)
+    case _ where Aria2Option.isWithoutEffect(name, value): return nil
     default:
       return InputFileParser.unsupportedOption(String(name), line)
     }
@@ -143,14 +165,18 @@ extension InputFile.Entry {
     return nil
   }
 
-  private mutating func take(split value: Substring, _ line: Int) -> InputFile.Problem? {
+  private mutating func take(
+    connections value: Substring,
+    of name: Substring,
+    _ line: Int
+  ) -> InputFile.Problem? {
     guard let count = try? ConnectionCount.parse(String(value)) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped split: it is not a positive number"
+        message: "skipped \(name): it is not a positive number"
       )
     }
-    connections = count
+    if name == "split" { connections = count } else { connectionsPerHost = count }
     return nil
   }
 

@@ -116,6 +116,9 @@ struct InputFileParser {
     var seen: Set<[UInt8]> = []
     // aria2 lists a URL once for each connection that used it.
     let usable = urls.filter { Self.isUsable($0[...]) && seen.insert(Array($0.utf8)).inserted }
+    if usable.isEmpty, urls.count == 1, Self.isDocument(urls[0][...]) {
+      return InputFile.Entry(line: lineCount, url: urls[0], isDocument: true)
+    }
     guard let first = usable.first else {
       let shown = Redaction.argument(String(line.trimmingBlanks.prefix(80)))
       let meant = urls.first.flatMap(MisspeltURL.corrected)
@@ -139,6 +142,12 @@ struct InputFileParser {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "-")
           || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
       }
+  }
+
+  /// Whether the text is the path of a Metalink document, which aria2 stores for its files.
+  private static func isDocument(_ text: Substring) -> Bool {
+    let text = text.lowercased()
+    return !text.contains("://") && (text.hasSuffix(".meta4") || text.hasSuffix(".metalink"))
   }
 
   /// Whether the URL begins with `http://` or `https://`, in any case.
