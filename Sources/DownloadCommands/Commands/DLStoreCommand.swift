@@ -27,7 +27,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Download",
-        subcommands: [GetCommand.self, AddCommand.self, RunCommand.self, RefreshCommand.self]
+        subcommands: [
+          GetCommand.self, AddCommand.self, RunCommand.self, RefreshCommand.self, Aria2Command.self,
+        ]
       ),
       CommandGroup(
         name: "Look",
@@ -90,6 +92,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
     var arguments: [String] = []
     do {
       arguments = try CommandLineText.arguments()
+      if let front = Aria2Front(program: CommandLine.arguments.first, arguments) {
+        quit(await front.run())
+      }
       program(arguments).becomeProcess()
       if CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments) {
         let scan = scan(arguments)

@@ -37,7 +37,8 @@ struct RunReport: Sendable {
   /// The number of finished files that a newer version has replaced.
   private var updated = 0
   /// The number of finished files that the server does not have any more; they count as failed, too.
-  private var gone = 0
+  private var goneFiles: Set<UInt64> = []
+  private var gone: Int { goneFiles.count }
   /// The number of completed downloads whose bytes were copied from finished files.
   private(set) var copied = 0
   /// The number of their bytes.
@@ -97,7 +98,9 @@ struct RunReport: Sendable {
       failedDownloads.insert(Self.number(of: record))
       starts[record.id] = nil
       // A refresh that fails has left the finished file.
-      if failure.code == .notFound, record.state == .completed { gone += 1 }
+      if failure.code == .notFound, record.state == .completed {
+        goneFiles.insert(Self.number(of: record))
+      }
       guard failures.count < Self.maximumFailures else { break }
       failures.append(
         (record.id, "\(name(record)): \(FailureSentence.reason(failure, record))")
@@ -109,6 +112,7 @@ struct RunReport: Sendable {
 
   private mutating func noteNoFailure(of record: DownloadRecord) {
     guard failedDownloads.remove(Self.number(of: record)) != nil else { return }
+    goneFiles.remove(Self.number(of: record))
     failures.removeAll { $0.id == record.id }
   }
 

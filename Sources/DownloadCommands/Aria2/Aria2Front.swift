@@ -1,0 +1,208 @@
+internal import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadStore
+internal import DownloadSync
+internal import Foundation
+internal import ObjectStore
+internal import SystemInterface
+
+/// `dlstore aria2c`, and this program under the name `aria2c`: downloads as programs that call aria2c
+/// expect it, with its options, names of files and exit codes (decision 0112).
+///
+/// Each call has a store of its own, which is found again by the files that the call names: the same
+/// call continues after an interruption, calls do not see each other, and nothing remains when the files
+/// are complete. The control files of aria2 serve the same purpose.
+struct Aria2Front {
+  /// The name under which the program is called.
+  static let name = "aria2c"
+  /// The version whose options and exit codes are those of this front.
+  private static let version = "1.37.0"
+
+  /// The arguments of aria2c.
+  let arguments: [String]
+
+  /// Recognizes a call; `nil` for any other.
+  ///
+  /// - Parameters:
+  ///   - program: The name of the program, `argv[0]`.
+  ///   - arguments: The other arguments.
+  init?(program: String?, _ arguments: [String]) {
+    if program?.split(separator: "/").last == "aria2c" {
+      self.arguments = arguments
+    } else if arguments.first == Self.name {
+      self.arguments = Array(arguments.dropFirst())
+    } else {
+      return nil
+    }
+  }
+
+  /// Runs the call; returns its exit code.
+  func run() async -> Int32 {
+    do {
+      let line = try Aria2CommandLine(arguments)
+      switch line.request {
+      case .version:
+        try Output.current.line("aria2 version \(Self.version)")
+        try Output.current.line("provided by dlstore \(Version.number)")
+        return Aria2ExitCode.done.rawValue
+      case .help:
+        try Output.current.line(DLStoreCommand.helpMessage(for: Aria2Command.self))
+        return Aria2ExitCode.done.rawValue
+      case nil: break
+      }
+      let environment = ProcessInfo.processInfo.environment
+      let plan = try Aria2Plan(
+        line,
+        list: Self.entries(ofList:),
+        home: environment["HOME"] ?? NSHomeDirectory()
+      )
+      let limits = try EngineLimits.parse(plan.limits)
+      #if os(Linux)
+        // Here, because the supervisor needs the main thread.
+        if Worker.current == nil {
+          if plan.list == "-" { try SpooledInput.spool() }
+          let supervisor = Supervisor(
+            failsWhenSomethingFailed: false,
+            environment: limits.client.environment
+          )
+          return Self.code(ofSupervisor: supervisor.run())
+        }
+      #endif
+      return try await download(plan).rawValue
+    } catch let problem as Aria2CommandLine.Problem {
+      Output.current.say(problem.message)
+      return Aria2ExitCode.badOption.rawValue
+    } catch let failure as CommandFailure {
+      if let message = failure.message { Output.current.say(message) }
+      return Aria2ExitCode(failure).rawValue
+    } catch is ClosedPipe {
+      return Aria2ExitCode.done.rawValue
+    } catch let error where ExitStatus(error) != .failed {
+      Output.current.say(Advice.message(of: error))
+      return Aria2ExitCode(error).rawValue
+    } catch {
+      let message = EngineLimits.message(for: error)
+      Output.current.say(message.isEmpty ? "\(error)" : message)
+      return EngineLimits.exitCode(for: error) == .validationFailure
+        ? Aria2ExitCode.badOption.rawValue : Aria2ExitCode(error).rawValue
+    }
+  }
+
+  /// The code for the status of a supervisor, which is that of its worker or one of its own.
+  private static func code(ofSupervisor status: Int32) -> Int32 {
+    switch ExitStatus(rawValue: status) {
+    case .hungUp, .interrupted, .terminated: Aria2ExitCode.unfinished.rawValue
+    case nil, .done, .failed: status
+    default: Aria2ExitCode.unknown.rawValue
+    }
+  }
+
+  /// Reads a list of downloads; reports what cannot be used.
+  private static func entries(ofList path: String) throws -> [InputFile.Entry] {
+    if path == "-" { SpooledInput.rewind() }
+    let file = try InputFile(path)
+    guard Worker.current != nil || !hasSupervisor else { return file.entries }
+    for problem in file.problems {
+      Output.current.say("\(path):\(problem.line): \(problem.message)")
+    }
+    guard !file.problems.contains(where: \.isFatal) else {
+      throw Aria2CommandLine.Problem(message: "\(path) has lines that cannot be used")
+    }
+    return file.entries
+  }
+
+  private static var hasSupervisor: Bool {
+    #if os(Linux)
+      true
+    #else
+      false
+    #endif
+  }
+
+  // MARK: The downloads
+
+  private func download(_ plan: Aria2Plan) async throws -> Aria2ExitCode {
+    let place = try Aria2CallPlace(of: plan, ProcessInfo.processInfo.environment)
+    guard let lock = try place.lock() else {
+      throw CommandFailure(.engineRuns, "another process downloads the same files")
+    }
+    defer { withExtendedLifetime(lock) {} }
+    let isRestarted = Worker.current?.isRestarted == true
+    if plan.startsOver, !isRestarted { place.delete() }
+    let store = try RecordStore(at: place.path, checksPages: Worker.followsCrash)
+    var limits = plan.limits
+    let urls: [String]
+    if isRestarted {
+      urls = try store.records(Query(.all)).map(\.url)
+      limits += plan.isContinued ? ["--continue-unvalidated"] : []
+    } else {
+      var downloads = try Aria2Downloads(store: store, acceptsHiddenFolders: true)
+      downloads.continuesFiles = plan.isContinued
+      let completion = try Self.details(of: plan).read(at: Date())
+      for entry in plan.entries {
+        try downloads.append(entry, of: plan.list ?? "") { request in
+          if plan.entries.count == 1, !entry.isDocument { request.key = place.key }
+          if !entry.renames, request.collision == .number { request.collision = .fail }
+          try completion.complete(&request)
+        }
+      }
+      let outcome: Aria2Downloads.Outcome
+      do {
+        outcome = try downloads.add(keepingPartials: false) { Output.current.say($0) }
+      } catch let error as RecordStoreError where error.code == .nameTaken {
+        Output.current.say(error.message)
+        place.delete()
+        return .fileExists
+      }
+      guard !outcome.hasFailed else { return .fileIO }
+      urls = outcome.added.map(\.record.url)
+      if plan.isContinued || outcome.takenByteCount > 0 { limits.append("--continue-unvalidated") }
+    }
+    let awaited = AwaitedDownloads(
+      store: store,
+      limits: try EngineLimits.parse(limits),
+      display: try DisplayOptions.parse(plan.display),
+      waits: false
+    )
+    let complete = try store.records(withURLs: urls).filter { $0.state == .completed }.map(\.url)
+    let (end, _) = try await awaited.run(Set(urls), ended: Set(complete))
+    let records = try store.records(withURLs: urls)
+    let code = Aria2ExitCode(records, stopped: end.signal != nil)
+    let roots = try store.roots()
+    for record in records where record.state == .completed {
+      Self.giveExactName(to: record, plan, roots)
+    }
+    // Without bytes there is nothing to continue.
+    if records.allSatisfy({ $0.state == .completed || ($0.received == 0 && code != .unfinished) }) {
+      place.delete()
+    }
+    return code
+  }
+
+  private static func details(of plan: Aria2Plan) throws -> RequestDetails {
+    var words: [String] = []
+    if let file = plan.cookieFile { words += ["--cookie-file", file] }
+    if let file = plan.netrcFile { words += ["--netrc-file", file] }
+    return RequestDetails(identity: try ClientIdentity.parse(words))
+  }
+
+  /// Renames a finished file to the name that the caller gave, if that is not a safe one.
+  ///
+  /// The caller opens the file by this name. It is a single component that the caller chose, and not
+  /// the server, so that only the invisible characters and the dots are to be restored.
+  private static func giveExactName(to record: DownloadRecord, _ plan: Aria2Plan, _ roots: Roots) {
+    guard let path = DownloadEntry(record, roots).localPath,
+      let name = plan.entries.compactMap(\.filename).first(where: {
+        $0 != record.filename && SafeFilename.sanitized($0) == record.filename
+      })
+    else { return }
+    let exact = (path as NSString).deletingLastPathComponent + "/" + name
+    let overwrites = plan.entries.contains { $0.filename == name && $0.overwrites }
+    let code =
+      overwrites
+      ? (rename(path, exact) == 0 ? 0 : errno) : RenameWithoutReplacing.rename(path, to: exact)
+    if code != 0 {
+      Output.current.say("\(path) cannot be renamed to \(exact): \(systemErrorText(code))")
+    }
+  }
+}

@@ -1,0 +1,223 @@
+internal import CommandLineSupport
+internal import DownloadStore
+internal import Foundation
+
+/// What a command line of `aria2c` asks for, in the terms of this program.
+///
+/// A pure translation, but for the paths, which are made absolute.
+struct Aria2Plan: Sendable, Equatable {
+  /// The downloads, which have absolute folders.
+  private(set) var entries: [InputFile.Entry] = []
+  /// The command line of the engine: options of `get`, for ``EngineLimits`` and ``DisplayOptions``.
+  private(set) var limits: [String] = []
+  private(set) var display: [String] = []
+  /// The file with cookies, `load-cookies`.
+  private(set) var cookieFile: String?
+  /// The netrc file: that of `netrc-path`, or `~/.netrc`, if it exists.
+  private(set) var netrcFile: String?
+  /// Whether an existing file without a control file is continued, `continue`.
+  private(set) var isContinued = false
+  /// Whether an earlier, unfinished call is forgotten, `remove-control-file`.
+  private(set) var startsOver = false
+  /// The path of the list of downloads, `input-file`.
+  private(set) var list: String?
+
+  /// The default of `max-concurrent-downloads` in aria2.
+  private static let usualDownloads = 5
+  /// The most connections of an engine; aria2 has no limit, and system limits are below it.
+  private static let mostConnections = 256
+
+  /// Translates a command line.
+  ///
+  /// - Parameters:
+  ///   - line: The command line.
+  ///   - read: Reads the list of downloads at a path.
+  ///   - home: The path of the user's folder.
+  /// - Throws: ``Aria2CommandLine/Problem``; the errors of `read`.
+  init(
+    _ line: Aria2CommandLine,
+    list read: (String) throws -> [InputFile.Entry],
+    home: String
+  ) throws {
+    let separate = line.flag("force-sequential") ?? false
+    let documents = line.operands.filter(Self.isDocument)
+    let urls = line.operands.filter { !Self.isDocument($0) }
+    for url in urls where !MetalinkSource.isURL(url) {
+      let shown = Redaction.argument(url)
+      throw Aria2CommandLine.Problem(message: "'\(shown)' does not begin with https:// or http://")
+    }
+    var groups = separate ? urls.map { [$0] } : urls.isEmpty ? [] : [urls]
+    groups += (documents + (line.value(of: "metalink-file").map { [$0] } ?? [])).map { [$0] }
+    for group in groups {
+      var entry = InputFile.Entry(line: 0, url: group[0])
+      entry.mirrors = Array(group.dropFirst())
+      entry.isDocument = Self.isDocument(group[0])
+      entries.append(try Self.entry(entry, with: line, isListed: groups.count > 1))
+    }
+    if let path = line.value(of: "input-file") {
+      list = path
+      for listed in try read(path) {
+        entries.append(try Self.listed(listed, with: line))
+      }
+    }
+    guard !entries.isEmpty else {
+      throw Aria2CommandLine.Problem(message: "specify at least one URL")
+    }
+    isContinued = line.flag("continue") ?? false
+    startsOver = line.flag("remove-control-file") ?? false
+    cookieFile = line.value(of: "load-cookies")
+    if line.flag("no-netrc") != true {
+      let path = line.value(of: "netrc-path") ?? "\(home)/.netrc"
+      netrcFile = FileManager.default.fileExists(atPath: path) ? path : nil
+    }
+    limits = try Self.limits(of: line, entries)
+    // The readout of aria2c is on standard output, which callers may parse; here it is on the terminal.
+    if line.flag("quiet") == true { display.append("--quiet") }
+    if line.flag("show-console-readout") == false { display.append("--no-progress") }
+  }
+
+  private static func isDocument(_ operand: String) -> Bool {
+    !MetalinkSource.isURL(operand)
+      && [".meta4", ".metalink"].contains { operand.lowercased().hasSuffix($0) }
+  }
+
+  /// Applies the options of the command line to a download.
+  ///
+  /// - Parameters:
+  ///   - entry: The download.
+  ///   - line: The command line.
+  ///   - isListed: Whether it is one of several, to which `out`, `checksum` and `gid` do not apply.
+  /// - Returns: The download.
+  /// - Throws: ``Aria2CommandLine/Problem``.
+  private static func entry(
+    _ entry: InputFile.Entry,
+    with line: Aria2CommandLine,
+    isListed: Bool
+  ) throws(Aria2CommandLine.Problem) -> InputFile.Entry {
+    var entry = entry
+    for option in line.options {
+      guard let known = Aria2Option.all[option.name], known.effect == .download else { continue }
+      if isListed, ["out", "checksum", "gid"].contains(option.name) { continue }
+      let value =
+        switch option.name {
+        case "dir": Folder.absolutePath(option.value)
+        case "out": Self.relativePath(option.value)
+        default: option.value
+        }
+      // An input file has this form.
+      if let problem = entry.take(option: "\(option.name)=\(value)", line: 0) {
+        throw Aria2CommandLine.Problem(message: "--\(option.name): \(problem.message)")
+      }
+    }
+    if entry.absoluteFolder == nil { entry.absoluteFolder = Folder.absolutePath(".") }
+    if entry.connections == nil, entry.connectionsPerHost == nil {
+      // Its defaults: five connections, one of them to a server.
+      entry.connectionsPerHost = 1
+    }
+    if line.flag("http-no-cache") == true {
+      entry.headers += ["Cache-Control: no-cache", "Pragma: no-cache"]
+    }
+    return entry.completed
+  }
+
+  /// Returns a download of a list with the options of the command line, which its own override.
+  private static func listed(
+    _ listed: InputFile.Entry,
+    with line: Aria2CommandLine
+  ) throws(Aria2CommandLine.Problem) -> InputFile.Entry {
+    var entry = InputFile.Entry(line: listed.line, url: listed.url)
+    entry = try Self.entry(entry, with: line, isListed: true)
+    entry.mirrors = listed.mirrors
+    entry.isDocument = listed.isDocument
+    entry.filename = listed.filename
+    entry.folder = listed.folder
+    if let folder = listed.absoluteFolder { entry.absoluteFolder = folder }
+    entry.checksum = listed.checksum
+    entry.gid = listed.gid
+    entry.bytesPerSecond = listed.bytesPerSecond ?? entry.bytesPerSecond
+    entry.connections = listed.connections ?? entry.connections
+    entry.overwrites = listed.overwrites || entry.overwrites
+    entry.renames = listed.renames && entry.renames
+    if !listed.headers.isEmpty { entry.headers = listed.headers }
+    return entry
+  }
+
+  /// The path of `out` without `./` and doubled slashes.
+  private static func relativePath(_ path: String) -> String {
+    let parts = path.split(separator: "/").filter { $0 != "." }
+    return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+  }
+
+  /// The options of the engine.
+  private static func limits(
+    of line: Aria2CommandLine,
+    _ entries: [InputFile.Entry]
+  ) throws(Aria2CommandLine.Problem) -> [String] {
+    var words: [String] = []
+    let most = entries.compactMap(\.connections).max() ?? 1
+    let connections = min(Int(most), mostConnections)
+    let given = try number(line, "max-concurrent-downloads") ?? usualDownloads
+    let downloads = min(given, entries.contains(where: \.isDocument) ? given : entries.count)
+    let (all, isTooLarge) = max(1, downloads).multipliedReportingOverflow(by: connections)
+    let limit = isTooLarge ? mostConnections : min(all, mostConnections)
+    words += ["--connections", "\(connections)"]
+    words += ["--max-concurrent", "\(limit)", "--per-host", "\(limit)"]
+    for (name, option) in [
+      ("min-split-size", "--min-split"), ("max-overall-download-limit", "--limit-rate"),
+      ("lowest-speed-limit", "--lowest-speed"), ("ca-certificate", "--ca-certificate"),
+      ("certificate", "--client-certificate"), ("private-key", "--client-key"),
+      ("interface", "--interface"),
+    ] { if let value = line.value(of: name) { words += [option, value] } }
+    if let method = line.value(of: "file-allocation") {
+      guard
+        let word = ["none": "none", "trunc": "sparse", "prealloc": "full", "falloc": "full"][method]
+      else { throw Aria2CommandLine.Problem(message: "--file-allocation=\(method) is unknown") }
+      words += ["--preallocate", word]
+    }
+    // 0 is no limit.
+    if let tries = try number(line, "max-tries") {
+      words += ["--max-attempts", "\(tries == 0 ? Int(Int32.max) : tries)"]
+    }
+    if let wait = try number(line, "retry-wait"), wait > 0 {
+      words += ["--retry-wait", "\(wait)s"]
+    }
+    let time = try [number(line, "timeout"), number(line, "connect-timeout")].compactMap(\.self)
+      .max()
+    if let time, time > 0 { words += ["--timeout", "\(time)s"] }
+    if let remote = line.flag("remote-time") {
+      words.append(remote ? "--remote-time" : "--no-remote-time")
+    }
+    if line.flag("disable-ipv6") == true { words.append("--ipv4") }
+    if line.value(of: "min-tls-version") == "TLSv1.3" { words += ["--tls-min", "1.3"] }
+    if let proxy = proxy(of: line) { words += ["--proxy", proxy] }
+    return words
+  }
+
+  private static func number(
+    _ line: Aria2CommandLine,
+    _ name: String
+  ) throws(Aria2CommandLine.Problem) -> Int? {
+    guard let text = line.value(of: name) else { return nil }
+    guard let number = Int(text), (0...Int(Int32.max)).contains(number) else {
+      throw Aria2CommandLine.Problem(message: "--\(name) must be a number")
+    }
+    return number
+  }
+
+  /// The proxy, with the user and the password of their own options.
+  private static func proxy(of line: Aria2CommandLine) -> String? {
+    for scheme in ["https", "http", "all"] {
+      guard let proxy = line.value(of: "\(scheme)-proxy"), !proxy.isEmpty else { continue }
+      let url = proxy.contains("://") ? proxy : "http://\(proxy)"
+      guard let user = line.value(of: "\(scheme)-proxy-user"), !url.contains("@"),
+        let separator = url.firstRange(of: "://")
+      else { return url }
+      let allowed = CharacterSet.alphanumerics
+      let login = [user, line.value(of: "\(scheme)-proxy-passwd") ?? ""]
+        .map { $0.addingPercentEncoding(withAllowedCharacters: allowed) ?? $0 }
+      return
+        "\(url[..<separator.upperBound])\(login.joined(separator: ":"))@\(url[separator.upperBound...])"
+    }
+    return nil
+  }
+}

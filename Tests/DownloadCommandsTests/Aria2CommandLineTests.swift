@@ -1,0 +1,141 @@
+import Testing
+
+@testable import DownloadCommands
+
+/// The command line of aria2c, and its translation.
+struct Aria2CommandLineTests {
+  private static func plan(_ arguments: String...) throws -> Aria2Plan {
+    try plan(arguments)
+  }
+
+  private static func plan(
+    _ arguments: [String],
+    list: [InputFile.Entry] = []
+  ) throws -> Aria2Plan {
+    try Aria2Plan(try Aria2CommandLine(arguments), list: { _ in list }, home: "/nowhere")
+  }
+
+  @Test(arguments: [
+    ["-x", "8", "-d", "/srv"], ["-x8", "-d/srv"],
+    ["--max-connection-per-server=8", "--dir=/srv"],
+    ["--max-connection-per-server", "8", "--dir", "/srv"], ["--max-conn=8", "--dir=/srv"],
+  ])
+  func `options have one meaning in every form`(options: [String]) throws {
+    let line = try Aria2CommandLine(options + ["-s", "16", "http://a/1"])
+    #expect(line.value(of: "max-connection-per-server") == "8")
+    let plan = try Self.plan(options + ["-s", "16", "http://a/1"])
+    #expect(plan.entries.map(\.absoluteFolder) == ["/srv"])
+    #expect(plan.entries.map(\.connections) == [8])
+  }
+
+  @Test func `a flag takes a value only with an equals sign or beside its letter`() throws {
+    let line = try Aria2CommandLine([
+      "-c", "http://a/1", "--quiet", "--remote-time=false", "-qfalse",
+    ])
+    #expect(line.flag("continue") == true)
+    #expect(line.flag("quiet") == false)
+    #expect(line.flag("remote-time") == false)
+    #expect(line.operands == ["http://a/1"])
+    #expect(throws: Aria2CommandLine.Problem.self) { try Aria2CommandLine(["--continue=yes"]) }
+  }
+
+  @Test func `words after two dashes are URLs`() throws {
+    let line = try Aria2CommandLine(["-q", "--", "http://a/1", "-x"])
+    #expect(line.operands == ["http://a/1", "-x"])
+  }
+
+  @Test(arguments: [
+    "--torrent-file=a", "--enable-rpc", "--check-certificate=false", "--save-session=s",
+    "--on-download-complete=cmd", "--conditional-get=true", "--wrong=1", "-y", "--bt", "--dir",
+  ])
+  func `an option that changes what is downloaded is refused`(option: String) {
+    #expect(throws: Aria2CommandLine.Problem.self) { try Aria2CommandLine(["http://a/1", option]) }
+  }
+
+  @Test(arguments: [
+    "--summary-interval=0", "--console-log-level=warn", "--check-certificate=true", "--no-conf",
+    "--enable-rpc=false", "--follow-torrent=mem", "--http-accept-gzip=true", "--bt-tracker=x",
+  ])
+  func `an option that cannot matter is ignored`(option: String) throws {
+    #expect(try Aria2CommandLine(["http://a/1", option]).options.isEmpty)
+  }
+
+  @Test func `several URLs are one file, or with -Z files of their own`() throws {
+    let one = try Self.plan("http://a/1", "http://b/1")
+    #expect(one.entries.map(\.url) == ["http://a/1"])
+    #expect(one.entries.map(\.mirrors) == [["http://b/1"]])
+    let two = try Self.plan("-Z", "http://a/1", "http://b/1", "-o", "x")
+    #expect(two.entries.map(\.url) == ["http://a/1", "http://b/1"])
+    #expect(two.entries.map(\.filename) == [nil, nil])
+  }
+
+  @Test func `the number of connections is that of aria2`() throws {
+    #expect(try Self.plan("http://a/1").entries.map(\.connections) == [1])
+    #expect(try Self.plan("-x4", "http://a/1").entries.map(\.connections) == [4])
+    #expect(try Self.plan("-x4", "-s2", "http://a/1").entries.map(\.connections) == [2])
+    #expect(
+      try Self.plan("-x2", "-s9", "http://a/1", "http://b/1").entries.map(\.connections) == [4]
+    )
+  }
+
+  @Test func `the command line of yt-dlp is translated`() throws {
+    let plan = try Self.plan(
+      "--no-conf",
+      "--auto-save-interval=10",
+      "--console-log-level=warn",
+      "--summary-interval=0",
+      "--download-result=hide",
+      "--http-accept-gzip=true",
+      "--file-allocation=none",
+      "-x16",
+      "-j16",
+      "-s16",
+      "--min-split-size",
+      "1M",
+      "--load-cookies=/c",
+      "--header",
+      "User-Agent: Mozilla",
+      "--max-overall-download-limit",
+      "50000",
+      "--check-certificate=true",
+      "--remote-time=true",
+      "--show-console-readout=true",
+      "--allow-overwrite=true",
+      "--always-resume=false",
+      "--auto-file-renaming=false",
+      "--force-save=false",
+      "--dir",
+      "./a b/",
+      "--out",
+      "./x [id].mp4.part",
+      "--",
+      "https://a/v?x=1"
+    )
+    let entry = try #require(plan.entries.first)
+    #expect(entry.filename == "x [id].mp4.part")
+    #expect(entry.absoluteFolder?.hasSuffix("/a b") == true)
+    #expect(entry.headers == ["User-Agent: Mozilla"])
+    #expect(entry.overwrites && !entry.renames)
+    #expect(plan.cookieFile == "/c")
+    let words = plan.limits
+    for (name, value) in [
+      ("--connections", "16"), ("--max-concurrent", "16"), ("--min-split", "1M"),
+      ("--preallocate", "none"), ("--limit-rate", "50000"),
+    ] {
+      let index = try #require(words.firstIndex(of: name))
+      #expect(words[index + 1] == value)
+    }
+    #expect(words.contains("--remote-time"))
+    _ = try EngineLimits.parse(words)
+  }
+
+  @Test func `a list keeps its own options, and gets those of the command line`() throws {
+    var listed = InputFile.Entry(line: 1, url: "http://a/1")
+    listed.filename = "name"
+    let plan = try Self.plan(["-i", "list", "-d", "/srv", "-x3", "-o", "other"], list: [listed])
+    #expect(plan.entries.map(\.filename) == ["name"])
+    #expect(plan.entries.map(\.absoluteFolder) == ["/srv"])
+    #expect(plan.entries.map(\.connections) == [3])
+    #expect(throws: Aria2CommandLine.Problem.self) { try Self.plan("-q") }
+  }
+}

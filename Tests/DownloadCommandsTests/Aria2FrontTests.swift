@@ -1,0 +1,113 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import SystemInterface
+import TestSupport
+import Testing
+
+/// `dlstore aria2c`: the built program in the place of aria2c.
+@Suite(.timeLimit(.minutes(10)))
+struct Aria2FrontTests {
+  private static let body = Body.generated(byteCount: 3_000_000, seed: 77)
+  private let folder: TemporaryFolder
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try FaultServer()
+    server.route("/a", Resource(Self.body))
+  }
+
+  private func start(_ arguments: [String]) throws -> DLStoreProcess {
+    try DLStoreProcess(
+      ["aria2c"] + arguments,
+      store: folder.path("unused"),
+      in: folder.path,
+      environment: ["XDG_DATA_HOME": folder.path("data"), "HOME": folder.path]
+    )
+  }
+
+  private func aria2c(_ arguments: String...) async throws -> (status: Int32, messages: String) {
+    let process = try start(arguments)
+    return (try await process.status(), process.messages)
+  }
+
+  /// The stores of calls that are not complete.
+  private var stores: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path("data/dlstore-aria2c")))
+      ?? [])
+      .filter { $0 != ".lock" }
+  }
+
+  @Test func `a file is downloaded to the place that aria2c gives it, and no store remains`()
+    async throws
+  {
+    let result = try await aria2c(
+      "-x",
+      "4",
+      "-s4",
+      "-k1M",
+      "--summary-interval=0",
+      "--console-log-level",
+      "warn",
+      "--header=X-A: b",
+      "--auto-file-renaming=false",
+      "--allow-overwrite=true",
+      "-d",
+      "sub",
+      "-o",
+      "./x.part",
+      server.url("/a")
+    )
+    #expect(result.status == 0, "\(result.messages)")
+    #expect(Self.body.matches(file: folder.path("sub/x.part")))
+    #expect(server.requests.allSatisfy { $0["X-A"] == "b" })
+    #expect(stores.isEmpty)
+    // Without a control file, aria2c downloads again; with -c, it continues after the last byte.
+    let count = server.requests.count
+    #expect(try await aria2c("-c", "-d", "sub", "-o", "x.part", server.url("/a")).status == 0)
+    #expect(Self.body.matches(file: folder.path("sub/x.part")))
+    #expect(server.requests.dropFirst(count).allSatisfy { $0["Range"] == "bytes=3000000-" })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("sub")) == ["x.part"])
+  }
+
+  @Test func `an interrupted call exits with 7, and continues with another URL of the file`()
+    async throws
+  {
+    server.route(
+      "/a",
+      Resource(Self.body, faults: .stallAfter(bytes: 1_200_000), then: .repeatLast)
+    )
+    let first = try start(["-o", "x", server.url("/a?signature=1")])
+    while server.requests.isEmpty || stores.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+    let store = folder.path("data/dlstore-aria2c/\(try #require(stores.first))")
+    let records = try RecordStore(at: store, access: .readOnly)
+    while try records.record(matching: server.url("/a?signature=1")).received < 1_000_000 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    first.send(SIGINT)
+    #expect(try await first.status() == 7, "\(first.messages)")
+    server.route("/a", Resource(Self.body))
+    let count = server.requests.count
+    #expect(try await aria2c("-o", "x", server.url("/a?signature=2")).status == 0)
+    #expect(Self.body.matches(file: folder.path("x")))
+    let requests = server.requests.dropFirst(count)
+    #expect(requests.allSatisfy { $0["Range"] != nil && $0.target.hasSuffix("signature=2") })
+    #expect(stores.isEmpty)
+  }
+
+  @Test func `the exit codes are those of aria2c`() async throws {
+    #expect(try await aria2c(server.url("/missing")).status == 3)
+    server.route("/403", Resource(Self.body, faults: .status(403), then: .repeatLast))
+    #expect(try await aria2c(server.url("/403")).status == 22)
+    let wrong = "--checksum=sha-256=\(String(repeating: "0", count: 64))"
+    #expect(try await aria2c("-o", "w", wrong, server.url("/a")).status == 32)
+    let refused = try await aria2c("--check-certificate=false", server.url("/a"))
+    #expect(refused.status == 28 && refused.messages.contains("--ca-certificate"))
+    try Data("theirs".utf8).write(to: URL(filePath: folder.path("taken")))
+    let taken = try await aria2c("--auto-file-renaming=false", "-o", "taken", server.url("/a"))
+    #expect(taken.status == 13, "\(taken.messages)")
+    #expect(try String(contentsOfFile: folder.path("taken"), encoding: .utf8) == "theirs")
+    #expect(stores.isEmpty)
+  }
+}
