@@ -114,6 +114,62 @@ extension Store {
   }
 }
 
+extension Store {
+  /// Returns how ``forEachStoredObject(of:where:order:limit:_:)`` finds its objects; reads none.
+  ///
+  /// - Throws: ``StoreError`` with `unknownModel` or `damaged`.
+  package func explainStoredObjects(
+    of model: String,
+    where conditions: [StoredCondition],
+    order: StoredOrder? = nil
+  ) throws -> StoredQueryPlan {
+    try readStored { transaction, schema in
+      let entry = try schema.requireModel(model, path: path)
+      let path = StoredTest(conditions, entry).path
+      return StoredQueryPlan(
+        model: model,
+        objectCount: try transaction.count(of: entry.tables.records),
+        indexFields: path?.index.parts.map { entry.names[$0.fieldID] ?? "#\($0.fieldID)" },
+        isOneValue: path?.isOneValue ?? false,
+        isSorted: order != nil
+      )
+    }
+  }
+
+  /// Returns the fields of all models that are references: the model, the field and its target.
+  ///
+  /// - Throws: ``StoreError`` with `damaged`.
+  package func storedReferences() throws -> [ReferenceRule] {
+    try readStored { transaction, schema in try schema.metadata.references(in: transaction) }
+  }
+}
+
+/// How a query without Swift types finds its objects.
+package struct StoredQueryPlan: Sendable, Hashable, CustomStringConvertible {
+  /// The name of the model.
+  package var model: String
+  /// The number of objects of the model.
+  package var objectCount: Int
+  /// The fields of the index that is used; `nil` if every object is read.
+  package var indexFields: [String]?
+  /// Whether the entries of one value of the index are read, not those of a range.
+  package var isOneValue: Bool
+  /// Whether the matches are sorted.
+  package var isSorted: Bool
+
+  /// Whether every object is tested.
+  package var isScan: Bool { indexFields == nil }
+
+  /// One line, such as `index on state (one value), then sort`.
+  package var description: String {
+    let access =
+      indexFields.map { fields in
+        "index on \(fields.joined(separator: ", ")) (\(isOneValue ? "one value" : "a range"))"
+      } ?? "scan of all \(objectCount) objects of \(model)"
+    return access + (isSorted ? ", then sort" : "")
+  }
+}
+
 /// Finds the records of one model that meet conditions.
 private struct StoredScan {
   let test: StoredTest

@@ -108,20 +108,57 @@ extension Store {
       }
       var entries: [(number: UInt64, entry: HistoryEntry)] = []
       try history.forEach(after: token.number, in: transaction) { entries.append(($0, $1)) }
-      var keys = ChangedKeys(schema)
-      // From the last commit on: the key of an object that was deleted is in a later commit.
-      var commits: [StoredCommit] = []
-      for (number, entry) in entries.reversed() {
-        let changes = try entry.models.map { try keys.changes(of: $0, in: transaction) }
-        commits.append(
-          StoredCommit(number: number, changes: changes.sorted { $0.model < $1.model })
-        )
-      }
       return StoredHistory(
-        commits: commits.reversed(),
+        commits: try Self.commits(of: entries, schema, in: transaction),
         token: try history.end(in: transaction).token
       )
     }
+  }
+
+  /// Returns the last commits that changed objects, oldest first, without the Swift types of the models.
+  ///
+  /// - Parameters:
+  ///   - count: The numbers of commits to look at; commits that changed no object are not in the
+  ///     history.
+  ///   - maximumChanges: The number of changed objects after which earlier commits are left out.
+  /// - Returns: The commits; empty if the history is off.
+  /// - Throws: As ``storedHistory(since:)``.
+  package func lastStoredCommits(
+    _ count: UInt64,
+    maximumChanges: Int = 10_000
+  ) throws -> [StoredCommit] {
+    try readStored { transaction, schema in
+      guard let history = schema.history else { return [] }
+      let end = try history.end(in: transaction).token.number
+      guard end < .max else { return [] }
+      var entries: [(number: UInt64, entry: HistoryEntry)] = []
+      try history.forEach(after: end > count ? end - count : 0, in: transaction) {
+        entries.append(($0, $1))
+      }
+      var changes = 0
+      let kept = entries.reversed().prefix { _, entry in
+        changes += entry.models.reduce(0) { $0 + $1.changes.objects.count }
+        return changes <= maximumChanges
+      }
+      return try Self.commits(of: kept.reversed(), schema, in: transaction)
+    }
+  }
+
+  private static func commits(
+    of entries: [(number: UInt64, entry: HistoryEntry)],
+    _ schema: StoredSchema,
+    in transaction: borrowing ReadTransaction
+  ) throws -> [StoredCommit] {
+    var keys = ChangedKeys(schema)
+    // From the last commit on: the key of an object that was deleted is in a later commit.
+    var commits: [StoredCommit] = []
+    for (number, entry) in entries.reversed() {
+      let changes = try entry.models.map { try keys.changes(of: $0, in: transaction) }
+      commits.append(
+        StoredCommit(number: number, changes: changes.sorted { $0.model < $1.model })
+      )
+    }
+    return commits.reversed()
   }
 }
 

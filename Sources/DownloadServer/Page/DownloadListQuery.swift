@@ -1,0 +1,148 @@
+internal import DownloadReports
+internal import DownloadStore
+internal import ObjectStore
+
+/// What the list of downloads shows, as the address of the page states it.
+struct DownloadListQuery: Sendable, Hashable {
+  /// The orders of the list.
+  enum Sort: String, Sendable, Hashable, CaseIterable {
+    /// By state: what runs, what failed, what waits, what is done.
+    case state
+    case added, updated, name, size, received, priority
+
+    /// The order for people.
+    var title: String {
+      switch self {
+      case .state: "Activity first"
+      case .added: "Newest first"
+      case .updated: "Last changed first"
+      case .name: "Name"
+      case .size: "Largest first"
+      case .received: "Most received first"
+      case .priority: "Highest priority first"
+      }
+    }
+  }
+
+  /// The word of the state; `nil` for all.
+  var state: String?
+  var tag: String?
+  /// A host, or a pattern for hosts.
+  var host: String?
+  /// A text in the URL or the file name, in any case; or a shell pattern for one of them.
+  var text: String?
+  /// The code of the last failure.
+  var reason: DownloadFailure.Code?
+  var sort = Sort.state
+  /// The position after which the page begins; `nil` for the first page.
+  var after: String?
+
+  init() {}
+
+  /// Reads the fields of an address; unknown values have no effect.
+  init(_ fields: FormFields) {
+    state = fields["state"].flatMap { DownloadState.words.contains($0) ? $0 : nil }
+    tag = fields["tag"]
+    host = fields["host"]
+    text = fields["text"]
+    reason = fields["reason"].flatMap(DownloadFailure.Code.init(rawValue:))
+    sort = fields["sort"].flatMap(Sort.init(rawValue:)) ?? .state
+    after = fields["after"]
+  }
+
+  /// The fields of the address.
+  var fields: FormFields {
+    var fields = FormFields()
+    let values = [
+      ("state", state), ("tag", tag), ("host", host), ("text", text),
+      ("reason", reason?.rawValue), ("sort", sort == .state ? nil : sort.rawValue),
+      ("after", after),
+    ]
+    for (name, value) in values {
+      if let value { fields.add(name, value) }
+    }
+    return fields
+  }
+
+  /// The address of the list.
+  var address: String {
+    let query = fields.encoded
+    return query.isEmpty ? "/" : "/?\(query)"
+  }
+
+  /// Returns a copy with changes, at its first page.
+  func with(_ change: (inout Self) -> Void) -> Self {
+    var query = self
+    query.after = nil
+    change(&query)
+    return query
+  }
+
+  /// Whether the list leaves downloads out.
+  var isFiltered: Bool { state != nil || isNarrowed }
+
+  /// Whether the list leaves out downloads of a state.
+  var isNarrowed: Bool { tag != nil || host != nil || text != nil || reason != nil }
+
+  // MARK: Conditions
+
+  /// The stored states that are shown, in the order of ``Sort/state``.
+  func states(engineRuns: Bool) -> [DownloadState] {
+    let order: [DownloadState] = [
+      .running, .finalizing, .failedRetryable, .failedPermanent, .waiting, .paused, .completed,
+      .cancelled,
+    ]
+    guard let state else { return order }
+    let wanted = DownloadState.states(named: state, engineRuns: engineRuns)
+    return order.filter(wanted.contains)
+  }
+
+  /// The condition on everything but the state; an index serves the tag.
+  var narrowing: Filter<DownloadRecord> {
+    let columns = DownloadRecord.columns
+    var condition = Filter<DownloadRecord>.all
+    if let tag { condition = columns.tags.contains(tag) }
+    if let reason {
+      condition = condition && columns.attempts.satisfies { $0.last?.failure.code == reason }
+    }
+    if let host {
+      let pattern = HostPattern(host)
+      condition = condition && columns.url.satisfies { pattern.matches(url: $0) }
+    }
+    if let text {
+      let matches = Self.matcher(of: text)
+      condition = condition && (columns.filename.satisfies(matches) || columns.url.satisfies(matches))
+    }
+    return condition
+  }
+
+  /// The condition on the state and everything else.
+  func condition(engineRuns: Bool) -> Filter<DownloadRecord> {
+    let columns = DownloadRecord.columns
+    let states = states(engineRuns: engineRuns)
+    guard state != nil else { return narrowing && columns.state != .removed }
+    return states.isEmpty ? .none : narrowing && columns.state.isIn(states)
+  }
+
+  private static func matcher(of text: String) -> @Sendable (String) -> Bool {
+    if text.contains(where: { "*?[".contains($0) }) {
+      let pattern = GlobPattern(text)
+      return { pattern.matches($0) }
+    }
+    let wanted = text.lowercased()
+    return { $0.lowercased().utf8.contains(wanted.utf8) }
+  }
+}
+
+extension Sequence<UInt8> {
+  /// Whether the bytes of another sequence are in this one, in their order and without a gap.
+  fileprivate func contains(_ other: some Collection<UInt8>) -> Bool {
+    let wanted = Array(other)
+    guard let first = wanted.first else { return true }
+    let bytes = Array(self)
+    guard bytes.count >= wanted.count else { return false }
+    return (0...(bytes.count - wanted.count)).contains { start in
+      bytes[start] == first && bytes[start..<(start + wanted.count)].elementsEqual(wanted)
+    }
+  }
+}

@@ -1,0 +1,231 @@
+#if Server
+  internal import DownloadReports
+  internal import DownloadStore
+  internal import DownloadSync
+  internal import Hummingbird
+  internal import ObjectStore
+  internal import ProgramOutput
+
+  /// The routes of the pages: the list of downloads, one download, the store, and their forms.
+  ///
+  /// A form is answered with 303 and the page to show, so that reloading a page repeats no command.
+  enum PageRoutes {
+    /// Adds the routes.
+    static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
+      for asset in PageAssets.all {
+        routes.on(asset.path, .get) { _, _ in response(asset) }
+      }
+      let pages = Pages(context: context)
+      routes.on("/", .get) { request, _ in try await pages.list(request) }
+      routes.on("/tags", .get) { request, _ in try await pages.tags(request) }
+      routes.on("/downloads/{id}", .get) { request, router in
+        try await pages.download(try router.parameters.require("id"), request)
+      }
+      routes.on("/remove", .get) { request, _ in try await pages.chosen(request, isRemoval: true) }
+      routes.on("/change", .get) { request, _ in try await pages.chosen(request, isRemoval: false) }
+      routes.on("/store", .get) { request, _ in try await pages.store(request) }
+      routes.on("/store/{model}", .get) { request, router in
+        try await pages.model(try router.parameters.require("model"), request)
+      }
+      routes.on("/commands", .post) { request, _ in
+        try await pages.carryOut(request) { try $0.command($1) }
+      }
+      routes.on("/add", .post) { request, _ in try await pages.carryOut(request) { try $0.add($1) } }
+      routes.on("/remove", .post) { request, _ in
+        try await pages.carryOut(request) { try $0.remove($1) }
+      }
+      routes.on("/change", .post) { request, _ in try await pages.change(request) }
+    }
+
+    private static func response(_ asset: PageAsset) -> Response {
+      Response(
+        status: .ok,
+        headers: [
+          .contentType: asset.type, .cacheControl: "private, max-age=31536000, immutable",
+        ],
+        body: ResponseBody(byteBuffer: ByteBuffer(bytes: asset.bytes))
+      )
+    }
+  }
+
+  /// What answers the requests for pages.
+  private struct Pages: Sendable {
+    let context: ServerContext
+    let notices = PageNotices()
+
+    // MARK: Downloads
+
+    func list(_ request: Request) async throws -> Response {
+      let fields = request.fields
+      let query = DownloadListQuery(fields)
+      let (page, engine) = try await context.read { store in
+        let engine = EngineLock.holder(storePath: store.path)
+        return (try DownloadListPage(query, in: store, engineRuns: engine != nil), engine)
+      }
+      let summary = try await summary(engineRuns: engine != nil)
+      let view = DownloadListView(
+        page: page,
+        counts: summary.counts,
+        bytesPerSecond: summary.bytesPerSecond,
+        speed: context.feed.speed,
+        allowsChanges: context.allowsChanges
+      )
+      return respond(view.html, "Downloads", .downloads, engine, fields)
+    }
+
+    /// The totals of the feed; without a first look of the feed, those of the store.
+    private func summary(engineRuns: Bool) async throws -> LiveChange.Summary {
+      let summary = context.feed.summary
+      guard summary.counts.isEmpty else { return summary }
+      return try await context.read { store in
+        var counts = StateCounts()
+        try store.objects.read { tx in try counts.update(in: &tx) }
+        var summary = LiveChange.Summary()
+        summary.counts = counts.words(engineRuns: engineRuns)
+        return summary
+      }
+    }
+
+    func tags(_ request: Request) async throws -> Response {
+      let (tags, engine) = try await context.read { store in
+        (try TagList(in: store), EngineLock.holder(storePath: store.path))
+      }
+      return respond(tags.html, "Tags", .downloads, engine, request.fields)
+    }
+
+    func download(_ id: String, _ request: Request) async throws -> Response {
+      let context = context
+      let (html, title, engine) = try await context.read { store in
+        let engine = EngineLock.holder(storePath: store.path)
+        let record = try store.record(matching: id)
+        let view = DownloadDetailView(
+          entry: DownloadEntry(record, try store.roots(), engineRuns: engine != nil),
+          headers: try store.headers(of: record),
+          commits: try RecordCommit.last(of: record, in: store.objects),
+          speed: context.feed.speed(of: record.id),
+          allowsChanges: context.allowsChanges
+        )
+        return (view.html, record.filename, engine)
+      }
+      return respond(html, title, .downloads, engine, request.fields)
+    }
+
+    func chosen(_ request: Request, isRemoval: Bool) async throws -> Response {
+      guard context.allowsChanges else {
+        throw ServerError(.readOnly, "the server changes nothing: start it with --allow-changes")
+      }
+      let fields = request.fields
+      let ids = fields.values("id")
+      let (records, engine) = try await context.read { store in
+        (
+          ids.compactMap { try? store.record(matching: $0) },
+          EngineLock.holder(storePath: store.path)
+        )
+      }
+      let back = PageCommands.localAddress(fields["back"])
+      guard !records.isEmpty else {
+        return redirect(
+          to: back,
+          PageNotice(kind: .warn, text: "No download is selected: tick the boxes of some rows first.")
+        )
+      }
+      let html =
+        isRemoval
+        ? RemoveView(records: records, back: back).html
+        : ChangeView(records: records, back: back).html
+      return respond(html, isRemoval ? "Remove" : "Change", .downloads, engine, fields)
+    }
+
+    // MARK: Store
+
+    func store(_ request: Request) async throws -> Response {
+      let (overview, engine) = try await context.read { store in
+        (try StoreOverview(of: store.objects), EngineLock.holder(storePath: store.path))
+      }
+      let html = StoreOverviewView(overview: overview).html
+      return respond(html, "Store", .store, engine, request.fields)
+    }
+
+    func model(_ name: String, _ request: Request) async throws -> Response {
+      let fields = request.fields
+      let (html, engine) = try await context.read { store in
+        let engine = EngineLock.holder(storePath: store.path)
+        do {
+          guard fields["object"] == nil, fields["key"] == nil else {
+            return (try StoreObjectView(fields, model: name, in: store.objects).html, engine)
+          }
+          let page = try StoreModelPage(StoreModelQuery(fields), model: name, in: store.objects)
+          return (StoreModelView(page: page).html, engine)
+        } catch let failure as CommandFailure {
+          throw ServerError(.notFound, failure.message ?? "the store has no such object")
+        }
+      }
+      return respond(html, name, .store, engine, fields)
+    }
+
+    // MARK: Forms
+
+    func carryOut(
+      _ request: Request,
+      _ body: @escaping @Sendable (PageCommands, FormFields) throws -> PageNotice
+    ) async throws -> Response {
+      let form = try await form(of: request)
+      let notice = try await context.read { store in
+        let engine = EngineLock.holder(storePath: store.path)
+        return try body(PageCommands(store: store, engineRuns: engine != nil), form)
+      }
+      return redirect(to: PageCommands.localAddress(form["back"]), notice)
+    }
+
+    func change(_ request: Request) async throws -> Response {
+      let form = try await form(of: request)
+      let commands = PageCommands(store: context.store, engineRuns: true)
+      let notice = try await commands.change(form)
+      return redirect(to: PageCommands.localAddress(form["back"]), notice)
+    }
+
+    private func form(of request: Request) async throws -> FormFields {
+      var request = request
+      let body = try await request.collectBody(upTo: context.limits.bodyBytes)
+      return FormFields(String(buffer: body))
+    }
+
+    private func redirect(to address: String, _ notice: PageNotice) -> Response {
+      let name = notices.keep(notice)
+      let separator = address.contains("?") ? "&" : "?"
+      return Response(
+        status: .seeOther,
+        headers: [.location: "\(address)\(separator)notice=\(name)"]
+      )
+    }
+
+    // MARK: Answers
+
+    private func respond(
+      _ content: HTML,
+      _ title: String,
+      _ section: PageShell.Section,
+      _ engine: String?,
+      _ fields: FormFields
+    ) -> Response {
+      let shell = PageShell(
+        title: title,
+        section: section,
+        engine: engine,
+        allowsChanges: context.allowsChanges,
+        storePath: context.store.path,
+        notice: fields["notice"].flatMap(notices.notice)
+      )
+      return Response(
+        status: .ok,
+        headers: [.contentType: "text/html; charset=utf-8"],
+        body: ResponseBody(byteBuffer: ByteBuffer(string: shell.html(content).text))
+      )
+    }
+  }
+
+  extension Request {
+    /// The fields of the query.
+    fileprivate var fields: FormFields { FormFields(uri.query ?? "") }
+  }
+#endif
