@@ -108,6 +108,12 @@ test: test-deps ## Runs all tests but those of AsyncHTTPClient
 test-transport: test-deps ## Runs the tests of the transports and the engine again, over AsyncHTTPClient
 	@.ci/test-transport
 
+browser-test: deps ## Checks the pages of `dlstore serve` in a browser; ARGUMENTS="--pictures FOLDER" keeps pictures
+	@.ci/install browser
+	@.ci/install-playwright
+	$(SWIFT) build --product dlstore --traits AsyncHTTPClient,Server
+	.build/browser/bin/python3 Tests/Browser/check.py $(ARGUMENTS)
+
 model: ## Checks the model of replacements of data.mdb with Spin; ARGUMENTS=--long for more processes
 	@.ci/install model
 	@Tests/Models/check $(ARGUMENTS)

@@ -169,10 +169,14 @@ let package = Package(
     .target(
       name: "DownloadServer",
       dependencies: [
-        "DownloadReports", "DownloadStore", "DownloadSync", "ObjectStore", "ProgramOutput",
-        "SystemInterface", .product(name: "Crypto", package: "swift-crypto"),
+        "DownloadMetalink", "DownloadReports", "DownloadStore", "DownloadSync", "ObjectStore",
+        "ProgramOutput", "ResumeData", "SystemInterface",
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
-      ] + server
+      ] + server,
+      resources: [
+        .embedInCode("Page/icon.svg"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+      ]
     ),
     // What the two command-line tools share: tables, manual pages, objects without their Swift types.
     .target(

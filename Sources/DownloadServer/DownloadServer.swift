@@ -96,6 +96,7 @@
       let context = ServerContext(store: store, feed: feed, options: options, logger: logger)
       EventRoutes.add(to: &routes, context)
       APIRoutes.add(to: &routes, context)
+      PageRoutes.add(to: &routes, context)
       let responder = SecureResponder(
         rules: AccessRules(
           token: options.token,

@@ -11,7 +11,9 @@ enum SecurityHeaders {
   static let fields: [(name: String, value: String)] = [
     ("Content-Security-Policy", contentSecurityPolicy),
     ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
+    // With `no-referrer`, browsers state no origin for a form, by which one over plain HTTP from another
+    // machine is checked.
+    ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("X-Frame-Options", "DENY"),
   ]

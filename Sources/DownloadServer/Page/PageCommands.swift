@@ -6,9 +6,8 @@ internal import Foundation
 internal import ObjectStore
 internal import ProgramOutput
 
-
 /// Carries out the forms of pages. Each function returns what happened, for the next page.
-struct PageCommands {
+struct PageCommands: Sendable {
   let store: RecordStore
   let engineRuns: Bool
 
@@ -18,29 +17,32 @@ struct PageCommands {
   /// list `scope` shows.
   ///
   /// - Throws: ``ServerError`` for a form of another kind; `StoreError`.
-  func command(_ form: FormFields) throws -> PageNotice {
+  func command(_ form: FormFields) async throws -> PageNotice {
     let back = Self.localAddress(form["back"])
     if let one = form["one"] {
       let words = one.split(separator: " ").map(String.init)
       guard words.count == 2, let command = RowCommand(rawValue: words[0]) else { throw Self.malformed }
-      return try apply(command, .named([words[1]]), back)
+      return try await apply(command, .named([words[1]]), back)
     }
     guard let command = form["do"].flatMap(RowCommand.init(rawValue:)) else { throw Self.malformed }
     if let scope = form["scope"] {
       let query = DownloadListQuery(FormFields(scope))
-      return try apply(command, .matching(query.condition(engineRuns: engineRuns)), back)
+      return try await apply(command, .matching(query.condition(engineRuns: engineRuns)), back)
     }
     let ids = form.values("id")
     guard !ids.isEmpty else { return Self.nothingSelected }
-    return try apply(command, .named(ids), back)
+    return try await apply(command, .named(ids), back)
   }
 
   private func apply(
     _ command: RowCommand,
     _ targets: CommandTargets,
     _ back: String
-  ) throws -> PageNotice {
-    let outcomes = try store.apply(command.command, to: targets)
+  ) async throws -> PageNotice {
+    let outcomes = try await store.inBackground { [store] in
+      try store.apply(command.command, to: targets)
+    }
+    if command == .cancel { try await APIAction(.cancel).carryOut(outcomes, in: store) }
     let done = outcomes.filter(\.isDone).compactMap(\.record)
     var notice = PageNotice(text: sentence(command.participle, outcomes), back: back)
     notice.kind = done.isEmpty ? .warn : .good
@@ -88,15 +90,15 @@ struct PageCommands {
   /// Without an engine their files and records are deleted here.
   ///
   /// - Throws: `StoreError`.
-  func remove(_ form: FormFields) throws -> PageNotice {
+  func remove(_ form: FormFields) async throws -> PageNotice {
     let ids = form.values("id")
     guard !ids.isEmpty else { return Self.nothingSelected }
-    let outcomes = try store.apply(.remove(withFile: form["file"] != nil), to: .named(ids))
+    let outcomes = try await store.inBackground { [store] in
+      try store.apply(.remove(withFile: form["file"] != nil), to: .named(ids))
+    }
+    try await APIAction(.remove).carryOut(outcomes, in: store)
     var notice = PageNotice(text: sentence("Removed", outcomes))
     notice.kind = outcomes.contains(where: \.isDone) ? .good : .warn
-    if !engineRuns, outcomes.contains(where: \.isDone) {
-      notice.text += " The next engine deletes the partial files."
-    }
     return notice
   }
 
@@ -184,7 +186,11 @@ struct PageCommands {
   /// Adds the downloads of the field `text`.
   ///
   /// - Throws: `StoreError`.
-  func add(_ form: FormFields) throws -> PageNotice {
+  func add(_ form: FormFields) async throws -> PageNotice {
+    try await store.inBackground { try addNow(form) }
+  }
+
+  private func addNow(_ form: FormFields) throws -> PageNotice {
     let list: AddedList
     do throws(PageProblem) {
       list = try AddedList(form["text"] ?? "")

@@ -28,13 +28,15 @@
         try await pages.model(try router.parameters.require("model"), request)
       }
       routes.on("/commands", .post) { request, _ in
-        try await pages.carryOut(request) { try $0.command($1) }
+        try await pages.carryOut(request) { try await $0.command($1) }
       }
-      routes.on("/add", .post) { request, _ in try await pages.carryOut(request) { try $0.add($1) } }
+      routes.on("/add", .post) { request, _ in try await pages.carryOut(request) { try await $0.add($1) } }
       routes.on("/remove", .post) { request, _ in
-        try await pages.carryOut(request) { try $0.remove($1) }
+        try await pages.carryOut(request) { try await $0.remove($1) }
       }
-      routes.on("/change", .post) { request, _ in try await pages.change(request) }
+      routes.on("/change", .post) { request, _ in
+        try await pages.carryOut(request) { try await $0.change($1) }
+      }
     }
 
     private static func response(_ asset: PageAsset) -> Response {
@@ -167,20 +169,11 @@
 
     func carryOut(
       _ request: Request,
-      _ body: @escaping @Sendable (PageCommands, FormFields) throws -> PageNotice
+      _ body: (PageCommands, FormFields) async throws -> PageNotice
     ) async throws -> Response {
       let form = try await form(of: request)
-      let notice = try await context.read { store in
-        let engine = EngineLock.holder(storePath: store.path)
-        return try body(PageCommands(store: store, engineRuns: engine != nil), form)
-      }
-      return redirect(to: PageCommands.localAddress(form["back"]), notice)
-    }
-
-    func change(_ request: Request) async throws -> Response {
-      let form = try await form(of: request)
-      let commands = PageCommands(store: context.store, engineRuns: true)
-      let notice = try await commands.change(form)
+      let commands = PageCommands(store: context.store, engineRuns: context.store.hasEngine)
+      let notice = try await body(commands, form)
       return redirect(to: PageCommands.localAddress(form["back"]), notice)
     }
 

@@ -136,7 +136,7 @@ function show(change) {
       if (record.state === "running") draw(record.bytesPerSecond);
       refresh();
     }
-    if (change.removed.includes(detail.dataset.id)) refresh();
+    if (change.removed.includes(detail.dataset.id)) setText($("h1"), "This download was removed");
   }
   showSummary(change.summary);
 }

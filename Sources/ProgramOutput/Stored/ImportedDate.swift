@@ -1,4 +1,3 @@
-internal import ArgumentParser
 package import Foundation
 
 /// The meaning of a date that a file gives as a number of seconds.
@@ -15,8 +14,6 @@ package enum NumericDates: String, CaseIterable, Sendable {
     }
   }
 }
-
-extension NumericDates: ExpressibleByArgument {}
 
 /// Dates as other programs write them.
 package enum ImportedDate {

@@ -1,0 +1,4 @@
+internal import ArgumentParser
+internal import ProgramOutput
+
+extension NumericDates: ExpressibleByArgument {}
