@@ -93,6 +93,8 @@ struct DownloadDetailView {
     }
     let sentence: String
     var advice: String?
+    let names = next.rule.split(separator: "+").count == 1 ? "rule" : "rules"
+    var reason = "Decided by \(names)"
     if record.state == .failedPermanent, let last = record.attempts.last {
       sentence = "Nothing, until a command asks for it."
       advice = FailureSentence.advice(for: last.failure, record)
@@ -100,6 +102,7 @@ struct DownloadDetailView {
       sentence = "Nothing, until it is resumed; then the engine \(next.sentence)."
     } else if entry.isRunning {
       sentence = "The engine downloads the rest."
+      reason = "If it is killed now, the next engine decides by \(names)"
     } else {
       sentence = "The next engine \(next.sentence)."
     }
@@ -109,7 +112,7 @@ struct DownloadDetailView {
       <h2 id="next">What happens next</h2><p>\(sentence)</p>\
       \(turn.map { "<p>When: \($0).</p>" as HTML })\
       \(advice.map { "<p>Advice: \($0).</p>" as HTML })\
-      <p class="small muted">Decided by \(next.rule.split(separator: "+").count == 1 ? "rule" : "rules") \
+      <p class="small muted">\(reason) \
       <code>\(next.rule)</code>: \(next.action)</p></div></section>
       """
   }
@@ -171,7 +174,7 @@ struct DownloadDetailView {
     return """
       <section class="card" aria-labelledby="attempts"><header>\
       <h2 id="attempts">Failed attempts</h2></header>\
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="attempts"><table class="data">\
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="attempts"><table class="data">\
       <caption class="hidden-label">Failed attempts, the latest first</caption><thead><tr>\
       <th scope="col">Time</th><th scope="col">Reason</th><th scope="col" class="number">At byte</th>\
       <th scope="col">URL</th></tr></thead><tbody>\(Array(rows))</tbody></table></div></section>
@@ -247,7 +250,7 @@ struct DownloadDetailView {
     return """
       <section class="card" aria-labelledby="history"><header><h2 id="history">History of the record</h2>\
       <span class="muted small">the last commits that changed it, of all processes</span></header>\
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="history"><table class="data">\
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="history"><table class="data">\
       <caption class="hidden-label">Commits, the latest first</caption><thead><tr>\
       <th scope="col" class="number">Commit</th><th scope="col">Change</th></tr></thead>\
       <tbody>\(rows)</tbody></table></div></section>

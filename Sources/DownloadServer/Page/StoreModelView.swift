@@ -164,7 +164,7 @@ struct StoreModelView {
     let heads = shown.map { "<th scope=\"col\">\($0.name)</th>" as HTML }
     let rows = page.objects.map { object in row(object, shown) }
     return """
-      \(plan)<div class="scroll" tabindex="0" role="region" aria-labelledby="objects">\
+      \(plan)<div class="scroll" tabindex="0" role="group" aria-labelledby="objects">\
       <table class="data objects"><caption class="hidden-label">Objects of \(model.name)</caption>\
       <thead><tr>\(heads)</tr></thead><tbody>\(rows)</tbody></table></div>
       """
@@ -212,7 +212,7 @@ struct StoreModelView {
     return """
       <section class="card" aria-labelledby="fields"><header><h2 id="fields">Fields</h2>\
       \(StoreOverviewView.indexes(of: model))</header>\
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="fields"><table class="data">\
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="fields"><table class="data">\
       <caption class="hidden-label">Fields of \(model.name)</caption><thead><tr>\
       <th scope="col">Field</th><th scope="col">Type</th><th scope="col">Use</th>\
       <th scope="col">Refers to</th></tr></thead><tbody>\(rows)</tbody></table></div></section>

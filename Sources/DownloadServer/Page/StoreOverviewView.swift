@@ -75,7 +75,7 @@ struct StoreOverviewView {
     }
     return """
       <section class="card" aria-labelledby="models"><header><h2 id="models">Models</h2></header>\
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="models"><table class="data">\
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="models"><table class="data">\
       <caption class="hidden-label">Models with their objects and sizes</caption><thead><tr>\
       <th scope="col">Model</th><th scope="col" class="number">Objects</th>\
       <th scope="col" class="number">Size</th><th scope="col">Primary key</th>\

@@ -60,7 +60,7 @@ struct TagList: Sendable {
         """
     }
     return """
-      <div class="scroll" tabindex="0" role="region" aria-label="Tags"><table class="data">\
+      <div class="scroll" tabindex="0" role="group" aria-label="Tags"><table class="data">\
       <caption class="hidden-label">Tags with the totals of their downloads</caption><thead><tr>\
       <th scope="col">Tag</th><th scope="col" class="number">Downloads</th>\
       <th scope="col" class="number">Completed</th><th scope="col" class="number">Running</th>\

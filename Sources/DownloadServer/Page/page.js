@@ -247,7 +247,8 @@ function draw(perSecond) {
   if (samples.length > 300) samples.shift();
   const peak = Math.max(...samples, 1);
   const y = (value) => (99 - (value / peak) * 95).toFixed(1);
-  const x = (index) => 300 - (samples.length - 1 - index);
+  const step = 300 / Math.max(60, samples.length - 1);
+  const x = (index) => (300 - (samples.length - 1 - index) * step).toFixed(1);
   const curve = samples.map((value, index) => `${index ? "L" : "M"}${x(index)} ${y(value)}`).join("");
   $(".curve", chart).setAttribute("d", curve);
   $(".area", chart).setAttribute("d", `${curve}L300 100L${x(0)} 100Z`);
