@@ -12,7 +12,7 @@ struct RemoveView {
     return """
       <div class="lead"><div><p class="small"><a href="/">Downloads</a></p>\
       <h1>Remove \(PageText.count(records.count, "download"))?</h1></div></div>
-      <form class="card" method="post" action="/remove"><div class="body stack">\
+      <form class="card narrow" method="post" action="/remove"><div class="body stack">\
       <p>Partial files and records are deleted. This cannot be undone.</p>\
       \(RecordNames(records: records).html)\
       <input type="hidden" name="back" value="\(back)">\
@@ -39,7 +39,7 @@ struct ChangeView {
     """
     <div class="lead"><div><p class="small"><a href="/">Downloads</a></p>\
     <h1>Change \(PageText.count(records.count, "download"))</h1></div></div>
-    <form class="card" method="post" action="/change"><div class="body stack">\
+    <form class="card narrow" method="post" action="/change"><div class="body stack">\
     \(RecordNames(records: records).html)\
     <input type="hidden" name="back" value="\(back)">\
     <p class="muted">Only the fields that you fill in are changed.</p>\
@@ -78,7 +78,8 @@ private struct RecordNames {
   let records: [DownloadRecord]
 
   var html: HTML {
-    let shown = records.prefix(20).map { record -> HTML in "<li><bdi>\(record.filename)</bdi></li>" }
+    let shown = records.prefix(20).map { record -> HTML in "<li><bdi>\(record.filename)</bdi></li>"
+    }
     let more: HTML? =
       records.count > 20 ? "<li>and \(PageText.number(records.count - 20)) more</li>" : nil
     let ids = records.map { record -> HTML in

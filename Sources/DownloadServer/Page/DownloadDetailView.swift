@@ -60,9 +60,12 @@ struct DownloadDetailView {
     let expected = record.expected.map(ByteAmount.text) ?? "unknown"
     let percent = entry.fraction.map { "\(PageText.percent($0))%" } ?? "–"
     let estimate = ProgressEstimate(
-      received: record.received, expected: record.expected, bytesPerSecond: speed
+      received: record.received,
+      expected: record.expected,
+      bytesPerSecond: speed
     )
-    let left = entry.isRunning ? estimate.remaining.map { PageText.duration($0 / .seconds(1)) } : nil
+    let left =
+      entry.isRunning ? estimate.remaining.map { PageText.duration($0 / .seconds(1)) } : nil
     let map = RangeMap(record)
     return """
       <section class="card is-\(entry.state)" aria-label="State"><div class="body stack"><div class="big">\
@@ -134,10 +137,14 @@ struct DownloadDetailView {
   private var files: HTML {
     var rows: [(String, HTML)] = []
     if let layout = entry.layout, let files = entry.files {
-      rows.append(("Finished file", path(layout.finalPath, entry.finalFileStatus(files))))
+      // What is not to be there yet is not missing.
+      let isEarly = record.state != .completed && files.final == .missing
+      let status = isEarly ? "not there yet" : entry.finalFileStatus(files)
+      rows.append(("Finished file", path(layout.finalPath, status)))
+      let absent = record.received > 0 && record.state != .completed ? "missing" : "none"
       let partial =
         files.partial == .missing
-        ? "missing" : "\(files.partial.rawValue), \(ByteAmount.text(files.partialSize))"
+        ? absent : "\(files.partial.rawValue), \(ByteAmount.text(files.partialSize))"
       rows.append(("Partial file", path(layout.partialPath, partial)))
     }
     if let resume = entry.resume {
@@ -194,7 +201,9 @@ struct DownloadDetailView {
     if !record.keys.isEmpty {
       rows.append(("Keys", "\(record.keys.sorted().joined(separator: ", "))"))
     }
-    if let limit = record.bytesPerSecond { rows.append(("Rate limit", "\(ByteAmount.text(limit))/s")) }
+    if let limit = record.bytesPerSecond {
+      rows.append(("Rate limit", "\(ByteAmount.text(limit))/s"))
+    }
     let times = [
       ("Not before", record.notBefore), ("Added", record.createdAt), ("Changed", record.updatedAt),
       ("Completed", record.completedAt), ("Checked", record.checkedAt),
@@ -287,9 +296,12 @@ struct RecordCommit: Sendable, Hashable {
   static func last(of record: DownloadRecord, in store: Store) throws -> [RecordCommit] {
     let model = DownloadRecord.schema.name
     let key = StoredValue.string(record.url)
-    let found = try store.lastStoredCommits(searchedCount).reversed().lazy.compactMap { commit -> RecordCommit? in
+    let found = try store.lastStoredCommits(searchedCount).reversed().lazy.compactMap {
+      commit -> RecordCommit? in
       guard let changes = commit.changes.first(where: { $0.model == model }) else { return nil }
-      if changes.inserted.contains(key) { return RecordCommit(number: commit.number, change: "added") }
+      if changes.inserted.contains(key) {
+        return RecordCommit(number: commit.number, change: "added")
+      }
       guard let update = changes.updated.first(where: { $0.key == key }) else { return nil }
       return RecordCommit(number: commit.number, change: update.fields.joined(separator: ", "))
     }

@@ -133,7 +133,9 @@ struct FailureGroups: Sendable, Hashable {
       var group = found[code] ?? Group(code: code)
       group.count += 1
       let host = PageText.host(of: url)
-      if group.hosts.count < 3, !host.isEmpty, !group.hosts.contains(host) { group.hosts.append(host) }
+      if group.hosts.count < 3, !host.isEmpty, !group.hosts.contains(host) {
+        group.hosts.append(host)
+      }
       found[code] = group
     }
     groups = found.values.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }

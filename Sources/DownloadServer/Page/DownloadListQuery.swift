@@ -29,7 +29,7 @@ struct DownloadListQuery: Sendable, Hashable {
   var tag: String?
   /// A host, or a pattern for hosts.
   var host: String?
-  /// A text in the URL or the file name, in any case; or a shell pattern for one of them.
+  /// A text in the URL or the file name, in any case of A to Z; or a shell pattern for one of them.
   var text: String?
   /// The code of the last failure.
   var reason: DownloadFailure.Code?
@@ -111,7 +111,8 @@ struct DownloadListQuery: Sendable, Hashable {
     }
     if let text {
       let matches = Self.matcher(of: text)
-      condition = condition && (columns.filename.satisfies(matches) || columns.url.satisfies(matches))
+      condition =
+        condition && (columns.filename.satisfies(matches) || columns.url.satisfies(matches))
     }
     return condition
   }
@@ -129,20 +130,27 @@ struct DownloadListQuery: Sendable, Hashable {
       let pattern = GlobPattern(text)
       return { pattern.matches($0) }
     }
-    let wanted = text.lowercased()
-    return { $0.lowercased().utf8.contains(wanted.utf8) }
+    let wanted = text.utf8.map(folded)
+    return { contains(wanted, in: $0) }
   }
-}
 
-extension Sequence<UInt8> {
-  /// Whether the bytes of another sequence are in this one, in their order and without a gap.
-  fileprivate func contains(_ other: some Collection<UInt8>) -> Bool {
-    let wanted = Array(other)
+  /// Whether the bytes of a text contain others, in any case of the letters A to Z.
+  private static func contains(_ wanted: [UInt8], in text: String) -> Bool {
     guard let first = wanted.first else { return true }
-    let bytes = Array(self)
-    guard bytes.count >= wanted.count else { return false }
-    return (0...(bytes.count - wanted.count)).contains { start in
-      bytes[start] == first && bytes[start..<(start + wanted.count)].elementsEqual(wanted)
+    let bytes = text.utf8.span
+    var start = 0
+    while start + wanted.count <= bytes.count {
+      if folded(bytes[start]) == first,
+        wanted.indices.allSatisfy({ folded(bytes[start + $0]) == wanted[$0] })
+      {
+        return true
+      }
+      start += 1
     }
+    return false
+  }
+
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 }

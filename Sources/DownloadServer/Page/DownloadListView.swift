@@ -250,7 +250,8 @@ private struct EmptyList {
     let query = view.page.query
     if query.after != nil {
       return box(
-        .all, "No further downloads",
+        .all,
+        "No further downloads",
         "<a href=\"\(query.with { _ in }.address)\">Back to the first page</a>"
       )
     }

@@ -130,15 +130,19 @@ enum DownloadSentence {
       let reason = record.attempts.last.map { FailureSentence.reason($0.failure, record) } ?? ""
       guard let next = record.nextRetryAt else { return reason }
       let wait = next.timeIntervalSinceNow
-      return reason + (wait > 0 ? "; next attempt in \(PageText.duration(wait))" : "; next attempt soon")
+      return reason
+        + (wait > 0 ? "; next attempt in \(PageText.duration(wait))" : "; next attempt soon")
     case .waiting where record.isHeld:
       return "another download was started in its place; Resume continues it"
     case .waiting where record.startsImmediately: return "starts before all others"
     case .waiting:
       if let time = record.notBefore, time > Date() { return "not before \(Timestamp.text(time))" }
-      if record.attempts.last?.failure.code == .diskFull { return "waits for free space on the disk" }
+      if record.attempts.last?.failure.code == .diskFull {
+        return "waits for free space on the disk"
+      }
       return nil
-    case .running where !entry.isRunning: return "its engine has ended; the next engine continues it"
+    case .running where !entry.isRunning:
+      return "its engine has ended; the next engine continues it"
     case .completed:
       switch entry.fileStatus {
       case .missing: return "the finished file is missing"

@@ -21,7 +21,9 @@ struct FormFields: Sendable, Hashable {
     }
   }
 
-  mutating func add(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
+  mutating func add(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value))
+  }
 
   /// The first value of a name; `nil` if it is missing or empty.
   subscript(name: String) -> String? {

@@ -63,7 +63,10 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
       isPlain = byte >= 0x20 && byte != 0x22 && byte != 0x26 && byte != 0x27 && byte < 0x3C
       if !isPlain { break }
     }
-    guard !isPlain else { return text += value }
+    guard !isPlain else {
+      text += value
+      return
+    }
     for scalar in value.unicodeScalars {
       switch scalar {
       case "&": text += "&amp;"

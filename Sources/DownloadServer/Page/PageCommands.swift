@@ -6,7 +6,9 @@ internal import Foundation
 internal import ObjectStore
 internal import ProgramOutput
 
-/// Carries out the forms of pages. Each function returns what happened, for the next page.
+/// Carries out the forms of pages.
+///
+/// Each function returns what happened, for the next page.
 struct PageCommands: Sendable {
   let store: RecordStore
   let engineRuns: Bool
@@ -21,7 +23,9 @@ struct PageCommands: Sendable {
     let back = Self.localAddress(form["back"])
     if let one = form["one"] {
       let words = one.split(separator: " ").map(String.init)
-      guard words.count == 2, let command = RowCommand(rawValue: words[0]) else { throw Self.malformed }
+      guard words.count == 2, let command = RowCommand(rawValue: words[0]) else {
+        throw Self.malformed
+      }
       return try await apply(command, .named([words[1]]), back)
     }
     guard let command = form["do"].flatMap(RowCommand.init(rawValue:)) else { throw Self.malformed }
@@ -165,7 +169,9 @@ struct PageCommands: Sendable {
       } else if let count = Int32(text), count > 0 {
         update.connections = count
       } else {
-        throw PageProblem("The number of connections ‘\(text)’ is not a whole number above zero, or none.")
+        throw PageProblem(
+          "The number of connections ‘\(text)’ is not a whole number above zero, or none."
+        )
       }
     }
     if let name = update.filename, name.contains("/") {
@@ -234,7 +240,9 @@ struct PageCommands: Sendable {
     if new.count == 1 { parts.append("Added ‘\(new[0].record.filename)’.") }
     if new.count > 1 { parts.append("Added \(PageText.count(new.count, "download")).") }
     if known > 0 {
-      parts.append("\(PageText.count(known, "download")) \(known == 1 ? "was" : "were") known already.")
+      parts.append(
+        "\(PageText.count(known, "download")) \(known == 1 ? "was" : "were") known already."
+      )
     }
     if !new.isEmpty, !engineRuns { parts.append("No engine runs: 'dlstore run' downloads.") }
     parts += problems.prefix(5).map { "Not added: \($0)." }
@@ -313,7 +321,9 @@ struct AddedList {
       guard url.contains("."), !url.contains(" "),
         url.lowercased().hasPrefix("http://") || url.lowercased().hasPrefix("https://")
       else {
-        problems.append("‘\(Redaction.argument(String(first.prefix(80))))’ is not an http or https URL")
+        problems.append(
+          "‘\(Redaction.argument(String(first.prefix(80))))’ is not an http or https URL"
+        )
         continue
       }
       var request = DownloadRequest(url: url)

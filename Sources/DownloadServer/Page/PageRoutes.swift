@@ -30,7 +30,9 @@
       routes.on("/commands", .post) { request, _ in
         try await pages.carryOut(request) { try await $0.command($1) }
       }
-      routes.on("/add", .post) { request, _ in try await pages.carryOut(request) { try await $0.add($1) } }
+      routes.on("/add", .post) { request, _ in
+        try await pages.carryOut(request) { try await $0.add($1) }
+      }
       routes.on("/remove", .post) { request, _ in
         try await pages.carryOut(request) { try await $0.remove($1) }
       }
@@ -128,7 +130,10 @@
       guard !records.isEmpty else {
         return redirect(
           to: back,
-          PageNotice(kind: .warn, text: "No download is selected: tick the boxes of some rows first.")
+          PageNotice(
+            kind: .warn,
+            text: "No download is selected: tick the boxes of some rows first."
+          )
         )
       }
       let html =

@@ -82,7 +82,9 @@ struct PageAsset: Sendable {
 
   init(_ name: String, _ kind: String, _ type: String, _ bytes: [UInt8]) {
     // FNV-1a: it need only change with the content.
-    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+    }
     path = "/assets/\(name)-\(String(hash, radix: 16)).\(kind)"
     self.type = type
     self.bytes = bytes

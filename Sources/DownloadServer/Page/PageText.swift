@@ -41,7 +41,9 @@ enum PageText {
   }
 
   /// The whole percents of a fraction; only a complete file has 100.
-  static func percent(_ fraction: Double) -> Int { fraction >= 1 ? 100 : min(99, Int(fraction * 100)) }
+  static func percent(_ fraction: Double) -> Int {
+    fraction >= 1 ? 100 : min(99, Int(fraction * 100))
+  }
 
   /// A time, which page.js shows in the reader's time zone.
   static func time(_ date: Date) -> HTML {
@@ -51,7 +53,9 @@ enum PageText {
   }
 
   /// A word with a capital letter.
-  static func capitalized(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
+  static func capitalized(_ word: String) -> String {
+    word.prefix(1).uppercased() + word.dropFirst()
+  }
 
   /// The host of a URL with its port, for people.
   static func host(of url: String) -> String {

@@ -72,7 +72,9 @@ enum RowCommand: String, Sendable, Hashable, CaseIterable {
   func applies(to record: DownloadRecord) -> Bool {
     let status = DownloadStatus(record.state, record.intent)
     let kind = DownloadRecord.Event.command(command).kind
-    guard case .becomes(let new) = TransitionTable.entry(for: kind, in: status) else { return false }
+    guard case .becomes(let new) = TransitionTable.entry(for: kind, in: status) else {
+      return false
+    }
     switch self {
     case .now:
       return !record.startsImmediately && record.state != .running && record.state != .finalizing

@@ -57,12 +57,14 @@ struct StoreModelPage: Sendable {
       conditions = try query.conditionTexts.map { text in
         guard let condition = FieldCondition(text) else {
           throw CommandFailure(
-            .usage, "'\(text)' is not a condition: write FIELD=VALUE, or another operator"
+            .usage,
+            "'\(text)' is not a condition: write FIELD=VALUE, or another operator"
           )
         }
         return try condition.resolved(in: model)
       }
-      order = try query.order.isEmpty
+      order =
+        try query.order.isEmpty
         ? nil
         : StoredOrderOption(query.order).map { option in
           StoredOrder(
@@ -79,7 +81,9 @@ struct StoreModelPage: Sendable {
       count = model.objectCount
     } else {
       try store.forEachStoredObject(
-        of: name, where: conditions, limit: StoreModelQuery.maximumCount + 1
+        of: name,
+        where: conditions,
+        limit: StoreModelQuery.maximumCount + 1
       ) { _ in
         count += 1
         return true
@@ -88,7 +92,10 @@ struct StoreModelPage: Sendable {
       count = min(count, StoreModelQuery.maximumCount)
     }
     try store.forEachStoredObject(
-      of: name, where: conditions, order: order, limit: StoreModelQuery.size
+      of: name,
+      where: conditions,
+      order: order,
+      limit: StoreModelQuery.size
     ) { object in
       objects.append(object)
       return true
@@ -173,7 +180,8 @@ struct StoreModelView {
   private var countText: String {
     let shown = page.objects.count
     guard !page.isCountPartial else {
-      return "more than \(PageText.number(StoreModelQuery.maximumCount)) matches; the first \(shown) are shown"
+      return
+        "more than \(PageText.number(StoreModelQuery.maximumCount)) matches; the first \(shown) are shown"
     }
     return page.count > shown
       ? "\(PageText.number(page.count)) matches; the first \(shown) are shown"

@@ -40,7 +40,9 @@ struct StoreOverviewView {
     }
     parts.sort { $0.byteCount > $1.byteCount }
     let known = parts.reduce(free) { $0 + $1.byteCount }
-    parts.append(.init(name: "history and metadata", byteCount: max(0, statistics.fileSize - known)))
+    parts.append(
+      .init(name: "history and metadata", byteCount: max(0, statistics.fileSize - known))
+    )
     parts.append(.init(name: "free pages", byteCount: free, isFree: true))
     let used = statistics.fileSize - free
     let share = Double(statistics.fileSize) / Double(max(1, statistics.mapSize))
@@ -91,7 +93,8 @@ struct StoreOverviewView {
           .joined(separator: " + ") + (index.isUnique ? " (unique)" : "")
       }
       .sorted()
-    return "<span class=\"chips\">\(names.map { "<span class=\"chip\">\($0)</span>" as HTML })</span>"
+    return
+      "<span class=\"chips\">\(names.map { "<span class=\"chip\">\($0)</span>" as HTML })</span>"
   }
 
   // MARK: Readers and commits

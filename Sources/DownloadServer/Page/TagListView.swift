@@ -28,7 +28,9 @@ struct TagList: Sendable {
         (
           try view.tags, try view.id,
           GroupTally.Member(
-            state: try view.state, received: try view.received, expected: try view.expected
+            state: try view.state,
+            received: try view.received,
+            expected: try view.expected
           )
         )
       }

@@ -49,7 +49,9 @@ private let hostile = "\"><script>alert(1)</script>"
 
   @Test func `the secrets of a URL are on no page`() throws {
     try withStore { store in
-      var request = DownloadRequest(url: "https://me:hunter2@example.com/a.bin?token=topsecret123456")
+      var request = DownloadRequest(
+        url: "https://me:hunter2@example.com/a.bin?token=topsecret123456"
+      )
       request.headers = [HeaderField(name: "Authorization", value: "Bearer abcdef123456")]
       let record = try store.addNow([request])[0].record
       let detail = DownloadDetailView(
@@ -60,7 +62,8 @@ private let hostile = "\"><script>alert(1)</script>"
         allowsChanges: true
       )
       .html.text
-      for html in [try view(of: store), detail, ChangeView(records: [record], back: "/").html.text] {
+      for html in [try view(of: store), detail, ChangeView(records: [record], back: "/").html.text]
+      {
         for secret in ["hunter2", "topsecret", "abcdef123456"] { #expect(!html.contains(secret)) }
       }
       #expect(detail.contains("example.com"))
@@ -104,7 +107,9 @@ private let hostile = "\"><script>alert(1)</script>"
     #expect(DownloadListQuery(query.fields) == query)
     #expect(query.tag == "a&b")
     #expect(query.with { $0.tag = nil }.address.contains("host=%2A.example.com"))
-    #expect(DownloadListQuery(FormFields("state=none&sort=none&reason=none")) == DownloadListQuery())
+    #expect(
+      DownloadListQuery(FormFields("state=none&sort=none&reason=none")) == DownloadListQuery()
+    )
   }
 
   @Test func `the pages of a list show each download once, in the order of the states`() throws {
@@ -125,7 +130,10 @@ private let hostile = "\"><script>alert(1)</script>"
       } while query.after != nil
       #expect(Set(records.map(\.id)).count == 120)
       #expect(records.count == 120)
-      #expect(records.map(\.state) == Array(repeating: .waiting, count: 80) + Array(repeating: .paused, count: 40))
+      #expect(
+        records.map(\.state) == Array(repeating: .waiting, count: 80)
+          + Array(repeating: .paused, count: 40)
+      )
     }
   }
 

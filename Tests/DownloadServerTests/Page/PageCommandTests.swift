@@ -17,7 +17,8 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
 @Suite struct PageCommandTests {
   @Test func `a list of URLs is added with its mirrors`() async throws {
     try await withCommands { commands in
-      let text = "https://example.com/a\thttps://mirror.example/a\r\n# no\n\nexample.com/b\nnot a url"
+      let text =
+        "https://example.com/a\thttps://mirror.example/a\r\n# no\n\nexample.com/b\nnot a url"
       var form = FormFields()
       form.add("text", text)
       form.add("tags", "x, y")
@@ -34,10 +35,13 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
 
   @Test func `a pause can be taken back`() async throws {
     try await withCommands { commands in
-      let record = try commands.store.addNow([DownloadRequest(url: "http://example.com/a")])[0].record
+      let record = try commands.store.addNow([DownloadRequest(url: "http://example.com/a")])[0]
+        .record
       let notice = try await commands.command(FormFields("one=pause+\(record.id)"))
       #expect(notice.text == "Paused ‘a’.")
-      #expect(notice.undo == PageNotice.Undo(command: .resume, title: "Undo: resume", ids: [record.id]))
+      #expect(
+        notice.undo == PageNotice.Undo(command: .resume, title: "Undo: resume", ids: [record.id])
+      )
       _ = try await commands.command(FormFields("do=resume&id=\(record.id)"))
       #expect(try commands.store.record(matching: record.id).state == .waiting)
     }
@@ -48,7 +52,9 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
       var request = DownloadRequest(url: "http://example.com/a")
       request.isPaused = true
       let record = try commands.store.addNow([request])[0].record
-      let notice = try await commands.command(FormFields("do=pause&id=\(record.id)&id=0000000000000000"))
+      let notice = try await commands.command(
+        FormFields("do=pause&id=\(record.id)&id=0000000000000000")
+      )
       #expect(notice.kind == .warn)
       #expect(notice.text.contains("‘a’ is unchanged: it is paused."))
       #expect(notice.text.contains("1 download not found"))
@@ -80,7 +86,9 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
     for address in ["/", "/?state=failed&tag=a%20b", "/downloads/0123456789abcdef"] {
       #expect(PageCommands.localAddress(address) == address)
     }
-    for address in ["//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nX: y", "", "x"] {
+    for address in [
+      "//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nX: y", "", "x",
+    ] {
       #expect(PageCommands.localAddress(address) == "/")
     }
   }
@@ -115,8 +123,12 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
   @Test func `a query of a model shows its plan, its objects and its mistakes`() async throws {
     try await withCommands { commands in
       let store = commands.store
-      try store.addNow((0..<3).map { DownloadRequest(url: "http://example.com/\($0)?token=topsecret12345") })
-      var query = StoreModelQuery(FormFields("where=state%3Dwaiting%3B+priority%3D0&sort=filename:desc"))
+      try store.addNow(
+        (0..<3).map { DownloadRequest(url: "http://example.com/\($0)?token=topsecret12345") }
+      )
+      var query = StoreModelQuery(
+        FormFields("where=state%3Dwaiting%3B+priority%3D0&sort=filename:desc")
+      )
       var page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
       #expect(page.objects.count == 3)
       #expect(page.count == 3)
@@ -133,11 +145,14 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
   @Test func `the page of a store names its models and sizes`() async throws {
     try await withCommands { commands in
       try commands.store.addNow([DownloadRequest(url: "http://example.com/a")])
-      let html = StoreOverviewView(overview: try StoreOverview(of: commands.store.objects)).html.text
+      let html = StoreOverviewView(overview: try StoreOverview(of: commands.store.objects)).html
+        .text
       #expect(html.contains("DownloadRecord"))
       #expect(html.contains("free pages"))
       let object = try StoreObjectView(
-        FormFields("object=1"), model: "DownloadRecord", in: commands.store.objects
+        FormFields("object=1"),
+        model: "DownloadRecord",
+        in: commands.store.objects
       )
       #expect(object.html.text.contains("http://example.com/a"))
     }
