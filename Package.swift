@@ -344,12 +344,14 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
-    // The server: the rules of access, the feed of changes, and a real server over real sockets.
+    // The server: the rules of access, the feed of changes, the pages, aria2's JSON-RPC, and a real server
+    // over real sockets.
     .testTarget(
       name: "DownloadServerTests",
       dependencies: [
         "DownloadReports", "DownloadServer", "DownloadStore", "DownloadSync", "ObjectStore",
-        "SystemInterface", "TestSupport", .product(name: "Logging", package: "swift-log"),
+        "RecordTestSupport", "SystemInterface", "TestSupport", "TestTraits",
+        .product(name: "Logging", package: "swift-log"),
       ] + server
     ),
     // The built tool, killed at any moment, with damaged files, on full disks, and after crashes; and

@@ -1,6 +1,6 @@
-internal import DownloadStore
+package import DownloadStore
 internal import Foundation
-internal import ObjectStore
+package import ObjectStore
 
 /// A part of the starting order: the stored downloads of one priority that wait for the same reason.
 ///
@@ -196,5 +196,26 @@ extension QueueLane {
     case .retry: query.where { $0.notBefore == nil }
     case .postponedRetry: query.where { $0.notBefore != nil }
     }
+  }
+}
+
+extension ObjectReader where Self: ~Copyable {
+  /// Returns the first downloads in the order in which an engine would start them, for lists.
+  ///
+  /// Downloads that wait for a time are in the place that they have once it has come.
+  ///
+  /// - Parameter limit: The maximum number of downloads.
+  /// - Returns: The downloads.
+  /// - Throws: `StoreError`.
+  /// - Complexity: O(limit · log n) for n records in the store, plus O(log n) for each priority.
+  package func queuedRecords(limit: Int) throws -> [DownloadRecord] {
+    var records: [DownloadRecord] = []
+    var position = QueuePosition?.some(.start)
+    while let current = position, records.count < limit {
+      let page = try queuePage(at: current, size: Swift.min(256, limit - records.count))
+      records += page.records
+      position = page.next
+    }
+    return records
   }
 }
