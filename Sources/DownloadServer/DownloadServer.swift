@@ -97,6 +97,8 @@
       EventRoutes.add(to: &routes, context)
       APIRoutes.add(to: &routes, context)
       PageRoutes.add(to: &routes, context)
+      Aria2Routes.add(to: &routes, context)
+      MetricsRoutes.add(to: &routes, context)
       let responder = SecureResponder(
         rules: AccessRules(
           token: options.token,

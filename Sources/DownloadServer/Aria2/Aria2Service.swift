@@ -1,5 +1,5 @@
+internal import DownloadReports
 package import DownloadStore
-internal import DownloadSync
 internal import ObjectStore
 
 /// aria2's JSON-RPC over a download store, for its front ends and browser extensions.
@@ -227,7 +227,7 @@ extension Aria2Service {
   }
 
   /// Whether an engine runs on the store.
-  var engineRuns: Bool { EngineLock.holder(storePath: store.path) != nil }
+  var engineRuns: Bool { store.hasEngine }
 
   /// Returns the state of a record; `nil` for one that is about to be deleted.
   func state(of record: DownloadRecord) -> Aria2State? {
@@ -253,7 +253,7 @@ extension Aria2Service {
     return records.compactMap { record in
       Aria2State(of: record, engineRuns: engineRuns).map { state in
         Aria2Status(
-          record: record,
+          entry: DownloadEntry(record, roots, engineRuns: engineRuns),
           state: state,
           layout: roots.possibleLayout(of: record),
           speed: live.speed(record.id)

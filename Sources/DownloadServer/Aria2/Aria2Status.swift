@@ -1,3 +1,4 @@
+internal import DownloadReports
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
@@ -38,11 +39,14 @@ enum Aria2State: String, Sendable, Hashable {
 ///
 /// All values are strings, or lists of objects.
 struct Aria2Status: Sendable {
-  let record: DownloadRecord
+  let entry: DownloadEntry
   let state: Aria2State
   let layout: FileLayout
   /// The speed in bytes per second.
   let speed: Double?
+
+  /// The record.
+  var record: DownloadRecord { entry.record }
 
   /// The size of the file in bytes, as far as it is known.
   private var size: Int64 { record.expected ?? (state == .complete ? record.received : 0) }
@@ -128,11 +132,7 @@ struct Aria2Status: Sendable {
     case .complete, .removed: ""
     case .active, .paused: nil
     case .waiting, .error:
-      lastAttempt.map { attempt in
-        ([record.url, attempt.url] + record.mirrors).reduce(attempt.failure.message) {
-          $0.replacing($1, with: Redaction.url($1))
-        }
-      }
+      lastAttempt.map { entry.message(of: $0) }
     }
   }
 
