@@ -18,6 +18,8 @@ package struct ServerContext: Sendable {
   package let limits: ServerLimits
   /// The origins whose pages may call aria2's JSON-RPC.
   package let rpcOrigins: Set<String>
+  /// Runs a command of the command line; `nil` if the program has none.
+  package let runCommand: ServerOptions.CommandRunner?
   /// The logger.
   ///
   /// Targets of requests are not logged, because they may contain the token.
@@ -31,6 +33,7 @@ package struct ServerContext: Sendable {
     allowsChanges = options.allowsChanges
     limits = options.limits
     rpcOrigins = options.rpcOrigins
+    runCommand = options.runCommand
     self.logger = logger
   }
 

@@ -44,6 +44,12 @@ public struct ServerOptions: Sendable {
   public var rpcOrigins: Set<String> = []
   /// The limits of connections and requests.
   public var limits = ServerLimits()
+  /// Runs a command of the command line for a client, and tells it whether the store may be changed;
+  /// `nil` if the program has no command line.
+  package var runCommand: CommandRunner?
+
+  /// Runs the words of a command line, and says whether it may change the store.
+  package typealias CommandRunner = @Sendable ([String], _ mayChange: Bool) async -> CommandAnswer
 
   /// The port of a server whose options name none.
   public static let standardPort = 6880

@@ -48,7 +48,7 @@ struct HookRunnerTests {
       """
     let runner = HookRunner(
       store: store,
-      commands: [.completion: UserCommand(text: command)],
+      actions: HookActions(commands: [.completion: UserCommand(text: command)]),
       scope: nil
     )
     let run = Task { await runner.run() }

@@ -39,7 +39,11 @@ package struct Terminal: Sendable {
   }
 
   /// Whether the descriptor is a terminal.
-  package var isTerminal: Bool { isatty(descriptor) == 1 }
+  package var isTerminal: Bool { !Self.isDetached && isatty(descriptor) == 1 }
+
+  /// Whether the current command is run for another process, so that the terminal of this one does not
+  /// concern it.
+  @TaskLocal package static var isDetached = false
 
   /// Whether the descriptor is a terminal that understands escape sequences.
   package var isInteractive: Bool {

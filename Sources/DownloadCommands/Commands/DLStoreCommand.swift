@@ -96,6 +96,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
         quit(await front.run())
       }
       program(arguments).becomeProcess()
+      let environment = ProcessInfo.processInfo.environment
+      if let server = try RemoteServer(arguments, environment: environment) {
+        quit(try await server.run())
+      }
       if CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments) {
         let scan = scan(arguments)
         if let option = scan.unknownShortOption(in: arguments) {

@@ -67,7 +67,11 @@ struct ServeCommand: EngineCommand {
 #if Server
   extension ServeCommand {
     private func serve() async throws {
-      let options = serving.options(token: try Worker.current?.token ?? serving.token())
+      var options = serving.options(token: try Worker.current?.token ?? serving.token())
+      let storePath = location.resolved()
+      options.runCommand = { arguments, mayChange in
+        await RemoteExecution.run(arguments, onStoreAt: storePath, mayChange: mayChange)
+      }
       guard runsEngine else {
         let path = serving.allowChanges ? location.resolved() : try location.existing()
         let access: StoreOptions.Access = serving.allowChanges ? .create : .readOnly

@@ -29,7 +29,8 @@ struct HookRunner: Sendable {
     case cleared
     /// The hook succeeded, or could not be looked up, and its mark stays.
     case marked
-    case failed(String)
+    /// `hasRunCommand` if the command has succeeded, so that only the webhook is repeated.
+    case failed(String, hasRunCommand: Bool)
     /// Another process runs a command for the download.
     case busy
   }
@@ -38,15 +39,15 @@ struct HookRunner: Sendable {
   static let stopPatience = Duration.seconds(10)
 
   private let store: RecordStore
-  private let commands: [DownloadHook: UserCommand]
+  private let actions: HookActions
   /// The URLs of the downloads whose hooks run; `nil` for all.
   private let scope: Set<String>?
   private let inbox: AsyncStream<Signal>
   private let signals: AsyncStream<Signal>.Continuation
 
-  init(store: RecordStore, commands: [DownloadHook: UserCommand], scope: Set<String>?) {
+  init(store: RecordStore, actions: HookActions, scope: Set<String>?) {
     self.store = store
-    self.commands = commands
+    self.actions = actions
     self.scope = scope
     (inbox, signals) = AsyncStream.makeStream()
     signals.yield(.woken)
@@ -71,6 +72,8 @@ struct HookRunner: Sendable {
     var queue = HookQueue()
     var running: [HookQueue.Entry: Task<Void, Never>] = [:]
     var timers: [Task<Void, Never>] = []
+    /// The entries whose command has succeeded, and whose webhook has not.
+    var posting: Set<HookQueue.Entry> = []
     defer { for timer in timers { timer.cancel() } }
     var (isFinishing, isStopping) = (false, false)
     var reply: (@Sendable () -> Void)?
@@ -86,12 +89,20 @@ struct HookRunner: Sendable {
       case .stop: break
       case .ended(let entry, let end):
         running[entry] = nil
+        switch end {
+        case .failed(_, hasRunCommand: true): posting.insert(entry)
+        case .busy: break
+        case .cleared, .marked, .failed: posting.remove(entry)
+        }
         note(end, of: entry, in: &queue, isStopping: isStopping)
       }
       if !isStopping {
         if queue.needsEntries { queue.insert(entries(atMost: queue.readLimit)) }
         for entry in queue.takeStarts(at: .now) {
-          running[entry] = Task { signals.yield(.ended(entry, await run(entry))) }
+          let isPosting = posting.contains(entry)
+          running[entry] = Task {
+            signals.yield(.ended(entry, await run(entry, hasRunCommand: isPosting)))
+          }
         }
         for timer in timers { timer.cancel() }
         timers = queue.nextDue.map { [timer(.woken, at: $0)] } ?? []
@@ -118,7 +129,7 @@ struct HookRunner: Sendable {
       _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: true, at: .now)
     case .busy:
       queue.delay(entry, at: .now)
-    case .failed(let reason):
+    case .failed(let reason, _):
       let outcome = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: .now)
       report(reason, of: entry, outcome, isStopping: isStopping)
     }
@@ -135,7 +146,7 @@ struct HookRunner: Sendable {
   /// The marks in the store, at most `limit` for each hook.
   private func entries(atMost limit: Int) -> [HookQueue.Entry] {
     do {
-      return try commands.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { hook in
+      return try actions.hooks.sorted { $0.rawValue < $1.rawValue }.flatMap { hook in
         try records(awaiting: hook, limit).map {
           HookQueue.Entry(recordID: $0.id, key: $0.endKey, hook: hook)
         }
@@ -156,33 +167,20 @@ struct HookRunner: Sendable {
 
   /// Runs a hook unless another process runs one for the download, and clears its mark if it succeeds.
   ///
+  /// - Parameters:
+  ///   - entry: The hook.
+  ///   - hasRunCommand: Whether its command has succeeded before, so that only the webhook is left.
   /// - Returns: How the run ended.
-  private func run(_ entry: HookQueue.Entry) async -> End {
+  private func run(_ entry: HookQueue.Entry, hasRunCommand: Bool) async -> End {
     // The process that runs the hook may not have the engine lock any more.
     let lock = StoreRangeLock(ofHooksFor: entry.recordID, storePath: store.path)
     defer { lock?.release() }
     guard lock?.take() ?? true else { return .busy }
-    guard let command = commands[entry.hook],
-      let record = try? store.record(matching: entry.recordID)
-    else { return .marked }
+    guard let record = try? store.record(matching: entry.recordID) else { return .marked }
     guard record.endKey == entry.key, record.pendingHooks.contains(entry.hook) else {
       return .cleared
     }
-    do {
-      let download = DownloadEntry(record, try store.roots())
-      var variables = [
-        "DLSTORE_ID": record.id, "DLSTORE_KEY": entry.key, "DLSTORE_EVENT": entry.hook.rawValue,
-        "DLSTORE_STORE": store.path,
-      ]
-      variables["DLSTORE_PATH"] = download.localPath
-      let end = try await command.run(
-        input: RecordJSON.value(of: download).text + "\n",
-        variables: variables
-      )
-      guard end.isSuccess else { return .failed("the command \(end.description)") }
-    } catch {
-      return .failed((error as? CommandFailure)?.message ?? "\(error)")
-    }
+    if let failure = await perform(entry, record, hasRunCommand) { return failure }
     do {
       try await store.finishHook(entry.hook, of: record)
       return .cleared
@@ -195,18 +193,60 @@ struct HookRunner: Sendable {
     }
   }
 
+  /// Runs the command, and posts the record.
+  ///
+  /// - Returns: The failure of either; `nil` if both have succeeded.
+  private func perform(
+    _ entry: HookQueue.Entry,
+    _ record: DownloadRecord,
+    _ hasRunCommand: Bool
+  ) async -> End? {
+    do {
+      let download = DownloadEntry(record, try store.roots())
+      let json = RecordJSON.value(of: download).text + "\n"
+      if let command = actions.commands[entry.hook], !hasRunCommand {
+        var variables = [
+          "DLSTORE_ID": record.id, "DLSTORE_KEY": entry.key, "DLSTORE_EVENT": entry.hook.rawValue,
+          "DLSTORE_STORE": store.path,
+        ]
+        variables["DLSTORE_PATH"] = download.localPath
+        let end = try await command.run(input: json, variables: variables)
+        guard end.isSuccess else {
+          return .failed(
+            "\(Self.option(of: entry.hook)) failed for \(entry.recordID): the command "
+              + end.description,
+            hasRunCommand: false
+          )
+        }
+      }
+      guard let webhook = actions.webhook,
+        let reason = await webhook.post(json, entry.hook, key: entry.key)
+      else { return nil }
+      return .failed("--webhook failed for \(entry.recordID): \(reason)", hasRunCommand: true)
+    } catch {
+      let reason = (error as? CommandFailure)?.message ?? "\(error)"
+      return .failed(
+        "\(Self.option(of: entry.hook)) failed for \(entry.recordID): \(reason)",
+        hasRunCommand: hasRunCommand
+      )
+    }
+  }
+
+  private static func option(of hook: DownloadHook) -> String {
+    hook == .completion ? "--on-complete" : "--on-error"
+  }
+
   private func report(
     _ failure: String,
     of entry: HookQueue.Entry,
     _ outcome: HookQueue.Outcome,
     isStopping: Bool
   ) {
-    let name = entry.hook == .completion ? "--on-complete" : "--on-error"
     let next =
       switch outcome {
       case .repeated(let wait) where !isStopping: "it is repeated in \(wait)"
       case .finished, .repeated, .givenUp: "the next run repeats it"
       }
-    Output.current.say("\(name) failed for \(entry.recordID): \(failure); \(next)")
+    Output.current.say("\(failure); \(next)")
   }
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DownloadStore
 
-/// The commands that `get` and `run` start when a download ends.
+/// What `get` and `run` do when a download ends.
 struct HookOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -29,28 +29,54 @@ struct HookOptions: ParsableArguments {
   )
   var urlCommand: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A URL to which the record of each download that completed or failed permanently is posted as "
+        + "JSON.",
+      valueName: "url"
+    ),
+    transform: { text in
+      do {
+        try RecordIdentity.validate(text)
+      } catch {
+        throw ValidationError("'\(Redaction.argument(text))' is not an http or https URL.")
+      }
+      return text
+    }
+  )
+  var webhook: String?
+
   func validate() throws {
     guard ![onComplete, onError, urlCommand].contains("") else {
       throw ValidationError("--on-complete, --on-error and --url-command need a command.")
     }
   }
 
+  /// Whether nothing is done at the end of a download.
+  var isEmpty: Bool { onComplete == nil && onError == nil && webhook == nil }
+
   /// The names of the options that were given.
   var names: [String] {
     [
       onComplete.map { _ in "--on-complete" }, onError.map { _ in "--on-error" },
-      urlCommand.map { _ in "--url-command" },
+      urlCommand.map { _ in "--url-command" }, webhook.map { _ in "--webhook" },
     ].compactMap(\.self)
   }
 
   /// The command that supplies URLs.
   var urlSource: UserCommand? { urlCommand.map(UserCommand.init) }
 
-  /// The command of each hook.
-  var commands: [DownloadHook: UserCommand] {
+  /// Returns what is done at the end of a download; `nil` if no option says anything.
+  ///
+  /// - Parameter client: The options of the HTTP client, for the webhook.
+  /// - Returns: The actions.
+  /// - Throws: ``CommandFailure``.
+  func actions(_ client: ClientOptions) throws -> HookActions? {
     var commands: [DownloadHook: UserCommand] = [:]
     commands[.completion] = onComplete.map(UserCommand.init)
     commands[.failure] = onError.map(UserCommand.init)
-    return commands
+    let webhook = try webhook.map { try Webhook($0, client) }
+    return commands.isEmpty && webhook == nil
+      ? nil : HookActions(commands: commands, webhook: webhook)
   }
 }

@@ -83,7 +83,7 @@ struct AwaitedDownloads {
         last?.leader == nil ? EngineSession.stopped : "stopped waiting; the other engine goes on"
       )
     }
-    guard end.signal == nil, piped == nil, hooks?.commands.isEmpty == false else {
+    guard end.signal == nil, piped == nil, hooks?.isEmpty == false else {
       return (end, isWritten)
     }
     let records = try store.records(withURLs: urls.sorted())

@@ -51,12 +51,12 @@ struct EngineSetup {
     isPiped: Bool = false,
     missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil }
   ) throws {
-    let commands = hooks?.commands ?? [:]
+    let actions = try hooks?.actions(limits.client)
     var options = limits.engineOptions
     if isAwaited { options.retry.firstContactAttempts = limits.firstContactAttempts }
     options.scope = scope
     options.checksEqualFiles = isPiped
-    options.hooks = Set(commands.keys)
+    options.hooks = actions?.hooks ?? []
     options.sharesDownloads = !limits.client.isOwn
     supplier = hooks?.urlSource.map { URLSupplier(command: $0, store: store) }
     if let supplier {
@@ -81,8 +81,7 @@ struct EngineSetup {
         missingCredentials: missingCredentials
       )
     )
-    let runner =
-      commands.isEmpty ? nil : HookRunner(store: store, commands: commands, scope: scope)
+    let runner = actions.map { HookRunner(store: store, actions: $0, scope: scope) }
     self.hooks = runner
     let (leads, lead) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     (self.leads, self.lead) = (leads, lead)

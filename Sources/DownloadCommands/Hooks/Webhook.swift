@@ -1,0 +1,60 @@
+internal import CommandLineSupport
+internal import DownloadAsyncHTTPClient
+internal import DownloadStore
+
+/// A URL that receives the record of each download that has ended, as JSON.
+struct Webhook: Sendable {
+  /// The URL.
+  let url: String
+  private let exchange: HTTPExchange
+
+  /// Creates a webhook.
+  ///
+  /// - Throws: ``CommandFailure`` with `usage` without an HTTP client for it, or if a certificate cannot
+  ///   be read.
+  init(_ url: String, _ client: ClientOptions) throws {
+    self.url = url
+    do {
+      exchange = try HTTPExchange(try client.settings())
+    } catch let failure as DownloadFailure {
+      throw CommandFailure(.usage, "--webhook: \(failure.message)")
+    }
+  }
+
+  /// Posts a record.
+  ///
+  /// Succeeds if the answer has a status of 2xx. Redirects are not followed.
+  ///
+  /// - Parameters:
+  ///   - record: The record as JSON.
+  ///   - hook: The kind of end.
+  ///   - key: Names the end: the same for each attempt, so that the receiver recognizes repetitions.
+  /// - Returns: What went wrong; `nil` if the receiver has accepted the record.
+  func post(_ record: String, _ hook: DownloadHook, key: String) async -> String? {
+    let headers = [
+      HeaderField(name: "Content-Type", value: "application/json"),
+      HeaderField(name: "Idempotency-Key", value: key),
+      HeaderField(name: "Dlstore-Event", value: hook.rawValue),
+      HeaderField(name: "User-Agent", value: "dlstore"),
+    ]
+    do {
+      let answer = try await exchange.send("POST", url, headers: headers, body: Array(record.utf8))
+      guard !(200..<300).contains(answer.status) else { return nil }
+      return "\(Redaction.url(url)) answered with the status \(answer.status)"
+    } catch {
+      let message = (error as? DownloadFailure)?.message ?? "\(error)"
+      return "\(Redaction.url(url)): \(message)"
+    }
+  }
+}
+
+/// What is done at the end of a download: a command, a webhook, or both.
+struct HookActions: Sendable {
+  /// The command of each hook.
+  var commands: [DownloadHook: UserCommand]
+  /// The webhook, for all hooks.
+  var webhook: Webhook?
+
+  /// The hooks for which something is done.
+  var hooks: Set<DownloadHook> { webhook == nil ? Set(commands.keys) : Set(DownloadHook.allCases) }
+}

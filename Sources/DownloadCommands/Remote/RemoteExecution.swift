@@ -1,0 +1,92 @@
+internal import ArgumentParser
+internal import CommandLineSupport
+internal import DownloadServer
+internal import ObjectStore
+internal import SystemInterface
+
+/// Runs the commands of clients in the process of `dlstore serve`.
+enum RemoteExecution {
+  /// The largest output in bytes, which is kept until the command has ended.
+  private static let longestOutput = 64 << 20
+
+  /// Runs a command line on a store.
+  ///
+  /// - Parameters:
+  ///   - arguments: The words after the program's name.
+  ///   - path: The path of the store.
+  ///   - mayChange: Whether the command may change the store.
+  /// - Returns: The output and the exit code.
+  static func run(
+    _ arguments: [String],
+    onStoreAt path: String,
+    mayChange: Bool
+  ) async -> CommandAnswer {
+    let command: RemoteCommand
+    do throws(RemoteCommand.Refusal) {
+      command = try RemoteCommand(arguments)
+    } catch {
+      return refusal(error.message)
+    }
+    guard mayChange || !command.isChange else {
+      return refusal("'\(command.name)' changes the store, so the request must be a POST")
+    }
+    let words = [command.name, "--store", path] + command.arguments.dropFirst()
+    let collector = Collector()
+    let output = Output(
+      program: DLStoreCommand.program(words),
+      data: { try collector.addData($0) },
+      messages: { collector.addMessages($0) }
+    )
+    let status = await Output.$current.withValue(output) {
+      await Terminal.$isDetached.withValue(true) { await execute(words, output) }
+    }
+    return collector.answer(status)
+  }
+
+  private static func execute(_ words: [String], _ output: Output) async -> ExitStatus {
+    do {
+      return await output.program.status(of: try DLStoreCommand.command(of: words))
+    } catch {
+      output.draw(DLStoreCommand.text(ofParserError: error, words) + "\n")
+      return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .usage
+    }
+  }
+
+  private static func refusal(_ message: String) -> CommandAnswer {
+    CommandAnswer(status: ExitStatus.usage.rawValue, messages: "dlstore: \(message)\n")
+  }
+
+  /// What a command has printed.
+  private final class Collector: Sendable {
+    // A lock, because a command may print from several tasks.
+    private let texts = Mutex<(data: [UInt8], messages: [UInt8])>(([], []))
+
+    func addData(_ bytes: [UInt8]) throws {
+      try texts.withLock { texts in
+        guard texts.data.count + bytes.count <= longestOutput else {
+          throw CommandFailure(
+            .inputOutput,
+            "the output is longer than \(longestOutput >> 20) MiB: select fewer downloads, or use --limit"
+          )
+        }
+        texts.data += bytes
+      }
+    }
+
+    func addMessages(_ bytes: [UInt8]) {
+      texts.withLock { texts in
+        if texts.messages.count < longestOutput { texts.messages += bytes }
+      }
+    }
+
+    func answer(_ status: ExitStatus) -> CommandAnswer {
+      texts.withLock { texts in
+        CommandAnswer(
+          status: status.rawValue,
+          output: String(decoding: texts.data, as: UTF8.self),
+          messages: String(decoding: texts.messages, as: UTF8.self)
+        )
+      }
+    }
+  }
+}

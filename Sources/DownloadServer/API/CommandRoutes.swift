@@ -1,0 +1,42 @@
+#if Server
+  internal import Hummingbird
+  internal import ObjectStore
+
+  /// `/api/v1/command`: runs a command of the command line on the store, for `dlstore --server`.
+  ///
+  /// `GET` runs commands that change nothing, and `POST` all that the server allows. The answer has the
+  /// output and the exit code; decision 0111 says why it is not built from the other answers of the API.
+  enum CommandRoutes {
+    private static let path = "/api/v1/command"
+
+    /// Adds the routes; none if the program has no command line.
+    static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
+      guard let run = context.runCommand else { return }
+      routes.on(path, .get) { request, _ in
+        let items = try QueryItems.decode(request.uri.query ?? "")
+        guard items.allSatisfy({ $0.name == "argument" }) else {
+          throw ServerError(.invalidRequest, "the path takes only parameters 'argument'")
+        }
+        return await answer(items.map(\.value), mayChange: false, run)
+      }
+      routes.on(path, .post) { request, _ in
+        let type = request.headers[.contentType] ?? ""
+        guard type.prefix(while: { $0 != ";" }).lowercased() == "application/json" else {
+          throw ServerError(.unsupportedMediaType, "the body must be of the type application/json")
+        }
+        var body = try JSONBody(try await RequestBytes.read(request, context.limits))
+        let arguments = try body.texts("arguments")
+        try body.end()
+        return await answer(arguments, mayChange: true, run)
+      }
+    }
+
+    private static func answer(
+      _ arguments: [String],
+      mayChange: Bool,
+      _ run: ServerOptions.CommandRunner
+    ) async -> Response {
+      Response(json: await run(arguments, mayChange).json)
+    }
+  }
+#endif

@@ -1,0 +1,80 @@
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+@testable import DownloadServer
+
+/// The commands that `dlstore --server` has a server run.
+@Suite struct RemoteCommandTests {
+  @Test(arguments: [
+    ["list", "--state", "failed", "--format=json"], ["ls"], ["inspect", "8c2b", "--json"],
+    ["add", "https://example.com/a", "-o", "sub/a.iso", "--tag", "x"], ["pause", "--all"],
+    ["remove", "a.iso", "--with-file", "--yes"], ["stats", "--json"], ["limit"], ["limit", "2M"],
+  ])
+  func `commands about records are allowed`(arguments: [String]) throws {
+    let command = try RemoteCommand(arguments)
+    #expect(
+      command.isChange == ["add", "pause", "remove"].contains(command.name)
+        || arguments.last == "2M"
+    )
+  }
+
+  @Test(arguments: [
+    ["run"], ["get", "https://example.com/a"], ["backup", "/tmp/x"], ["store", "models"],
+    ["--store", "x"],
+    [], ["list", "--watch"], ["list", "--store", "/other"], ["list", "--config=x"],
+    ["add", "--input-file", "/etc/passwd"], ["add", "-i/etc/passwd"], ["add", "-"],
+    ["add", "x", "--metalink", "/etc/passwd"], ["add", "x", "--cookie-file=c"], ["add", "--", "x"],
+    ["add", "x", "-o", "/etc/cron.d/x"], ["add", "x", "--output=/x"],
+    ["add", "x", "--folder", "~/x"],
+    ["add", "x", "-o/etc/x"], ["list", "--immutable"], ["inspect", "x", "--reveal-secrets"],
+    ["cancel", "x", "-qy"], ["verify-file", "x"], ["cat", "x"], ["root", "set", "a", "/"],
+  ])
+  func `nothing else is, whoever asks`(arguments: [String]) {
+    #expect(throws: RemoteCommand.Refusal.self) { try RemoteCommand(arguments) }
+  }
+
+  @Test func `a command has the output and the exit code that it has on that machine`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    for arguments in [
+      ["list"], ["add", "https://example.com/a?token=hush", "--tag", "x"], ["list"],
+      ["list", "--format", "json"], ["list", "--state", "nothing"], ["inspect", "nothing"],
+      ["inspect", "a", "--json"], ["pause", "a"], ["pause", "a", "b"], ["stats"],
+      ["remove", "--all"], ["list", "--sort", "wrong"],
+    ] {
+      let local = await dlstore([arguments[0], "--store", store] + arguments.dropFirst())
+      let remote = await RemoteExecution.run(arguments, onStoreAt: store, mayChange: true)
+      #expect(remote.status == local.status.rawValue, "\(arguments)")
+      // The second run of a change changes nothing.
+      if ["list", "inspect"].contains(arguments[0]) {
+        #expect(remote.output == local.output, "\(arguments)")
+        #expect(remote.messages == local.messages, "\(arguments)")
+      }
+    }
+    let refused = await RemoteExecution.run(["pause", "a"], onStoreAt: store, mayChange: false)
+    #expect(refused.status == 64 && refused.messages.contains("POST"))
+  }
+
+  @Test func `the server and its token come before the command or from the environment`() throws {
+    let none: [String: String] = [:]
+    #expect(try RemoteServer(["list"], environment: none)?.url == nil)
+    let given = ["--server", "https://h:1/", "--token-file=t", "list", "--json"]
+    let server = try #require(try RemoteServer(given, environment: none))
+    #expect(server.url == "https://h:1" && server.command.arguments == ["list", "--json"])
+    let variable = ["DLSTORE_SERVER": "http://127.0.0.1:1"]
+    #expect(try RemoteServer(["pause", "--all"], environment: variable)?.command.isChange == true)
+    for local in [["config"], ["help"], ["--version"], ["list", "--store", "x"], []] {
+      let server = try RemoteServer(local, environment: variable)
+      #expect(server?.url == nil, "\(local)")
+    }
+    for wrong in [["--server", "h", "list"], ["--server"], ["--token-file", "t", "list"]] {
+      #expect(throws: CommandFailure.self) { try RemoteServer(wrong, environment: none) }
+    }
+    #expect(throws: CommandFailure.self) { try RemoteServer(["run"], environment: variable) }
+  }
+}

@@ -1,0 +1,153 @@
+import DownloadStore
+import FaultServer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CommandLineSupport
+@testable import DownloadCommands
+
+/// `--webhook` of the built program, and a server that receives the records.
+@Suite(.timeLimit(.minutes(10)))
+struct WebhookTests {
+  private let folder: TemporaryFolder
+  private let store: String
+  private let server: FaultServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = folder.path("store")
+    server = try FaultServer()
+    server.route("/a", Resource(.text("body")))
+  }
+
+  private var pending: Int {
+    get throws {
+      let store = try RecordStore(at: store, access: .readOnly)
+      return try DownloadHook.allCases.reduce(0) { try $0 + store.records(awaiting: $1).count }
+    }
+  }
+
+  #if AsyncHTTPClient
+    @Test func `a receiver that refuses twice gets the record again, under the same key`()
+      async throws
+    {
+      let receiver = try await Receiver(in: folder, answers: ["503", "302"])
+      let process = try DLStoreProcess(
+        ["get", server.url("/a"), "--webhook", receiver.url, "--on-complete", "echo x >> ran"],
+        store: store,
+        in: folder.path
+      )
+      #expect(try await process.status() == 0, "\(process.messages)")
+      let posts = try receiver.posts
+      #expect(posts.count == 3 && Set(posts.map(\.key)).count == 1)
+      let record = try RecordStore(at: store, access: .readOnly).record(matching: server.url("/a"))
+      #expect(posts.last?.key == record.endKey && posts.last?.event == "complete")
+      let json = try #require(
+        try JSONSerialization.jsonObject(with: Data(posts[2].body.utf8)) as? [String: Any]
+      )
+      #expect(json["id"] as? String == record.id && json["state"] as? String == "completed")
+      #expect(process.messages.contains("status 503"))
+      #expect(
+        try String(contentsOfFile: folder.path("ran"), encoding: .utf8) == "x\n",
+        "the command is not repeated with the webhook"
+      )
+      #expect(try pending == 0)
+    }
+
+    @Test func `a kill between the end and the post loses no record`() async throws {
+      // The first request gets no answer.
+      let receiver = try await Receiver(in: folder, answers: ["wait"])
+      let killed = try DLStoreProcess(
+        ["get", server.url("/a"), "--webhook", receiver.url],
+        store: store,
+        in: folder.path
+      )
+      try await killed.wait { (try? receiver.posts.count) == 1 }
+      killed.send(SIGKILL)
+      _ = try await killed.status()
+      #expect(try pending == 1)
+      let process = try DLStoreProcess(
+        ["run", "--until-idle", "--webhook", receiver.url],
+        store: store,
+        in: folder.path
+      )
+      #expect(try await process.status() == 0, "\(process.messages)")
+      let posts = try receiver.posts
+      #expect(posts.count == 2 && Set(posts.map(\.key)).count == 1)
+      #expect(try pending == 0)
+    }
+
+    @Test func `a permanent failure is posted as an error`() async throws {
+      let receiver = try await Receiver(in: folder, answers: [])
+      let process = try DLStoreProcess(
+        ["get", server.url("/missing"), "--webhook", receiver.url],
+        store: store,
+        in: folder.path
+      )
+      #expect(try await process.status() == 1)
+      #expect(try receiver.posts.map(\.event) == ["error"])
+    }
+  #endif
+}
+
+/// A web server in Python that notes the posts that it gets.
+private final class Receiver: Sendable {
+  struct Post: Decodable {
+    var key: String
+    var event: String
+    var body: String
+  }
+
+  let url: String
+  private let log: String
+  private let process: Process
+
+  /// Starts a server that answers with some statuses, and then with 204; `wait` does not answer.
+  init(in folder: TemporaryFolder, answers: [String]) async throws {
+    log = folder.path("posts")
+    let port = folder.path("port")
+    let program = """
+      import http.server, json, os, sys, time
+      log, place, answers = sys.argv[1], sys.argv[2], sys.argv[3:]
+      class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+          body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+          with open(log, "a") as file:
+            file.write(json.dumps({"key": self.headers["Idempotency-Key"],
+                                   "event": self.headers["Dlstore-Event"], "body": body}) + "\\n")
+          answer = answers.pop(0) if answers else "204"
+          while answer == "wait": time.sleep(1)
+          self.send_response(int(answer))
+          self.send_header("Content-Length", "0")
+          self.end_headers()
+        def log_message(self, *arguments): pass
+      server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+      server.daemon_threads = True
+      with open(place + ".new", "w") as file: file.write(str(server.server_port))
+      os.rename(place + ".new", place)
+      server.serve_forever()
+      """
+    process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["python3", "-c", program, log, port] + answers
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    while !FileManager.default.fileExists(atPath: port) {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    url = "http://127.0.0.1:\(try String(contentsOfFile: port, encoding: .utf8))/hook"
+  }
+
+  deinit { process.terminate() }
+
+  /// The posts so far.
+  var posts: [Post] {
+    get throws {
+      guard let text = try? String(contentsOfFile: log, encoding: .utf8) else { return [] }
+      return try text.split(separator: "\n").map {
+        try JSONDecoder().decode(Post.self, from: Data($0.utf8))
+      }
+    }
+  }
+}
