@@ -17,8 +17,12 @@ import Testing
   private static let installed = DataFileFormat.installed.versions
   private static let other = files.keys.first { $0 != installed }
 
-  private let folder = try! TemporaryFolder()
+  private let folder: TemporaryFolder
   private var store: String { folder.path("store") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
 
   /// Makes a store with the file of a version.
   private func makeStore(_ version: String) throws {
@@ -34,7 +38,8 @@ import Testing
     #expect(try Store.verify(at: store).isValid)
   }
 
-  @Test func `a file of another version is refused with both versions, and is not damaged`() throws {
+  @Test func `a file of another version is refused with both versions, and is not damaged`() throws
+  {
     let other = try #require(Self.other)
     try makeStore(other)
     let before = try Data(contentsOf: URL(filePath: store + "/data.mdb"))
