@@ -20,7 +20,11 @@
     /// - Returns: Whether the certificate is valid for it.
     func contain(_ host: String) -> Bool {
       guard !hosts.isEmpty || !addresses.isEmpty else { return true }
-      if let address = Self.address(host) { return addresses.contains(address) }
+      if let address = Self.address(host) {
+        return addresses.contains { bytes in
+          (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0)) == address
+        }
+      }
       let host = Self.labels(host)
       return hosts.contains { Self.matches(Self.labels($0), host) }
     }
@@ -38,17 +42,10 @@
       return name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
     }
 
-    /// The bytes of an IP address; `nil` for the name of a host.
-    private static func address(_ host: String) -> [UInt8]? {
+    /// An IP address; `nil` for the name of a host.
+    private static func address(_ host: String) -> SocketAddress? {
       let text = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-      guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
-      switch address {
-      case .v4(let address):
-        return unsafe withUnsafeBytes(of: address.address.sin_addr) { unsafe Array($0) }
-      case .v6(let address):
-        return unsafe withUnsafeBytes(of: address.address.sin6_addr) { unsafe Array($0) }
-      case .unixDomainSocket: return nil
-      }
+      return try? SocketAddress(ipAddress: text, port: 0)
     }
   }
 

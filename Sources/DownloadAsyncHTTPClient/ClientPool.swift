@@ -3,6 +3,7 @@
   internal import DownloadStore
   internal import DownloadSync
   internal import Foundation
+  internal import NIOCore
   internal import NIOPosix
   internal import NIOSSL
   internal import SystemInterface

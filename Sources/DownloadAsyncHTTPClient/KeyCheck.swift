@@ -17,21 +17,29 @@
     let keys: Set<PinnedKey>
 
     /// Fails the result if the connection speaks TLS with another key.
+    @Sendable
     func check(_ channel: any Channel) -> EventLoopFuture<Void> {
       guard !keys.isEmpty else { return channel.eventLoop.makeSucceededVoidFuture() }
-      let digests = Set(keys.map(\.digest))
-      return channel.eventLoop.submit {
-        let pipeline = channel.pipeline.syncOperations
-        // A connection without TLS has no certificate.
-        guard (try? pipeline.handler(type: NIOSSLHandler.self)) != nil else { return }
-        guard let certificate = try pipeline.nioSSL_peerCertificate() else { throw UnpinnedKey() }
-        var hasher = DigestHasher(.sha256)
-        hasher.update(try certificate.extractPublicKey().toSPKIBytes().span)
-        guard digests.contains(hasher.digest) else {
-          channel.close(promise: nil)
-          throw UnpinnedKey()
-        }
+      return channel.eventLoop.submit { try requirePinnedKey(of: channel) }
+    }
+
+    private func requirePinnedKey(of channel: any Channel) throws {
+      let pipeline = channel.pipeline.syncOperations
+      // A connection without TLS has no certificate.
+      guard (try? pipeline.context(handlerType: NIOSSLHandler.self)) != nil else { return }
+      guard let certificate = try pipeline.nioSSL_peerCertificate() else { throw UnpinnedKey() }
+      let key = try certificate.extractPublicKey().toSPKIBytes()
+      let digest = Self.digest(of: key)
+      guard keys.contains(where: { $0.digest == digest }) else {
+        channel.close(promise: nil)
+        throw UnpinnedKey()
       }
+    }
+
+    private static func digest(of key: [UInt8]) -> Digest {
+      var hasher = DigestHasher(.sha256)
+      hasher.update(key.span)
+      return hasher.digest
     }
   }
 #endif

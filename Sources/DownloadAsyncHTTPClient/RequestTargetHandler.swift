@@ -33,13 +33,14 @@
       guard case .head(var head) = unwrapOutboundIn(data) else {
         return context.write(data, promise: promise)
       }
-      let host = head.headers.first(name: Self.hostField)
+      let host = head.headers.first(name: Self.hostField) ?? ""
       head.headers.remove(name: Self.hostField)
-      if checksHosts, let names = Self.peerNames(context), host.map(names.contain) != true {
+      guard isServer(host, context) else {
         let error = NIOSSLExtraError.failedToValidateHostname
         promise?.fail(error)
         context.fireErrorCaught(error)
-        return context.close(promise: nil)
+        context.close(promise: nil)
+        return
       }
       if let target = head.headers.first(name: Self.field) {
         head.headers.remove(name: Self.field)
@@ -48,17 +49,23 @@
       context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
+    /// Whether the certificate of the connection, if it has one, is that of a host.
+    private func isServer(_ host: String, _ context: ChannelHandlerContext) -> Bool {
+      guard checksHosts, let names = Self.peerNames(context) else { return true }
+      return names.contain(host)
+    }
+
     /// The names of the server's certificate; `nil` without NIOSSL, as with Network.framework, which
     /// compares hosts by itself.
     private static func peerNames(_ context: ChannelHandlerContext) -> CertificateNames? {
       // A stream of HTTP/2 has its TLS in the connection.
-      let channels = [context.channel, context.channel.parent].compactMap(\.self)
-      for channel in channels {
-        if let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate() {
-          return CertificateNames(certificate)
-        }
+      let channel = context.channel.parent ?? context.channel
+      do {
+        let certificate = try channel.pipeline.syncOperations.nioSSL_peerCertificate()
+        return certificate.map { CertificateNames($0) }
+      } catch {
+        return nil
       }
-      return nil
     }
   }
 

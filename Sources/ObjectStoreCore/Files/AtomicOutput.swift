@@ -81,7 +81,8 @@ package enum FolderSync {
     }
   }
 
-  static func parent(of path: String) -> String {
+  /// The folder that contains a path.
+  package static func parent(of path: String) -> String {
     let trimmed = path.hasSuffix("/") ? path.dropLast() : path[...]
     guard let slash = trimmed.lastIndex(of: "/") else { return "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
