@@ -97,7 +97,7 @@ struct ProgressCell {
   var html: HTML {
     let record = entry.record
     let size: HTML =
-      record.expected.map { " of <span data-field=\"expected\">\(ByteAmount.text($0))</span>" }
+      record.expected.map { " <span data-field=\"expected\">of \(ByteAmount.text($0))</span>" }
       ?? (record.state == .completed ? "" : " <span data-field=\"expected\">of unknown size</span>")
     let percent = entry.fraction.map { "\(PageText.percent($0))%" } ?? ""
     return """

@@ -65,7 +65,8 @@ let wanted = false;
 function showProgress(root, record) {
   setText($('[data-field="received"]', root), bytes(record.progress.received));
   if (record.progress.expected !== null) {
-    setText($('[data-field="expected"]', root), bytes(record.progress.expected));
+    const of = root.tagName === "TR" ? "of " : "";
+    setText($('[data-field="expected"]', root), of + bytes(record.progress.expected));
   }
   setText($('[data-field="percent"]', root), percent(record.progress.fraction));
   const running = record.state === "running";

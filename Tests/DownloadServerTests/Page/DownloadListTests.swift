@@ -8,6 +8,7 @@ import Testing
 @testable import DownloadServer
 
 /// A store in a folder of its own.
+@discardableResult
 private func withStore<R>(_ body: (RecordStore) throws -> R) throws -> R {
   let folder = try TemporaryFolder()
   return try withExtendedLifetime(folder) { try body(RecordStore(at: folder.path("store"))) }

@@ -7,6 +7,7 @@ import Testing
 
 @testable import DownloadServer
 
+@discardableResult
 private func withCommands<R>(_ body: (PageCommands) async throws -> R) async throws -> R {
   let folder = try TemporaryFolder()
   let store = try RecordStore(at: folder.path("store"))
