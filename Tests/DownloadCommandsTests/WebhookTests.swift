@@ -1,6 +1,7 @@
 import DownloadStore
 import FaultServer
 import Foundation
+import ObjectStore
 import TestSupport
 import Testing
 
@@ -131,6 +132,9 @@ private final class Receiver: Sendable {
     process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = ["python3", "-c", program, log, port] + answers
+    // It must not keep the output of the tests open.
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
     while !FileManager.default.fileExists(atPath: port) {
@@ -139,7 +143,7 @@ private final class Receiver: Sendable {
     url = "http://127.0.0.1:\(try String(contentsOfFile: port, encoding: .utf8))/hook"
   }
 
-  deinit { process.terminate() }
+  deinit { kill(process.processIdentifier, SIGKILL) }
 
   /// The posts so far.
   var posts: [Post] {

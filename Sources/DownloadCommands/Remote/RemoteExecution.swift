@@ -47,7 +47,7 @@ enum RemoteExecution {
     do {
       return await output.program.status(of: try DLStoreCommand.command(of: words))
     } catch {
-      output.draw(DLStoreCommand.text(ofParserError: error, words) + "\n")
+      output.draw(TerminalText.safeLines(DLStoreCommand.text(ofParserError: error, words)) + "\n")
       return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .usage
     }
   }

@@ -61,6 +61,7 @@ extension Aria2Service {
   /// - Returns: Their GIDs.
   private func add(_ requests: [DownloadRequest], at position: Int?) throws -> [String] {
     let added = try store.addNow(requests)
+    for added in added where !added.isNew { retries.note(added.record.id) }
     if let position {
       for (offset, added) in added.enumerated() where added.record.state == .waiting {
         _ = try move(added.record, to: position + offset)

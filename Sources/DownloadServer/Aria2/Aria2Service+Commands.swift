@@ -49,10 +49,11 @@ extension Aria2Service {
   /// `aria2.removeDownloadResult`: removes the record of a stopped download, and keeps its file.
   ///
   /// One that runs or waits is refused. A front end retries by adding the URL again, which continues
-  /// the same record, and then removes the old GID, which is that of this record.
+  /// the same record, and then removes the old GID, which is that of this record: it may have failed
+  /// again by then.
   func removeResult(_ parameters: Aria2Parameters) throws -> JSONValue {
     let record = try record(parameters.string(0))
-    guard state(of: record)?.isStopped == true,
+    guard state(of: record)?.isStopped == true, !retries.contains(record.id),
       try store.purge(store.purgePlan([record], withFiles: false)).skippedRecords.isEmpty
     else {
       throw Aria2Error("Could not remove download result of GID#\(record.id)")

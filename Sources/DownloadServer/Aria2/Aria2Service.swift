@@ -39,6 +39,7 @@ package struct Aria2Service: Sendable {
 
   let store: RecordStore
   let allowsChanges: Bool
+  let retries = RecentRetries()
   private let product: String
   private let sessionID: String
   private let isToken: @Sendable (String) -> Bool

@@ -124,6 +124,9 @@ import Testing
     let record = try fixture.record(url)
     #expect(record.state == .waiting)
     #expect(try fixture.store.headers(of: record).count == 1, "the header fields stay")
+    // It may fail again before the removal arrives.
+    try fixture.fail(url)
+    #expect(fixture.message("aria2.removeDownloadResult", #""\#(gid)""#) != nil)
   }
 
   @Test func `pause, unpause, remove and removeDownloadResult follow the states of aria2`() throws {
