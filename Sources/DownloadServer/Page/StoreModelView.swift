@@ -191,7 +191,7 @@ struct StoreModelView {
   private func row(_ object: StoredObject, _ shown: [StoredModel.Field]) -> HTML {
     let cells = shown.map { field -> HTML in
       let value = object.fields.first { $0.id == field.id }?.value ?? .null
-      let text = StoredText.short(value)
+      let text = StoredValueText.short(value)
       guard field.isPrimaryKey else { return "<td><bdi>\(text)</bdi></td>" }
       return """
         <th scope="row"><a href="\(address)?object=\(object.id)"><bdi>\(text)</bdi></a></th>
@@ -270,7 +270,7 @@ struct StoreObjectView: Sendable {
     return """
       <div class="lead"><div><p class="small"><a href="/store">Store</a> › \
       <a href="/store/\(FormFields.encoded(model.name))">\(model.name)</a></p>\
-      <h1><bdi>\(key.map { StoredText.short($0.value) } ?? "")</bdi></h1></div></div>
+      <h1><bdi>\(key.map { StoredValueText.short($0.value) } ?? "")</bdi></h1></div></div>
       <section class="card" aria-label="Fields">\(FactTable(rows: rows).html)</section>\
       \(links(to: key?.value))
       """
@@ -279,7 +279,7 @@ struct StoreObjectView: Sendable {
   private func value(of field: StoredObject.Field) -> HTML {
     guard !field.value.isNull else { return "<span class=\"muted\">none</span>" }
     guard let target = targets[field.id] else {
-      return "<bdi class=\"mono\">\(StoredText.long(field.value))</bdi>"
+      return "<bdi class=\"mono\">\(StoredValueText.long(field.value))</bdi>"
     }
     let keys: [StoredValue] =
       switch field.value {
@@ -288,12 +288,12 @@ struct StoreObjectView: Sendable {
       }
     let links = keys.prefix(100).map { key -> HTML in
       // A key with a secret is in no address.
-      guard Redaction.text(StoredText.exact(key)) == StoredText.exact(key) else {
-        return "<span class=\"chip\">\(target) \(StoredText.short(key))</span>"
+      guard Redaction.text(StoredValueText.exact(key)) == StoredValueText.exact(key) else {
+        return "<span class=\"chip\">\(target) \(StoredValueText.short(key))</span>"
       }
       return """
-        <a class="chip" href="\(StoredText.address(of: target, key: key))">\(target) \
-        \(StoredText.short(key))</a>
+        <a class="chip" href="\(StoredValueText.address(of: target, key: key))">\(target) \
+        \(StoredValueText.short(key))</a>
         """
     }
     return "<span class=\"chips\">\(Array(links))</span>"
@@ -302,11 +302,11 @@ struct StoreObjectView: Sendable {
   /// Links to the objects that refer to this one, which are read on demand.
   private func links(to key: StoredValue?) -> HTML? {
     guard let key, !referrers.isEmpty,
-      Redaction.text(StoredText.exact(key)) == StoredText.exact(key)
+      Redaction.text(StoredValueText.exact(key)) == StoredValueText.exact(key)
     else { return nil }
     let links = referrers.map { referrer -> HTML in
       var fields = FormFields()
-      fields.add("where", "\(referrer.field)=\(StoredText.exact(key))")
+      fields.add("where", "\(referrer.field)=\(StoredValueText.exact(key))")
       return """
         <a class="button" href="/store/\(FormFields.encoded(referrer.model))?\(fields.encoded)">\
         \(referrer.model) by \(referrer.field)</a>
@@ -321,7 +321,7 @@ struct StoreObjectView: Sendable {
 }
 
 /// Stored values as text, with the secrets of URLs redacted.
-enum StoredText {
+enum StoredValueText {
   /// One line of at most 80 characters.
   static func short(_ value: StoredValue) -> String {
     let text = long(value)

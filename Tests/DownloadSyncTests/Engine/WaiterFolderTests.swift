@@ -55,7 +55,10 @@ struct WaiterFolderTests {
     try Data().write(to: URL(filePath: other + "/" + name))
     let store = folder.path("store")
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
-    #expect(symlink(other, "\(store)/\(WaiterFolder.name)") == 0)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(store)/\(WaiterFolder.name)",
+      withDestinationPath: other
+    )
     #expect(WaiterFolder.names(in: store).isEmpty)
     let error = #expect(throws: EngineError.self) {
       try WaiterRegistration(of: ["1"], storePath: store)
