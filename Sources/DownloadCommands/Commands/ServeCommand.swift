@@ -21,7 +21,6 @@ struct ServeCommand: EngineCommand {
         dlstore serve
         dlstore serve --run --allow-changes
         dlstore serve --socket /run/user/1000/dlstore.sock
-        dlstore serve --listen 0.0.0.0 --token-file token --certificate cert.pem --key key.pem
       """
   )
 

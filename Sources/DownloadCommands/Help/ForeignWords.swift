@@ -69,7 +69,7 @@ enum ForeignWords {
     "update": "did you mean 'refresh' or 'set'?", "edit": "did you mean 'set'?",
     "version": "did you mean '--version'?", "pull": "did you mean 'get'?",
     "logs": "did you mean 'inspect' for the failures of a download, or 'run --verbose'?",
-    "daemon": "did you mean 'run'?", "serve": "did you mean 'run'?",
+    "daemon": "did you mean 'run'?",
     "server": "did you mean 'run'?", "service": "did you mean 'run'?",
     "queue": "did you mean 'add', or 'list --state waiting'?", "jobs": "did you mean 'list'?",
     "unpause": "did you mean 'resume'?", "abort": "did you mean 'pause'?",
