@@ -83,13 +83,12 @@ enum APISchemas {
     "additionalProperties": false,
     "properties": [
       "url": [
-        "type": "string", "format": "uri", "pattern": "^https?://",
-        "description": "An http or https URL.",
+        "type": "string", "pattern": "^https?://.", "description": "An http or https URL.",
       ],
       "key": optionalText, "filename": optionalText, "folder": optional("string"),
       "type": optionalText, "priority": int32, "connections": positive32,
       "tags": optionalList(["type": "string", "minLength": 1]),
-      "mirrors": optionalList(text),
+      "mirrors": optionalList(["type": "string", "pattern": "^https?://."]),
       "limitRate": rate,
       "notBefore": time,
       "paused": optional("boolean"),
@@ -113,7 +112,7 @@ enum APISchemas {
       "removeTags": optionalList(["type": "string", "minLength": 1]),
       "connections": positive32, "filename": optional("string"), "limitRate": rate,
       "notBefore": time, "priority": int32, "type": optional("string"),
-      "url": optional("string"),
+      "url": ["type": .array(["string", "null"]), "pattern": "^https?://."],
     ],
   ]
 
