@@ -1,6 +1,7 @@
 import DownloadStore
 import FaultServer
 import Foundation
+import ObjectStore
 import SystemInterface
 import TestSupport
 import Testing

@@ -59,13 +59,23 @@ struct InputFileTests {
   }
 
   @Test(arguments: [
-    "piece-length=2M", "split=0", "dir=~/x", "checksum=adler32=00", "nonsense", "gid=00",
+    "all-proxy=x", "conditional-get=true", "split=0", "dir=~/x", "checksum=adler32=00", "nonsense",
+    "gid=00",
     "gid=0123456789abcdeg",
   ])
   func `an unknown option is reported and ignored`(option: String) throws {
     let file = try inputFile("http://a/1\n  \(option)")
     #expect(file.entries == [InputFile.Entry(line: 1, url: "http://a/1")])
     #expect(file.problems.map(\.isFatal) == [false])
+  }
+
+  @Test(arguments: ["piece-length=2M", "file-allocation=none", "max-tries=3", "enable-rpc=false"])
+  func `an option that aria2 stores and that does not change the download is left out`(
+    option: String
+  ) throws {
+    let file = try inputFile("http://a/1\n  \(option)")
+    #expect(file.entries == [InputFile.Entry(line: 1, url: "http://a/1")])
+    #expect(file.problems.isEmpty)
   }
 
   @Test func `URLs of other schemes are skipped`() throws {

@@ -115,7 +115,10 @@ struct Aria2Downloads {
       case .partial:
         first[index].isPaused = true
         first[index].collision = .replace
-      case .finished: first[index].collision = .keep
+      case .finished:
+        first[index].collision = .keep
+        // The file has it. A file that is kept is not read again.
+        first[index].digest = nil
       case .none, .other, .unusable: first[index].filename = requests[index].filename
       }
     }

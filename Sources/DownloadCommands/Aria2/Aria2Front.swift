@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
@@ -146,6 +147,7 @@ struct Aria2Front {
           try completion.complete(&request)
         }
       }
+      try Self.replaceURL(of: plan, place, in: store)
       let outcome: Aria2Downloads.Outcome
       do {
         outcome = try downloads.add(keepingPartials: false) { Output.current.say($0) }
@@ -177,6 +179,19 @@ struct Aria2Front {
       place.delete()
     }
     return code
+  }
+
+  /// Gives the only download of the call its current URL: the earlier one may have expired.
+  private static func replaceURL(
+    of plan: Aria2Plan,
+    _ place: Aria2CallPlace,
+    in store: RecordStore
+  ) throws {
+    guard plan.entries.count == 1, let entry = plan.entries.first, !entry.isDocument,
+      let key = place.key, let record = try? store.record(matching: key),
+      record.state != .completed, record.url != entry.url
+    else { return }
+    _ = try store.replaceURLNow(matching: key, with: entry.url)
   }
 
   private static func details(of plan: Aria2Plan) throws -> RequestDetails {

@@ -76,7 +76,7 @@ enum ForeignWords {
     "kill": "did you mean 'pause'?", "describe": "did you mean 'inspect'?",
     "check": "did you mean 'verify' (the store) or 'verify-file' (a file)?",
     "clone": "did you mean 'get'?", "install": "did you mean 'get'?", "curl": "did you mean 'get'?",
-    "wget": "did you mean 'get'?", "aria2c": "did you mean 'get'?", "new": "did you mean 'add'?",
+    "wget": "did you mean 'get'?", "new": "did you mean 'add'?",
     "create": "did you mean 'add'?", "enqueue": "did you mean 'add'?",
     "push": "nothing is uploaded: 'add' stores a URL, and 'get' downloads it",
     "upload": "nothing is uploaded: 'add' stores a URL, and 'get' downloads it",
