@@ -2,6 +2,7 @@ import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
+import ObjectStore
 import TestSupport
 import Testing
 
