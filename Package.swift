@@ -438,7 +438,7 @@ let package = Package(
 // ThreadSanitizer runs the tests of the libraries (`.ci/sanitize`): the others need not be compiled.
 if Context.environment["DLSTORE_SANITIZER"] == "thread" {
   let others: Set = [
-    "DownloadCommandsTests", "DownloadSyncTests", "FuzzTests", "KillTests",
+    "DownloadCommandsTests", "DownloadServerTests", "DownloadSyncTests", "FuzzTests", "KillTests",
     "ObjectStoreCommandsTests", "PredecessorTests", "ResumeDataTests", "StoredFormatTests",
   ]
   package.targets.removeAll { others.contains($0.name) }

@@ -67,12 +67,13 @@
     public func run(onStart: @escaping @Sendable (Address) -> Void = { _ in }) async throws {
       let feed = LiveFeed(of: store, logger: logger)
       let place = try await ServerPlace(options.endpoint)
-      let application = try application(feed, place, onStart)
+      let listener = Listener()
+      let application = try application(feed, place, listener, onStart)
       let result: Result<Void, any Error>
       do {
         try await withThrowingTaskGroup { group in
           group.addTask { await feed.run(heartbeat: options.limits.heartbeat) }
-          group.addTask { try await application.run() }
+          group.addTask { try await listener.run { try await application.run() } }
           defer { group.cancelAll() }
           try await group.next()
         }
@@ -80,7 +81,8 @@
       } catch let error as IOError {
         result = .failure(ServerStartError(error, options.endpoint))
       } catch {
-        result = .failure(error)
+        // A server whose socket was closed has ended unexpectedly for Hummingbird.
+        result = Task.isCancelled ? .success(()) : .failure(error)
       }
       await place.remove()
       try result.get()
@@ -90,6 +92,7 @@
     private func application(
       _ feed: LiveFeed,
       _ place: ServerPlace,
+      _ listener: Listener,
       _ onStart: @escaping @Sendable (Address) -> Void
     ) throws -> some ApplicationProtocol {
       var routes = ServerRoutes()
@@ -129,6 +132,7 @@
         ),
         onServerRunning: { channel in
           place.publish()
+          listener.open(channel)
           onStart(address(port: channel.localAddress?.port))
         },
         logger: silent

@@ -273,8 +273,8 @@ private enum PageLayout {
   /// LMDB itself refuses files of another version.
   static let isKnown = DataFileFormat.installed == .one && MemoryLayout<Int>.size == 8
 
-  /// The size of the header of a page.
-  static let headerSize = DataFileFormat.one.headerSize
+  /// The size of the header of a page; that of ``DataFileFormat/one``, as a literal for the compiler.
+  static let headerSize = 16
   /// The size of the header of a page and the offsets of its first 184 nodes.
   static let headSize = 384
   /// The size of a description.

@@ -1,5 +1,3 @@
-internal import CLMDB
-
 /// The layout of the pages of a data file, which LMDB 1.0 changed.
 ///
 /// No version of LMDB reads the files of another format: it answers `MDB_INVALID`, as for a damaged file.
@@ -45,7 +43,7 @@ package struct DataFileFormat: Sendable, Hashable {
 
   /// The number of the linked LMDB (`mdb_version`), such as `0.9.24`.
   package static let installedVersion: String = {
-    let (major, minor, patch) = libraryVersion
+    let (major, minor, patch) = libraryVersion()
     return "\(major).\(minor).\(patch)"
   }()
 
@@ -53,14 +51,8 @@ package struct DataFileFormat: Sendable, Hashable {
   ///
   /// The numbers from 0.9.90 on are those of the development of 1.0.
   package static let installed: Self = {
-    let (major, minor, patch) = libraryVersion
+    let (major, minor, patch) = libraryVersion()
     return major == 0 && (minor, patch) < (9, 90) ? .one : .two
-  }()
-
-  private static let libraryVersion: (major: Int32, minor: Int32, patch: Int32) = {
-    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
-    _ = unsafe mdb_version(&major, &minor, &patch)
-    return (major, minor, patch)
   }()
 
   /// Throws if a page is a meta page of another format than that of the linked LMDB.
