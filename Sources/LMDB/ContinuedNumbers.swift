@@ -55,7 +55,8 @@ extension EnvironmentFile {
     let number = last + 1 + (last + 1 ^ own) & 1
     let descriptor = try StoreFile.openRegular(path, flags: O_WRONLY)
     defer { close(descriptor) }
-    let count = pwrite(descriptor, number, at: file.transactionOffset(ofMetaPage: own & 1))
+    let offset = off_t(own & 1) * off_t(file.pageSize) + 144
+    let count = pwrite(descriptor, number, at: Int64(offset))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
     try DurableFile.sync(descriptor, at: path)
   }
@@ -82,7 +83,7 @@ extension EnvironmentFile {
     }
     defer { close(descriptor) }
     let number = last | 1
-    let count = pwrite(descriptor, number, at: file.transactionOffset(ofMetaPage: 1))
+    let count = pwrite(descriptor, number, at: Int64(file.pageSize + 144))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
   }
 }
