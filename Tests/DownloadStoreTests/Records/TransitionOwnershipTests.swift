@@ -13,6 +13,7 @@ import Testing
     "unusable.resumeData", "task.state", "state.withLock", "request.validatorOrigin",
     "waiting.expected",
     "download.record.verifiedDigest", "requests[index].notBefore", "update.notBefore",
+    "request.notBefore", "$0.state = word", "$0.state = \"failed\"",
   ]
 
   /// The transports, which have fields of the same names but no records.
