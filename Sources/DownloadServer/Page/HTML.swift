@@ -3,7 +3,7 @@
 /// The literal parts are markup; an interpolated string is text, in the content of an element or in an
 /// attribute in double quotation marks. Only another ``HTML`` is inserted as it is.
 ///
-/// ```swift
+/// ```
 /// let name = "<b>"
 /// let cell: HTML = "<td title=\"\(name)\">\(name)</td>"  // <td title="&lt;b&gt;">&lt;b&gt;</td>
 /// ```
