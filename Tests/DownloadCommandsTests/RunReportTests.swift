@@ -47,13 +47,13 @@ struct RunReportTests {
     _ = try report.note(.started(record("x"), offset: 0), at: start)
     #expect(
       report.lines(unfinished: (1, nil), at: start + .seconds(90)) == [
-        "4 downloads: 3 completed (6.0 MiB in 1 min 30 s), 0 failed, 1 not finished"
+        "4 downloads: 3 completed (6.0 MiB in 1:30), 0 failed, 1 not finished"
       ]
     )
     _ = try report.note(.completed(record("x")), at: start)
     #expect(
       report.lines(at: start + .seconds(90)) == [
-        "4 downloads: 4 completed (6.0 MiB in 1 min 30 s), 0 failed"
+        "4 downloads: 4 completed (6.0 MiB in 1:30), 0 failed"
       ]
     )
   }

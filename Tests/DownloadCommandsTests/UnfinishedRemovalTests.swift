@@ -54,9 +54,10 @@ struct UnfinishedRemovalTests {
     #expect(FileManager.default.fileExists(atPath: file))
   }
 
-  @Test(arguments: [["--match", "*"], ["a"]])
-  func `purge --with-files completes a removal`(selection: [String]) async throws {
-    _ = try await removeWithoutFolder()
+  @Test(arguments: [true, false])
+  func `purge --with-files completes a removal`(byID: Bool) async throws {
+    let id = try await removeWithoutFolder()
+    let selection = byID ? [id] : ["--match", "*"]
     let purge = ["--store", store, "purge", "--with-files", "--yes"] + selection
     // The folder is still missing.
     #expect(await dlstore(purge).status == .failed)
