@@ -39,7 +39,7 @@
           let answer = try await server.send("GET", path)
           #expect(answer.field("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
           #expect(answer.field("X-Content-Type-Options") == "nosniff")
-          #expect(answer.field("Referrer-Policy") == "no-referrer")
+          #expect(answer.field("Referrer-Policy") == "same-origin")
           #expect(answer.field("Cache-Control") == "no-store")
         }
         let other = try await server.exchange(
