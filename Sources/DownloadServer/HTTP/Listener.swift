@@ -42,8 +42,13 @@
           return state.channel
         }
         guard let channel else { return serving.cancel() }
-        channel.close().whenComplete { _ in
-          channel.eventLoop.scheduleTask(in: Self.grace) { serving.cancel() }
+        // Connections that are being set up when the socket is closed would be dropped, too.
+        channel.setOption(.autoRead, value: false).whenComplete { _ in
+          channel.eventLoop.scheduleTask(in: Self.grace) {
+            channel.close().whenComplete { _ in
+              channel.eventLoop.scheduleTask(in: Self.grace) { serving.cancel() }
+            }
+          }
         }
       }
     }
