@@ -15,6 +15,7 @@ let server: [Target.Dependency] = [
   ("HTTPTypes", "swift-http-types"), ("Hummingbird", "hummingbird"),
   ("HummingbirdCore", "hummingbird"), ("HummingbirdTLS", "hummingbird"), ("NIOCore", "swift-nio"),
   ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
+  ("ServiceLifecycle", "swift-service-lifecycle"),
 ].map { .product(name: $0, package: $1, condition: .when(traits: ["Server"])) }
 
 let package = Package(
@@ -61,6 +62,7 @@ let package = Package(
     // Used only with the trait Server.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
   ],
   targets: [
     // The libraries and the tool, in the order of the architecture: a target imports only targets

@@ -73,7 +73,7 @@
       do {
         try await withThrowingTaskGroup { group in
           group.addTask { await feed.run(heartbeat: options.limits.heartbeat) }
-          group.addTask { try await listener.run { try await application.run() } }
+          group.addTask { try await listener.run(application) }
           defer { group.cancelAll() }
           try await group.next()
         }

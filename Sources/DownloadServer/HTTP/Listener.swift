@@ -1,22 +1,26 @@
 #if Server
+  internal import Hummingbird
   internal import NIOCore
+  internal import NIOPosix
+  internal import ServiceLifecycle
   internal import SystemInterface
 
   /// The socket on which a server accepts connections.
   ///
-  /// Hummingbird drops a connection that is accepted after its task was cancelled, and NIO ends the process
-  /// when a connection is dropped that nobody has used. So the socket is closed before the server is
-  /// cancelled: then no connection arrives any more, and those that have arrived are used.
+  /// NIO ends the process when a connection is dropped that nobody has used. Hummingbird drops those that
+  /// arrive while it is cancelled, and NIO those that are being set up when the socket is closed. So no
+  /// further connection is accepted first, then those that have arrived are set up, and then the server is
+  /// shut down, which uses each of them.
   final class Listener: Sendable {
-    /// How long the server takes up the connections that have arrived.
-    private static let grace = TimeAmount.milliseconds(200)
+    /// How long requests may take when the server ends; then they are cancelled.
+    private static let grace = Duration.seconds(2)
 
     private struct State {
       var channel: (any Channel)?
       var isClosed = false
     }
 
-    // Held for an access; set by the server and read by the task that cancels it.
+    // Held for an access; set by the server and read by the task that ends it.
     private let state = Mutex(State())
 
     /// Notes the open socket.
@@ -28,12 +32,18 @@
       if isClosed { channel.close(promise: nil) }
     }
 
-    /// Runs a server, and closes the socket first if the task is cancelled.
+    /// Runs a server until the task is cancelled, and the requests of that moment to their ends.
     ///
-    /// - Parameter serve: Runs the server until it is cancelled.
-    /// - Throws: The error of `serve`.
-    func run(_ serve: @escaping @Sendable () async throws -> Void) async throws {
-      let serving = Task { try await serve() }
+    /// - Parameter application: The server, which accepts connections by this socket.
+    /// - Throws: The error of the server.
+    func run(_ application: some ApplicationProtocol) async throws {
+      var configuration = ServiceGroupConfiguration(
+        services: [application],
+        logger: application.logger
+      )
+      configuration.maximumGracefulShutdownDuration = Self.grace
+      let services = ServiceGroup(configuration: configuration)
+      let serving = Task { try await services.run() }
       try await withTaskCancellationHandler {
         try await serving.value
       } onCancel: {
@@ -42,14 +52,24 @@
           return state.channel
         }
         guard let channel else { return serving.cancel() }
-        // Connections that are being set up when the socket is closed would be dropped, too.
-        channel.setOption(.autoRead, value: false).whenComplete { _ in
-          channel.eventLoop.scheduleTask(in: Self.grace) {
-            channel.close().whenComplete { _ in
-              channel.eventLoop.scheduleTask(in: Self.grace) { serving.cancel() }
-            }
-          }
+        Task {
+          try? await Self.stopAccepting(channel, application.eventLoopGroup)
+          await services.triggerGracefulShutdown()
         }
+      }
+    }
+
+    /// Accepts no further connection, and waits until those that have arrived are set up.
+    private static func stopAccepting(
+      _ channel: any Channel,
+      _ loops: any EventLoopGroup
+    ) async throws {
+      try await channel.setOption(.autoRead, value: false).get()
+      // A connection passes from the loop of the socket to one of its own and back, twice: once when it is
+      // registered, and once when its handlers are added.
+      for _ in 0..<2 {
+        for loop in loops.makeIterator() { try await loop.submit {}.get() }
+        try await channel.eventLoop.submit {}.get()
       }
     }
   }
