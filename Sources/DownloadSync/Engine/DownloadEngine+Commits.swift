@@ -81,11 +81,19 @@ extension DownloadEngine {
 
   /// Deletes the partial file of a download whose finished file stays, and syncs the folder.
   ///
-  /// To be done before the commit: no later process examines the files of a finished record, so the
-  /// partial file must not come back after a power failure.
+  /// To be done before the commit that ends the refresh: no later process examines the files of a
+  /// finished record, so the partial file must not come back after a power failure. Its bytes are
+  /// uncounted before that, because a kill may leave the record as it is.
   ///
   /// - Returns: The failure of the sync.
-  func discardPartial(_ layout: FileLayout) async throws -> PartialFile.Failure? {
+  func discardPartial(
+    of key: TransferKey,
+    _ layout: FileLayout
+  ) async throws -> PartialFile.Failure? {
+    let moment = now()
+    try await commit { tx in
+      try tx.update(key, if: { $0.received > 0 }) { $0.rollBack(to: 0, at: moment) }
+    }
     removePartial(layout)
     return try await synchronizeFolders(of: [layout])[layout.folderPath]
   }

@@ -32,7 +32,7 @@ extension DownloadEngine {
       try end.endsRefresh(of: stored, settings)
     {
       let layout = try locations.layout(of: stored)
-      if let failure = try await discardPartial(layout) {
+      if let failure = try await discardPartial(of: TransferKey(download), layout) {
         log("deletion not synced", stored, ["error": "\(failure)"])
       }
     }

@@ -108,7 +108,7 @@ extension DownloadEngine {
   private func endRefresh(_ download: ActiveTransfer) async throws {
     let (key, moment) = (download.transfer.key, now())
     active.remove(download.record.url)
-    if let failure = try await discardPartial(download.layout) {
+    if let failure = try await discardPartial(of: key, download.layout) {
       return try await commit(AttemptEnd(of: download.record, failure.asDownloadFailure))
     }
     let ended = try await commit { tx in try tx.apply(.notModified, to: key, at: moment) }
