@@ -31,7 +31,7 @@ package-deps:
 	@.ci/install packages
 
 build: deps ## Builds all targets and tests in the debug configuration
-	$(SWIFT) build --build-tests --traits AsyncHTTPClient,Server
+	.ci/swift-build --build-tests
 
 release: deps ## Builds the tools as they are released, with their manual pages and completions
 	@.ci/build-release dlstore objectstore
@@ -111,7 +111,7 @@ test-transport: test-deps ## Runs the tests of the transports and the engine aga
 browser-test: deps ## Checks the pages of `dlstore serve` in a browser; ARGUMENTS="--pictures FOLDER" keeps pictures
 	@.ci/install browser
 	@.ci/install-playwright
-	$(SWIFT) build --product dlstore --traits AsyncHTTPClient,Server
+	.ci/swift-build --product dlstore
 	.build/browser/bin/python3 Tests/Browser/check.py $(ARGUMENTS)
 
 model: ## Checks the model of replacements of data.mdb with Spin; ARGUMENTS=--long for more processes
@@ -147,9 +147,9 @@ docs: deps ## Builds the documentation catalogues; warnings are errors
 example: deps ## Builds and tests the programs in Examples, the puller with a registry
 	@.ci/install registry
 	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
-	$(SWIFT) build --traits AsyncHTTPClient,Server --product pull
+	.ci/swift-build --product pull
 	Examples/Pull/check.py .build/debug/pull
-	$(SWIFT) build --traits AsyncHTTPClient,Server --product snapshot
+	.ci/swift-build --product snapshot
 	Examples/Snapshot/check.py .build/debug/snapshot
 
 demo: deps ## Downloads three files, with a kill -9 in the middle
