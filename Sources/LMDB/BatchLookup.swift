@@ -160,7 +160,7 @@ private struct IntegerTree {
     guard flags & PageLayout.isLarge == 0 else {
       // The value has pages of its own.
       guard let first = unsafe page(start.loadUnaligned(as: UInt64.self)) else { return nil }
-      return unsafe UnsafeRawBufferPointer(start: first + DataFilePage.headerSize, count: size)
+      return unsafe UnsafeRawBufferPointer(start: first + PageLayout.headerSize, count: size)
     }
     guard unsafe start + size <= search.page + pageSize else { return nil }
     return unsafe UnsafeRawBufferPointer(start: start, count: size)
@@ -202,11 +202,11 @@ private struct PageSearch {
     let flags = unsafe page.load(fromByteOffset: 10, as: UInt16.self)
     let end = unsafe Int(page.load(fromByteOffset: 12, as: UInt16.self))
     guard flags == (isLeaf ? DataFilePage.Flag.leaf : DataFilePage.Flag.branch),
-      end >= DataFilePage.headerSize + 2,
+      end >= PageLayout.headerSize + 2,
       end <= pageSize
     else { return false }
     unsafe first = 0
-    unsafe count = (end - DataFilePage.headerSize) / 2
+    unsafe count = (end - PageLayout.headerSize) / 2
     unsafe estimatesLeft = Self.estimates
     unsafe chooseNode(key)
     return true
@@ -256,7 +256,7 @@ private struct PageSearch {
 
   @inline(__always)
   private func node(at index: Int) -> UnsafeRawPointer {
-    let place = DataFilePage.headerSize + index * 2
+    let place = PageLayout.headerSize + index * 2
     // LMDB keeps pages below 64 KiB, so the offset is within one.
     return unsafe page + Int(page.load(fromByteOffset: place, as: UInt16.self))
   }
@@ -271,12 +271,10 @@ private enum PageLayout {
   /// Whether the linked LMDB has this layout: version 0.9, on a 64-bit system.
   ///
   /// LMDB itself refuses files of another version.
-  static let isKnown: Bool = {
-    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
-    _ = unsafe mdb_version(&major, &minor, &patch)
-    return (major, minor) == (0, 9) && MemoryLayout<Int>.size == 8
-  }()
+  static let isKnown = DataFileFormat.installed == .one && MemoryLayout<Int>.size == 8
 
+  /// The size of the header of a page; that of ``DataFileFormat/one``, as a literal for the compiler.
+  static let headerSize = 16
   /// The size of the header of a page and the offsets of its first 184 nodes.
   static let headSize = 384
   /// The size of a description.

@@ -392,3 +392,10 @@ func environmentReportAssertions(_ environment: EnvironmentHandle) throws(LMDBEr
   }
   try check(code, "mdb_env_set_assert")
 }
+
+/// The number of the linked LMDB (`mdb_version`).
+func libraryVersion() -> (major: Int32, minor: Int32, patch: Int32) {
+  var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+  _ = unsafe mdb_version(&major, &minor, &patch)
+  return (major, minor, patch)
+}

@@ -55,8 +55,7 @@ extension EnvironmentFile {
     let number = last + 1 + (last + 1 ^ own) & 1
     let descriptor = try StoreFile.openRegular(path, flags: O_WRONLY)
     defer { close(descriptor) }
-    let offset = off_t(own & 1) * off_t(file.pageSize) + 144
-    let count = pwrite(descriptor, number, at: Int64(offset))
+    let count = pwrite(descriptor, number, at: file.transactionOffset(ofMetaPage: own & 1))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
     try DurableFile.sync(descriptor, at: path)
   }
@@ -83,7 +82,7 @@ extension EnvironmentFile {
     }
     defer { close(descriptor) }
     let number = last | 1
-    let count = pwrite(descriptor, number, at: Int64(file.pageSize + 144))
+    let count = pwrite(descriptor, number, at: file.transactionOffset(ofMetaPage: 1))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
   }
 }

@@ -10,27 +10,29 @@ struct DataFilePage {
     static let overflow: UInt16 = 0x04
   }
 
-  static let headerSize = 16
-
   var bytes: [UInt8]
+  /// The format of the file that contains the page.
+  var format = DataFileFormat.installed
+
+  private var headerSize: Int { format.headerSize }
 
   var number: UInt64 { integer(0) }
   /// The page flags.
   ///
   /// Pages on disk have exactly one of those in ``Flag``, or that of a meta page.
-  var flags: UInt16 { integer(10) }
+  var flags: UInt16 { integer(headerSize - 6) }
   var isBranch: Bool { flags == Flag.branch }
   var isLeaf: Bool { flags == Flag.leaf }
   var isOverflow: Bool { flags == Flag.overflow }
   /// The number of pages of the large value that begins here.
-  var overflowCount: UInt64 { UInt64(integer(12, as: UInt32.self)) }
+  var overflowCount: UInt64 { UInt64(integer(headerSize - 4, as: UInt32.self)) }
   /// The number of nodes, or `nil` if it is not possible in a page.
   var nodeCount: Int? {
-    let lower = Int(integer(12, as: UInt16.self))
-    guard lower >= Self.headerSize, lower <= bytes.count, lower.isMultiple(of: 2) else {
+    let lower = place(headerSize - 4)
+    guard lower >= headerSize, lower <= bytes.count, lower.isMultiple(of: 2) else {
       return nil
     }
-    return (lower - Self.headerSize) / 2
+    return (lower - headerSize) / 2
   }
 
   /// An entry of a leaf page, or a branch page's reference to a child.
@@ -53,8 +55,8 @@ struct DataFilePage {
   /// Returns the node at an index, or `nil` if it extends past the page.
   func node(_ index: Int) -> Node? {
     let nodeHeaderSize = 8
-    let start = Int(integer(Self.headerSize + index * 2, as: UInt16.self))
-    guard start >= Self.headerSize, start + nodeHeaderSize <= bytes.count else { return nil }
+    let start = place(headerSize + index * 2)
+    guard start >= headerSize, start + nodeHeaderSize <= bytes.count else { return nil }
     let keyEnd = start + nodeHeaderSize + Int(integer(start + 6, as: UInt16.self))
     guard keyEnd <= bytes.count else { return nil }
     return Node(
@@ -106,8 +108,8 @@ struct DataFilePage {
   /// - Returns: A description of the first problem, or `nil`.
   func flaw(keys: KeyOrder) -> String? {
     guard isBranch || isLeaf, let count = nodeCount else { return "not a branch or leaf page" }
-    let freeEnd = Int(integer(14, as: UInt16.self))
-    guard freeEnd >= Self.headerSize + count * 2, freeEnd <= bytes.count else {
+    let freeEnd = place(headerSize - 2)
+    guard freeEnd >= headerSize + count * 2, freeEnd <= bytes.count else {
       return "the free space extends past the page"
     }
     guard count >= (isBranch ? 2 : 1) else { return "the page has too few nodes" }
@@ -115,7 +117,7 @@ struct DataFilePage {
     // plus the end of the free space, and neither has duplicates, then the nodes are contiguous.
     var starts = PageSet(limit: UInt64(bytes.count / 2) + 1)
     var ends = starts
-    let nodeLimit = (((bytes.count - Self.headerSize) / 2) & ~1) - 2
+    let nodeLimit = (((bytes.count - headerSize) / 2) & ~1) - 2
     for index in 0..<count {
       guard let node = node(index) else { return "a node extends past its page" }
       let start = node.key.lowerBound - 8
@@ -126,7 +128,7 @@ struct DataFilePage {
       var end = node.dataStart
       if isLeaf {
         guard node.flags <= 2 else { return "a node has unknown flags" }
-        end += node.isBig ? 8 : Int(node.size)
+        end += node.isBig ? format.largeReferenceSize : Int(node.size)
         guard end <= bytes.count, end - start <= nodeLimit else {
           return "a value extends past its page"
         }
@@ -139,6 +141,44 @@ struct DataFilePage {
       freeEnd.isMultiple(of: 2), starts == ends
     else { return "the nodes do not fill the page" }
     return nil
+  }
+
+  // MARK: Meta pages
+
+  /// Whether the page is a meta page of ``format``.
+  var isMetaPage: Bool {
+    flags & 0x08 != 0 && integer(headerSize, as: UInt32.self) == 0xBEEF_C0DE
+      && integer(headerSize + 4, as: UInt32.self) == format.number
+  }
+  /// The size of the map of the process that wrote the meta page, in bytes.
+  var mapSize: UInt64 { integer(headerSize + 16) }
+  /// The size of the pages of the file, in bytes.
+  var pageSize: Int { Int(integer(headerSize + 24, as: UInt32.self)) }
+  /// The tree of free pages.
+  var freePagesTree: DataFileReader.Tree { tree(headerSize + 24) }
+  /// The tree that maps names to databases.
+  var mainTree: DataFileReader.Tree { tree(headerSize + 72) }
+  /// The number of the last page of the commit, used or free.
+  var lastPage: UInt64 { integer(headerSize + 120) }
+  /// The number of the commit.
+  var transaction: UInt64 { integer(format.transactionOffset) }
+
+  /// The description of a tree at an offset.
+  func tree(_ offset: Int) -> DataFileReader.Tree {
+    DataFileReader.Tree(
+      flags: integer(offset + 4) & 0x7FFF,
+      depth: Int(integer(offset + 6, as: UInt16.self)),
+      branchPages: integer(offset + 8),
+      leafPages: integer(offset + 16),
+      overflowPages: integer(offset + 24),
+      entries: integer(offset + 32),
+      root: integer(offset + 40)
+    )
+  }
+
+  /// Returns the place in the page that the 16 bits at an offset name.
+  private func place(_ offset: Int) -> Int {
+    Int(integer(offset, as: UInt16.self)) + format.firstPlace
   }
 
   /// Returns the integer at an offset, or 0 if it extends past the page.

@@ -8,7 +8,7 @@ internal import SystemInterface
 /// supported.
 ///
 /// It reads the last commit. If other processes may write, keep a read transaction open while using
-/// it.
+/// it. It also reads files of a format that the linked LMDB does not.
 package final class DataFileReader {
   /// A damaged page, or a damaged part of one.
   package struct Damage: Sendable, Hashable {
@@ -46,6 +46,7 @@ package final class DataFileReader {
   private var visited: Set<UInt64> = []
 
   private let descriptor: Int32
+  private let format: DataFileFormat
   let pageSize: Int
   private let pageCount: UInt64
   /// The number of the last commit that is readable.
@@ -68,18 +69,20 @@ package final class DataFileReader {
     do throws(LMDBError) {
       let size = try EnvironmentFile.size(of: descriptor)
       let meta = try Self.newestMeta(descriptor, fileSize: size)
+      format = meta.page.format
       pageSize = meta.pageSize
       hasBothMetaPages = (0..<2).allSatisfy { number in
         let start = number * meta.pageSize
-        let page = DataFilePage(bytes: Self.read(descriptor, at: start, count: 512))
+        let bytes = Self.read(descriptor, at: start, count: 512)
+        let page = DataFilePage(bytes: bytes, format: meta.page.format)
         return Self.isMeta(page, number, pageSize: meta.pageSize)
       }
       pageCount = UInt64(size) / UInt64(meta.pageSize)
       guard pageCount >= 2 else { throw LMDBError(.invalid, operation: "reading the meta pages") }
-      lastTransaction = meta.page.integer(144)
-      lastPage = meta.page.integer(136)
-      freePagesTree = Self.tree(meta.page, 40)
-      mainTree = Self.tree(meta.page, 88)
+      lastTransaction = meta.page.transaction
+      lastPage = meta.page.lastPage
+      freePagesTree = meta.page.freePagesTree
+      mainTree = meta.page.mainTree
     } catch {
       EnvironmentFile.close(descriptor)
       throw error
@@ -102,12 +105,18 @@ package final class DataFileReader {
   ) throws(LMDBError) -> (last: UInt64, previous: UInt64) {
     let size = try EnvironmentFile.size(of: descriptor)
     let newest = try newestMeta(descriptor, fileSize: size)
-    let number: UInt64 = newest.page.integer(144)
+    let number = newest.page.transaction
     let other = newest.page.number == 0 ? 1 : 0
     let start = other * newest.pageSize
-    let page = DataFilePage(bytes: read(descriptor, at: start, count: 512))
+    let bytes = read(descriptor, at: start, count: 512)
+    let page = DataFilePage(bytes: bytes, format: newest.page.format)
     guard isMeta(page, other, pageSize: newest.pageSize) else { return (number, 0) }
-    return (number, page.integer(144))
+    return (number, page.transaction)
+  }
+
+  /// The place of the commit number of a meta page in the file.
+  func transactionOffset(ofMetaPage number: UInt64) -> Int64 {
+    Int64(number) * Int64(pageSize) + Int64(format.transactionOffset)
   }
 
   private static func newestMeta(
@@ -119,11 +128,13 @@ package final class DataFileReader {
     // these offsets.
     for size in [4_096, 8_192, 16_384, 32_768, 65_536, 512, 1_024, 2_048] {
       for number in 0..<2 {
-        let page = DataFilePage(bytes: read(descriptor, at: number * size, count: 512))
-        guard isMeta(page, number, pageSize: size) else { continue }
-        let transaction: UInt64 = page.integer(144)
-        if let other = newest, other.page.integer(144, as: UInt64.self) >= transaction { continue }
-        newest = (page, size)
+        let bytes = read(descriptor, at: number * size, count: 512)
+        for format in DataFileFormat.all {
+          let page = DataFilePage(bytes: bytes, format: format)
+          guard isMeta(page, number, pageSize: size) else { continue }
+          if let other = newest, other.page.transaction >= page.transaction { continue }
+          newest = (page, size)
+        }
       }
       if newest != nil { break }
     }
@@ -132,17 +143,16 @@ package final class DataFileReader {
   }
 
   private static func isMeta(_ page: DataFilePage, _ number: Int, pageSize: Int) -> Bool {
-    page.bytes.count == 512 && page.flags == 0x08 && page.number == UInt64(number)
-      && page.integer(40, as: UInt32.self) == UInt32(pageSize)
-      && page.integer(16, as: UInt32.self) == 0xBEEF_C0DE
-      && page.integer(20, as: UInt32.self) == 1
+    page.bytes.count == 512 && page.isMetaPage && page.flags == 0x08
+      && page.number == UInt64(number) && page.pageSize == pageSize
   }
 
   /// Validates the fields of the meta pages that LMDB uses unchecked when it opens a file.
   ///
   /// LMDB divides by the page size, and maps as many pages as the meta page claims.
   ///
-  /// - Throws: ``LMDBError`` with `invalid`.
+  /// - Throws: ``LMDBError`` with `versionMismatch` for a file of a format that the linked LMDB cannot
+  ///   read, `invalid` for a damaged meta page.
   static func checkMetaPages(in folder: String) throws(LMDBError) {
     // The offsets below are those of 64-bit systems.
     guard MemoryLayout<Int>.size == 8 else { return }
@@ -150,34 +160,18 @@ package final class DataFileReader {
     defer { EnvironmentFile.close(descriptor) }
     guard try EnvironmentFile.size(of: descriptor) > 0 else { return }
     let first = DataFilePage(bytes: read(descriptor, at: 0, count: 512))
-    let pageSize = Int(first.integer(40, as: UInt32.self))
+    try DataFileFormat.check(first.bytes)
+    let pageSize = first.pageSize
     let second = DataFilePage(bytes: read(descriptor, at: pageSize, count: 512))
-    for (number, page) in [first, second].enumerated() {
-      // Skip files of another version and files of another format: LMDB itself reports them. It
-      // tests only this flag.
-      guard page.flags & 0x08 != 0, page.integer(20, as: UInt32.self) == 1 else { continue }
-      let mapSize: UInt64 = page.integer(32)
-      let lastPage: UInt64 = page.integer(136)
+    for (number, page) in [first, second].enumerated() where page.isMetaPage {
+      let (free, main) = (page.freePagesTree, page.mainTree)
       guard isMeta(page, number, pageSize: pageSize),
         (4_096...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
-        page.integer(144, as: UInt64.self) < 1 << 62,
-        mapSize <= 1 << 47, lastPage >= 1, lastPage < mapSize / UInt64(pageSize),
-        tree(page, 40).flags == 0x08, tree(page, 88).flags == 0,
-        tree(page, 40).isPlausible, tree(page, 88).isPlausible
+        page.transaction < 1 << 62, page.mapSize <= 1 << 47, page.lastPage >= 1,
+        page.lastPage < page.mapSize / UInt64(pageSize),
+        free.flags == 0x08, main.flags == 0, free.isPlausible, main.isPlausible
       else { throw LMDBError(.invalid, operation: "reading meta page \(number)") }
     }
-  }
-
-  static func tree(_ page: DataFilePage, _ offset: Int) -> Tree {
-    Tree(
-      flags: page.integer(offset + 4) & 0x7FFF,
-      depth: Int(page.integer(offset + 6, as: UInt16.self)),
-      branchPages: page.integer(offset + 8),
-      leafPages: page.integer(offset + 16),
-      overflowPages: page.integer(offset + 24),
-      entries: page.integer(offset + 32),
-      root: page.integer(offset + 40)
-    )
   }
 
   // MARK: Trees
@@ -190,8 +184,10 @@ package final class DataFileReader {
         note(page.number, "an entry of the main database does not describe a database")
         return
       }
-      let name = String(decoding: page.bytes[node.key], as: UTF8.self)
-      let tree = Self.tree(page, node.dataStart)
+      let bytes = page.bytes[node.key]
+      let end = format.namesEndWithZero && bytes.last == 0 ? 1 : 0
+      let name = String(decoding: bytes.dropLast(end), as: UTF8.self)
+      let tree = page.tree(node.dataStart)
       guard tree.isPlausible else {
         return note(page.number, "\(name): invalid description of a database")
       }
@@ -336,13 +332,14 @@ package final class DataFileReader {
       return page.bytes[node.dataStart..<end]
     }
     let number: UInt64 = page.integer(node.dataStart)
-    guard node.dataStart + 8 <= page.bytes.count, number > 1, let first = self.page(number),
+    guard node.dataStart + format.largeReferenceSize <= page.bytes.count, number > 1,
+      let first = self.page(number),
       first.number == number, first.isOverflow
     else {
       note(number, "not the first page of a large value")
       return nil
     }
-    let size = UInt64(DataFilePage.headerSize) + node.size
+    let size = UInt64(format.headerSize) + node.size
     guard first.overflowCount <= pageCount - number,
       // A value that a transaction replaces by a smaller one keeps its pages.
       first.overflowCount >= (size - 1) / UInt64(pageSize) + 1
@@ -354,7 +351,7 @@ package final class DataFileReader {
       note(other, "a page of a large value is already in use")
       return nil
     }
-    let start = Int(number) * pageSize + DataFilePage.headerSize
+    let start = Int(number) * pageSize + format.headerSize
     let bytes = Self.read(descriptor, at: start, count: Int(node.size))
     guard bytes.count == Int(node.size) else {
       note(number, "a large value is truncated")
@@ -366,7 +363,7 @@ package final class DataFileReader {
   private func page(_ number: UInt64) -> DataFilePage? {
     guard number < pageCount, number <= lastPage else { return nil }
     let bytes = Self.read(descriptor, at: Int(number) * pageSize, count: pageSize)
-    return bytes.count == pageSize ? DataFilePage(bytes: bytes) : nil
+    return bytes.count == pageSize ? DataFilePage(bytes: bytes, format: format) : nil
   }
 
   static func read(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8] {

@@ -158,7 +158,7 @@ extension EnvironmentFile {
     // An empty environment has no commit, and the number 0.
     guard file.lastTransaction == 1 else { return file.lastTransaction }
     let number = (last + 1) | 1
-    let count = pwrite(descriptor, number, at: Int64(file.pageSize + 144))
+    let count = pwrite(descriptor, number, at: file.transactionOffset(ofMetaPage: 1))
     guard count == 8 else { throw LMDBError(LMDBError.Code(rawValue: errno), operation: "pwrite") }
     return number
   }

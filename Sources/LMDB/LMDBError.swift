@@ -166,10 +166,10 @@ public struct LMDBError: Error, Hashable, Sendable {
   /// The operation of an error about a data file without contents.
   package static let openingEmptyFile = "opening data.mdb, which is empty"
 
-  /// Whether the code means that the file is damaged, or not a file of this LMDB version.
+  /// Whether the code means that the file is damaged, or is not a file of LMDB.
   public var isCorruption: Bool {
     switch code {
-    case .corrupted, .pageNotFound, .cursorFull, .panic, .invalid, .versionMismatch: true
+    case .corrupted, .pageNotFound, .cursorFull, .panic, .invalid: true
     default: false
     }
   }

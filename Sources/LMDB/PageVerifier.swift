@@ -46,7 +46,7 @@ struct PageVerifier {
     // The offsets below are those of 64-bit systems; files of 32-bit systems are not compatible.
     guard MemoryLayout<Int>.size == 8 else { return true }
     guard let meta = try readMeta() else { return false }
-    let lastPage: UInt64 = meta.integer(136)
+    let lastPage = meta.lastPage
     guard lastPage >= 1, lastPage < 1 << 48, transaction < 1 << 62 else {
       throw damage(transaction & 1, "the meta page contains invalid numbers")
     }
@@ -54,8 +54,8 @@ struct PageVerifier {
     used = PageSet(limit: min(fileCount, pageCount))
     _ = used.insert(0)
     _ = used.insert(1)
-    try walk(Self.tree(meta, 40), .freePages)
-    try walk(Self.tree(meta, 88), .names)
+    try walk(meta.freePagesTree, .freePages)
+    try walk(meta.mainTree, .names)
     for tree in named { try walk(tree, .entries) }
     try checkFreePages()
     return true
@@ -76,16 +76,12 @@ struct PageVerifier {
       try read(number)
       if first == page.bytes { break }
     }
-    let written: UInt64 = page.integer(144)
+    let written = page.transaction
     if written > transaction, written & 1 == number { return nil }
     guard written == transaction else {
       throw damage(number, "the meta page does not belong to the last commit")
     }
     return page
-  }
-
-  private static func tree(_ page: DataFilePage, _ offset: Int) -> DataFileReader.Tree {
-    DataFileReader.tree(page, offset)
   }
 
   // MARK: Trees
@@ -196,7 +192,7 @@ struct PageVerifier {
         guard node.size == 48 else {
           throw damage(number, "the description of a database has the wrong size")
         }
-        named.append(Self.tree(page, node.dataStart))
+        named.append(page.tree(node.dataStart))
       case .freePages:
         let commit: UInt64 = page.integer(node.key.lowerBound)
         guard !node.isTree, commit > 0, commit <= transaction else {
@@ -205,7 +201,7 @@ struct PageVerifier {
         let size = Int(node.size)
         let list =
           if let first {
-            try bytes(at: Int(first) * pageSize + DataFilePage.headerSize, size)
+            try bytes(at: Int(first) * pageSize + page.format.headerSize, size)
           } else {
             Array(page.bytes[node.dataStart..<node.dataStart + size])
           }
@@ -216,11 +212,11 @@ struct PageVerifier {
 
   private mutating func checkLargeValue(_ number: UInt64, size: UInt64) throws(LMDBError) {
     let header = DataFilePage(
-      bytes: try bytes(at: try offset(of: number), DataFilePage.headerSize)
+      bytes: try bytes(at: try offset(of: number), page.format.headerSize)
     )
     let count = header.overflowCount
     guard header.number == number, header.isOverflow, count <= fileCount - number,
-      size + UInt64(DataFilePage.headerSize) <= count * UInt64(pageSize)
+      size + UInt64(page.format.headerSize) <= count * UInt64(pageSize)
     else { throw damage(number, "not the first page of a large value") }
     for other in number..<number + count where !used.insert(other) {
       throw damage(other, "a page of a large value is out of range or already in use")

@@ -17,6 +17,8 @@ enum Advice {
     }
     return switch error.code {
     case .damaged: "'verify' lists the damage of a store, and 'repair' saves what is readable"
+    case .otherFormat:
+      "'repair' copies the objects into a file that this one can read, and keeps the old file"
     case .tooNew: "install the objectstore of the program that wrote the store, or a later one"
     case .diskFull, .mapFull: "free disk space and repeat the command"
     case .permissionDenied: "run the command as the owner of the store"

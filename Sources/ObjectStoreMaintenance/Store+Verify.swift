@@ -82,6 +82,10 @@ extension Store {
         let options = EnvironmentOptions(isReadOnly: true, isImmutable: immutable)
         let environment = try Environment.open(path, options: options)
         return try verify(environment, limit: limit, progress: progress)
+      } catch let error as LMDBError where error.code == .versionMismatch && error.statesReason {
+        var report = VerificationReport(limit: limit)
+        report.note(.format, error.operation)
+        return report
       } catch let error as LMDBError where error.isCorruption {
         // Opening stops at the first damaged page. Report all of them.
         var report = VerificationReport(limit: limit)
@@ -151,6 +155,8 @@ public struct VerificationReport: Sendable, Hashable {
   public struct Problem: Sendable, Hashable {
     /// The kind of data that a problem concerns.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
+      /// The format of the file, which is that of another version of LMDB. Objects are not affected.
+      case format
       /// A page of the file.
       case page
       /// The stored schema or other metadata.

@@ -72,7 +72,7 @@ extension ExitStatus {
     case .notFound: self = .notFound
     case .cannotCreate, .alreadyExists: self = .cannotCreate
     case .permissionDenied: self = .permissionDenied
-    case .damaged, .schemaMismatch, .tooNew, .invalidInput: self = .damaged
+    case .damaged, .otherFormat, .schemaMismatch, .tooNew, .invalidInput: self = .damaged
     case .mapFull, .keysExhausted, .diskFull, .inputOutput, .other: self = .inputOutput
     // Programming errors, and codes of later versions.
     case .duplicateKey, .keyChanged, .wouldDeadlock, .unknownModel: self = .failed

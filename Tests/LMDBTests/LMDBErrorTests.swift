@@ -4,7 +4,7 @@ import Testing
 @Suite struct LMDBErrorTests {
   static let codes: [(LMDBError.Code, Int32, Bool)] = [
     (.keyExists, -30_799, false), (.notFound, -30_798, false), (.pageNotFound, -30_797, true),
-    (.corrupted, -30_796, true), (.panic, -30_795, true), (.versionMismatch, -30_794, true),
+    (.corrupted, -30_796, true), (.panic, -30_795, true), (.versionMismatch, -30_794, false),
     (.invalid, -30_793, true), (.mapFull, -30_792, false), (.databasesFull, -30_791, false),
     (.readersFull, -30_790, false), (.transactionFull, -30_788, false),
     (.mapResized, -30_785, false), (.incompatible, -30_784, false),

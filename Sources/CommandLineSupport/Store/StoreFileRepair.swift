@@ -17,7 +17,8 @@ package enum RepairPlan: Sendable, Hashable {
     var plan = RepairPlan.nothing
     for kind in kinds {
       switch kind {
-      case .page, .description, .record, .hotPart, .primaryKey, .history: plan = .salvage
+      case .format, .page, .description, .record, .hotPart, .primaryKey, .history:
+        plan = .salvage
       case .index where plan == .nothing, .column where plan == .nothing: plan = .rebuildIndexes
       case .index, .column, .uniqueness, .reference: break
       }
@@ -89,7 +90,7 @@ package struct StoreFileRepair {
     let saved = report.models.values.reduce(0) { $0 + $1.saved }
     lines.append("repaired: copied \(saved) objects into a new file")
     if let damagedFile {
-      lines.append("the damaged file is \(damagedFile); delete it when nothing is missing")
+      lines.append("the old file is \(damagedFile); delete it when nothing is missing")
     }
     for (name, model) in report.models.sorted(by: { $0.key < $1.key }) {
       lines += Self.losses(of: name, model)

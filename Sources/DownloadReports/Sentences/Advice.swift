@@ -42,6 +42,9 @@ package enum Advice {
     case .damaged:
       "\(SuggestedCommand.text("verify")) lists the damage, and "
         + "\(SuggestedCommand.text("verify --repair")) saves what is readable"
+    case .otherFormat:
+      "\(SuggestedCommand.text("verify --repair")) copies its downloads into a file that this one can "
+        + "read, and keeps the old file"
     case .tooNew: "install the dlstore that wrote the store, or a later one"
     case .diskFull, .mapFull: "free disk space and repeat the command"
     case .permissionDenied: "run the command as the owner of the store, or name another --store"

@@ -7,7 +7,8 @@ public struct StoreError: Error, Sendable {
   /// Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String, CaseIterable {
-      case notFound, cannotCreate, permissionDenied, damaged, schemaMismatch, tooNew, mapFull
+      case notFound, cannotCreate, permissionDenied, damaged, otherFormat, schemaMismatch, tooNew
+      case mapFull
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
       case missingField, invalidPageToken, unsupportedPredicate, overflow, closed, conflict
@@ -27,6 +28,10 @@ public struct StoreError: Error, Sendable {
     public static let permissionDenied = Self(value: .permissionDenied)
     /// The file is damaged, or is not a store.
     public static let damaged = Self(value: .damaged)
+    /// The file has the format of another version of LMDB, which the installed one cannot read.
+    ///
+    /// Nothing is wrong with it: a program with the other version reads and exports it.
+    public static let otherFormat = Self(value: .otherFormat)
     /// A field has another type in the store, a model has another primary key, or a store that is
     /// opened read-only needs a migration step.
     public static let schemaMismatch = Self(value: .schemaMismatch)
@@ -135,6 +140,7 @@ extension StoreError {
     guard error.statesReason || error.isCorruption && !error.operation.hasPrefix("mdb_") else {
       return code == .other ? "\(message): \(error.reason)" : message
     }
+    if code == .otherFormat { return message }
     return "\(message) (\(error.operation))"
   }
 
@@ -212,6 +218,10 @@ extension StoreError {
         "\(what): another process enlarged the map; end open reads of this process and try again",
         cause: error
       )
+    case .versionMismatch:
+      let other = "another version of LMDB than \(DataFileFormat.installedVersion) has it open"
+      let reason = error.operation.hasPrefix("mdb_") ? other : error.operation
+      self.init(.otherFormat, "\(what): \(reason)", cause: error)
     case _ where error.isCorruption:
       self.init(.damaged, "\(what): the file is damaged or is not a store", cause: error)
     default:
