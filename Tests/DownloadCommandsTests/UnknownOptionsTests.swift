@@ -37,7 +37,7 @@ struct UnknownOptionsTests {
     ("-P d --tries=3 URL", "--output-folder d --max-attempts 3 URL"),
     ("-U agent -T 5 URL", nil), ("-r -np -nd URL", nil),
     // aria2c
-    ("-x16 -s16 URL", "--connections 16 --connections 16 URL"),
+    ("-x8 -s16 URL", "--connections 16 URL"),
     ("-x 4 -k 1M URL", "--connections 4 --min-split 1M URL"),
     ("--dir d --split=8 -c URL", "--dir d --connections 8 URL"), ("--bt-max-peers=3 URL", nil),
   ])

@@ -89,6 +89,12 @@ struct WatchFrameTests: StoreSuite {
     #expect(texts(without, 60, 24)[0] == texts(without, 120, 24)[0])
   }
 
+  @Test func `an attempt that waits for its turn has no time`() throws {
+    let again = try #require(content().entries.first { $0.record.filename == "again" })
+    #expect(WatchFrame.reason(of: again, now: now) == "attempt 2 in 0:07: h did not answer")
+    #expect(WatchFrame.reason(of: again, now: now + 8) == "attempt 2 is next: h did not answer")
+  }
+
   @Test func `the heading has the rate limit of the store`() throws {
     var limited = try frame(WatchView(order: .name, filter: .active))
     limited.limit = 2 << 20

@@ -117,6 +117,12 @@ struct UnknownOptions {
     let option = ForeignWords.option(name, value: value, isList: isList)
     found.append(Found(name: name, option: option))
     guard let option else { return false }
+    // `-x16 -s16` of aria2c is one option here; the later value counts.
+    if option.value == .kept, let words = option.words, words.count == 1,
+      let earlier = result.firstIndex(of: words[0]), earlier + 1 < result.count
+    {
+      result.removeSubrange(earlier...earlier + 1)
+    }
     result += option.words ?? []
     guard option.value != .none, let value = attached ?? (next == nil ? rest.popFirst() : nil)
     else { return false }

@@ -26,7 +26,7 @@ struct OutputPath: Sendable, Hashable {
     name = parts.last ?? ""
     guard FileName.isPlain(name) else {
       throw Problem(
-        message: "-o must end with a file name, not '\(text)'; use --folder for a folder."
+        message: "-o must end with a file name, not '\(text)'; --output-folder sets the folder."
       )
     }
     let folders = parts.dropLast().filter { !$0.isEmpty && $0 != "." }

@@ -126,7 +126,9 @@ struct EventLine {
       record.received > 0 && record.hasProofAtSource
       ? ", \(Self.place(record, record.received))" : ""
     let date = wait >= .seconds(60) ? record.nextRetryAt : nil
-    let time = "in \(WaitText.text(wait))\(date.map { ", at \(LocalTime.text($0))" } ?? "")"
+    let time =
+      wait < .milliseconds(50)
+      ? "now" : "in \(WaitText.text(wait))\(date.map { ", at \(LocalTime.text($0))" } ?? "")"
     // The attempts of a shortage are not counted.
     guard !failure.code.traits.contains(.shortage) else { return "next attempt \(time)\(place)" }
     return "\(attempt(record)) \(time)\(place)"

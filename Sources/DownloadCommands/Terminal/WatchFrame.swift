@@ -137,7 +137,9 @@ struct WatchFrame {
     case .failedRetryable:
       let wait = max(0, record.nextRetryAt?.timeIntervalSince(now) ?? 0)
       let reason = entry.lastAttempt.map { ": " + entry.message(of: $0) } ?? ""
-      return "attempt \(record.failedAttempts + 1) in \(TimeSpan.text(wait))\(reason)"
+      // It may wait for its turn.
+      let time = wait > 0 ? "in \(TimeSpan.text(wait))" : "is next"
+      return "attempt \(record.failedAttempts + 1) \(time)\(reason)"
     case .waiting: return QueuePositionText.text(of: record, revealsSecrets: false, now: now) ?? ""
     case .running, .paused, .finalizing, .completed, .cancelled, .removed: return ""
     }

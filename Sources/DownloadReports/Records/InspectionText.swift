@@ -78,10 +78,13 @@ package enum InspectionText {
     entry.isRunning ? "the engine downloads the rest" : "the engine \(next.sentence)"
   }
 
-  /// The command of the user for which a download waits; `nil` if it waits for none.
-  private static func command(for record: DownloadRecord) -> String? {
+  /// The command of the user or the time for which a download waits; `nil` if it waits for neither.
+  private static func command(for record: DownloadRecord, now: Date = Date()) -> String? {
     if record.state == .paused || record.state == .waiting && record.isHeld {
       return "waits for \(SuggestedCommand.text("resume \(record.id)"))"
+    }
+    if record.state == .failedRetryable, let time = record.nextRetryAt, time > now {
+      return "waits until \(Timestamp.text(time)), then tries again"
     }
     if let failure = record.refreshFailure {
       return "waits for the next refresh: \(FailureSentence.advice(for: failure, record))"
