@@ -53,6 +53,27 @@ import Testing
       #expect(try count() == 2)
     }
 
+    @Test func `the question says what is deleted`() async throws {
+      let finished = folder.path("store/files/1")
+      try FileManager.default.createDirectory(
+        atPath: folder.path("store/files"),
+        withIntermediateDirectories: true
+      )
+      try Data("12345".utf8).write(to: URL(filePath: finished))
+      try store.objects.write { tx in
+        var record = try #require(try tx.find(DownloadRecord.self, key: "http://h.example/1"))
+        record.state = .completed
+        record.fileIdentity = FileIdentity(ofFileAt: finished)
+        try tx.upsert(record)
+      }
+      let terminal = try PseudoTerminal()
+      let remove = try start("remove", "--all", "--with-files", on: terminal)
+      try await remove.message("Remove these 2 downloads, and delete 1 file, 5 bytes? [y/N] ")
+      terminal.press("n\n")
+      #expect(try await remove.status() == 1)
+      #expect(FileManager.default.fileExists(atPath: finished))
+    }
+
     @Test func `one download is removed without a question`() async throws {
       let terminal = try PseudoTerminal()
       let remove = try start("remove", "1", on: terminal)

@@ -161,6 +161,17 @@ struct TransferMessageTests {
     )
   }
 
+  @Test func `a server that asks for an hour ends the command`() async throws {
+    server.route("/x", Resource(body, faults: .status(429, retryAfter: "3600")))
+    let result = await get(server.url("/x"))
+    #expect(result.status == .failed)
+    let failed = lines(result, "failed")
+    #expect(failed.count == 1 && failed[0].contains("it asks to wait 3600 s"), "\(result.messages)")
+    #expect(failed[0].hasSuffix("the same command tries again"), "\(failed)")
+    // It is no reason to refuse the next attempt.
+    #expect(await get(server.url("/x")).status == .done)
+  }
+
   @Test func `a circle of redirects names its last URL`() async throws {
     var resource = Resource(body)
     resource.redirect = Resource.Redirect(to: "/x")

@@ -106,9 +106,8 @@ private final class Receiver: Sendable {
   private let log: String
   private let process: Process
 
-  /// Starts a server that answers with some statuses, and then with 204.
-  ///
-  /// - Parameter holdsAnswers: Whether it answers only after ``release()``.
+  /// Starts a server that answers with some statuses, and then with 204; if it holds the answers, only
+  /// after ``release()``.
   init(
     in folder: TemporaryFolder,
     answers: [String] = [],

@@ -57,23 +57,26 @@ extension SelectionCommand {
   /// Returns the lines of the files that the command would delete, as those of `purge`; names the
   /// files that it would keep.
   private func files(of outcomes: [CommandOutcome], in store: RecordStore) throws -> String {
+    let urls = outcomes.filter(\.isDone).compactMap(\.record?.url)
+    guard let plan = try deletions(of: urls, in: store) else { return "" }
+    for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }
+    let lines = plan.files.map { PurgeReportText.line($0) + "\n" }.joined()
+    return "\(lines)to delete: \(RemovedAmount(plan.files).fileText)\n"
+  }
+
+  /// Returns the files of downloads that the command would delete; `nil` if it deletes none.
+  private func deletions(of urls: [String], in store: RecordStore) throws -> PurgePlan? {
     let withFiles: Bool
     switch command {
     case .cancel: withFiles = false
     case .remove(let withFile): withFiles = withFile
-    case .pause, .resume, .restart, .refresh: return ""
+    case .pause, .resume, .restart, .refresh: return nil
     }
-    let urls = outcomes.filter(\.isDone).compactMap(\.record?.url)
-    guard !urls.isEmpty else { return "" }
+    guard !urls.isEmpty else { return nil }
     let records = try store.objects.read { tx in
       try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 }
     }
-    let plan = try store.purgePlan(records, withFiles: withFiles)
-    for path in plan.foreignPaths { Output.current.say(PurgeReportText.foreign(path)) }
-    var amount = RemovedAmount()
-    amount.add(plan.files)
-    let lines = plan.files.map { PurgeReportText.line($0) + "\n" }.joined()
-    return "\(lines)to delete: \(amount.fileText)\n"
+    return try store.purgePlan(records, withFiles: withFiles)
   }
 
   /// Prints the outcomes, then the lines about files.
@@ -139,7 +142,9 @@ extension SelectionCommand {
       let shown = changed.prefix(10).map { "  \($0.id)  \(TerminalText.safe($0.filename))\n" }
       let more = changed.count > shown.count ? "  … and \(changed.count - shown.count) more\n" : ""
       Output.current.draw(shown.joined() + more)
-      let question = "\(name.capitalized) these \(urls.count) downloads?"
+      let files = try deletions(of: changed.map(\.url), in: store)?.files ?? []
+      let loss = files.isEmpty ? "" : ", and delete \(RemovedAmount(files).fileText)"
+      let question = "\(name.capitalized) these \(urls.count) downloads\(loss)?"
       guard ConfirmationOptions.asks(question) else {
         throw CommandFailure(.failed, "nothing was changed")
       }

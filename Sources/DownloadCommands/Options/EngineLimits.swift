@@ -281,6 +281,12 @@ struct EngineLimits: ParsableArguments {
     maxAttempts == RetryPolicy().maximumAttempts ? 2 : nil
   }
 
+  /// The longest wait that a server may ask for, in a command that a user waits for; `nil` for any, if
+  /// the user has set the number of attempts.
+  var longestAwaitedServerWait: Duration? {
+    maxAttempts == RetryPolicy().maximumAttempts ? .seconds(600) : nil
+  }
+
   /// Creates the transport for an engine with these options.
   ///
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.

@@ -23,3 +23,11 @@ struct RemovedAmount {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 }
+
+extension RemovedAmount {
+  /// Creates the amount of some files.
+  init(_ files: [PurgePlan.File]) {
+    self.init()
+    add(files)
+  }
+}

@@ -53,7 +53,10 @@ struct EngineSetup {
   ) throws {
     let actions = try hooks?.actions(limits.client)
     var options = limits.engineOptions
-    if isAwaited { options.retry.firstContactAttempts = limits.firstContactAttempts }
+    if isAwaited {
+      options.retry.firstContactAttempts = limits.firstContactAttempts
+      options.retry.longestAwaitedServerWait = limits.longestAwaitedServerWait
+    }
     options.scope = scope
     options.checksEqualFiles = isPiped
     options.hooks = actions?.hooks ?? []

@@ -32,6 +32,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// seconds. Set this for a command that a user waits for; a service should be patient, because
   /// networks return.
   public var firstContactAttempts: Int32?
+  /// The longest wait that a server may ask for with `Retry-After` before a download fails
+  /// permanently; `nil`, the default, for any.
+  ///
+  /// Set this for a command that a user waits for; a service waits, up to ``longestServerWait``.
+  public var longestAwaitedServerWait: Duration?
 
   /// Creates a policy.
   public init(
@@ -65,6 +70,7 @@ public struct RetryPolicy: Sendable, Hashable {
     random: Double
   ) -> Duration? {
     guard code.isRetryable, allowsAttempt(afterFailures: failedAttempts) else { return nil }
+    if let longestAwaitedServerWait, (retryAfter ?? .zero) > longestAwaitedServerWait { return nil }
     let drawn = longestWait(afterFailures: failedAttempts) * random
     return max(drawn, min(retryAfter ?? .zero, longestServerWait))
   }

@@ -98,6 +98,22 @@ import Testing
     #expect((limited(after: code, .cannotConnect) == RetryPolicy.limitedOnly) == !isUnreachable)
   }
 
+  @Test func `a command waits ten minutes for a server and a service a day`() {
+    func wait(_ asked: Int64, patience: Duration?) -> Duration? {
+      var policy = RetryPolicy()
+      policy.longestAwaitedServerWait = patience
+      return policy.wait(
+        afterFailures: 1,
+        .serverBusy,
+        retryAfter: .seconds(asked),
+        random: 0
+      )
+    }
+    #expect(wait(600, patience: .seconds(600)) == .seconds(600))
+    #expect(wait(601, patience: .seconds(600)) == nil)
+    #expect(wait(3_600, patience: nil) == .seconds(3_600))
+  }
+
   @Test func `no delay that no server requests exceeds the cap`() {
     let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(2), cap: .seconds(10))
     for failures in [4, 5, 31, 32, 33, 1_000, Int32.max - 1] {
