@@ -121,6 +121,16 @@ package enum TimeSpan {
     return total
   }
 
+  /// Returns whole seconds in the form that ``parse(_:)`` reads, such as `1d12h`; `0s` for zero.
+  package static func units(_ seconds: Int64) -> String {
+    let parts = [
+      (seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"),
+      (seconds % 60, "s"),
+    ]
+    let text = parts.filter { $0.0 != 0 }.map { "\($0)\($1)" }.joined()
+    return text.isEmpty ? "0s" : text
+  }
+
   /// Returns the duration as a clock shows it: `0:07`, `1:02:03`, `3 d`.
   package static func text(_ seconds: Double) -> String {
     guard seconds.isFinite, (0..<100 * 86_400).contains(seconds) else { return "—" }

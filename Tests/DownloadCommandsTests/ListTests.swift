@@ -31,7 +31,9 @@ struct ListTests: StoreSuite {
       "attempts", "checksum", "completedAt", "connections", "createdAt", "displayURL", "fileStatus",
       "filename",
       "folder", "heldByHand", "id", "intent", "keys", "lastError", "limitRate", "localPath",
-      "mirrors", "nextRetryAt", "notBefore", "priority", "progress", "resume", "state", "tags",
+      "mirrors", "nextRefreshAt", "nextRetryAt", "notBefore", "priority", "progress",
+      "refreshEvery",
+      "resume", "state", "tags",
       "type",
       "updatedAt", "url",
     ]

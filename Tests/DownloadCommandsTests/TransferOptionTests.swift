@@ -49,7 +49,9 @@ import Testing
       "\(inspected)"
     )
     let csv = await dlstore("--store", store, "list", "--format", "csv").output
-    #expect(csv.contains("limitRate,notBefore,connections,nextRetryAt,keys\n"))
+    #expect(
+      csv.contains("limitRate,notBefore,connections,nextRetryAt,keys,refreshEvery,nextRefreshAt\n")
+    )
     #expect(csv.contains(",512000,2100-"))
     let changed = await dlstore(
       "--store",
@@ -73,6 +75,34 @@ import Testing
     #expect(try await list()["limitRate"] is NSNull)
     _ = await dlstore("--store", store, "set", url, "--connections-per-download", "none")
     #expect(try await list()["connections"] is NSNull)
+  }
+
+  @Test func `add stores the time between refreshes, set changes and removes it`() async throws {
+    let url = "http://h/a"
+    let added = await dlstore("--store", store, "add", url, "--refresh-every", "1d12h")
+    #expect(added.status == .done, "\(added.messages)")
+    #expect(try await list()["refreshEvery"] as? Int == 129_600)
+    #expect(try await list()["nextRefreshAt"] is NSNull)
+    #expect(await dlstore("--store", store, "inspect", url).output.contains("refresh every 1d12h"))
+    // A known download keeps it, unless another one is given.
+    _ = await dlstore("--store", store, "add", url)
+    #expect(try await list()["refreshEvery"] as? Int == 129_600)
+    let known = await dlstore("--store", store, "add", url, "--refresh-every", "60")
+    #expect(known.messages.contains("refresh period"), "\(known.messages)")
+    #expect(try await list()["refreshEvery"] as? Int == 60)
+    _ = await dlstore("--store", store, "set", url, "--refresh-every", "none")
+    #expect(try await list()["refreshEvery"] is NSNull)
+  }
+
+  @Test(arguments: ["59s", "500ms", "366d", "never", "0"])
+  func `a time between refreshes of less than a minute or more than a year is a usage error`(
+    text: String
+  ) async throws {
+    for command in ["add", "get", "set"] {
+      let result = await dlstore("--store", store, command, "http://h/a", "--refresh-every", text)
+      #expect(result.status == .usage)
+      #expect(result.messages.contains("'\(text)' is not a duration from 1m to 365d"))
+    }
   }
 
   @Test func `resume --now removes the time`() async throws {

@@ -78,6 +78,8 @@ import Testing
     record.checkedAt = moment + 8
     record.keys = ["sha256:0"]
     record.requiresName = true
+    record.refreshEvery = 86_400
+    record.refreshDates = [moment + 9]
     return record
   }
 
@@ -124,6 +126,8 @@ import Testing
     record.refreshed = nil
     record.checkedAt = nil
     record.keys = []
+    record.refreshEvery = nil
+    record.refreshDates = []
     record.pendingHooks = []
     record.tags = []
     record.mirrors = []

@@ -15,7 +15,7 @@ struct GetCommand: EngineCommand {
       The files of new URLs go into the current folder unless --output-folder is given. A known URL \
       keeps its folder, which is named, and another --output-folder is refused. A known URL whose file \
       is complete is not downloaded again, and the server is not asked, unless --if-exists replace is \
-      given. The exit code is 0 only if every download is complete, \
+      given or its time of --refresh-every has come. The exit code is 0 only if every download is complete, \
       and 69 if no server could be reached; if a part of several downloads is complete, it is 1. \
       -o - writes the file to standard output while it arrives; the file on disk is then temporary, \
       unless --output-folder is given. If another engine runs on the store, such \
@@ -231,7 +231,7 @@ struct GetCommand: EngineCommand {
       let renewed =
         isRestarted
         ? try store.records(withURLs: [added.record.url]).first
-        : try digests?.refreshed(added.record, in: store)
+        : try (digests ?? scheduled(added.record))?.refreshed(added.record, in: store)
       records.append(renewed ?? added.record)
       let isUnreachable = added.note == .folderUnreachable && renewed == nil
       if isUnreachable { known.noteUnreachable() }
@@ -259,6 +259,11 @@ struct GetCommand: EngineCommand {
       )
     }
     return records
+  }
+
+  /// The checksums for the refresh of a download whose time has come; `nil` if it has not.
+  private func scheduled(_ record: DownloadRecord) -> RefreshDigests? {
+    record.isRefreshDue(at: Date()) ? RefreshDigests() : nil
   }
 
   /// The exit status for the records that were asked for.

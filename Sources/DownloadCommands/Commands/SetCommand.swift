@@ -123,6 +123,15 @@ struct SetCommand: AsyncParsableCommand {
   )
   var notBefore: Change<Date>?
 
+  @Option(
+    help: ArgumentHelp(
+      "Ask for a newer version of the finished file when the last check is this long ago; at least 1m.",
+      valueName: "duration|none"
+    ),
+    transform: { text in text == "none" ? .none : .value(try RefreshPeriod.parse(text)) }
+  )
+  var refreshEvery: Change<Duration>?
+
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
@@ -152,7 +161,8 @@ struct SetCommand: AsyncParsableCommand {
     guard update != RecordUpdate() else {
       throw ValidationError(
         "Nothing to change: give --filename, --type, --tag, --untag, --priority, "
-          + "--limit-rate-per-download, --connections-per-download, --not-before or --url."
+          + "--limit-rate-per-download, --connections-per-download, --not-before, --refresh-every or "
+          + "--url."
       )
     }
     if let filename, !FileName.isPlain(filename) {
@@ -243,6 +253,7 @@ struct SetCommand: AsyncParsableCommand {
     update.bytesPerSecond = rateLimit.map(\.new)
     update.connections = connections.map(\.new)
     update.notBefore = notBefore.map(\.new)
+    update.refreshEvery = refreshEvery.map(\.new)
     update.url = newURL
     return update
   }

@@ -22,6 +22,9 @@ struct RefreshDigests {
     }
   }
 
+  /// No checksums: a refresh requires what the download requires.
+  init() {}
+
   /// Requests the refresh of a finished file, and returns the record; `nil` if it is not refreshed.
   ///
   /// - Throws: `StoreError`.

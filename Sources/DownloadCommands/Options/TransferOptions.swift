@@ -3,7 +3,7 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
 
-/// The options of `add` and `get` that say when and how fast a download runs.
+/// The options of `add` and `get` that say when and how fast a download runs, and how often.
 struct TransferOptions: ParsableArguments {
   @Option(
     name: .customLong("limit-rate-per-download"),
@@ -34,6 +34,16 @@ struct TransferOptions: ParsableArguments {
   )
   var notBefore: Date?
 
+  @Option(
+    help: ArgumentHelp(
+      "Ask for a newer version of the finished file when the last check is this long ago, such as 12h "
+        + "or 7d; stored; at least 1m.",
+      valueName: "duration"
+    ),
+    transform: RefreshPeriod.parse
+  )
+  var refreshEvery: Duration?
+
   /// Applies the options that are given; they override those of an input file.
   func apply(to requests: inout [DownloadRequest]) {
     for index in requests.indices {
@@ -43,6 +53,7 @@ struct TransferOptions: ParsableArguments {
       }
       if let connections { requests[index].connections = connections }
       if let notBefore { requests[index].notBefore = notBefore }
+      if let refreshEvery { requests[index].refreshEvery = refreshEvery }
     }
   }
 }
@@ -57,6 +68,21 @@ enum ConnectionCount {
       throw ValidationError("'\(text)' is not a number of connections from 1 to \(Int32.max).")
     }
     return count
+  }
+}
+
+/// The time between two refreshes of a download.
+enum RefreshPeriod {
+  /// Parses a time from a minute to a year.
+  ///
+  /// - Throws: `ValidationError`.
+  static func parse(_ text: String) throws(ValidationError) -> Duration {
+    guard let span = SpanArgument(argument: text),
+      RecordLimits.refreshPeriod.contains(span.duration.components.seconds)
+    else {
+      throw ValidationError("'\(text)' is not a duration from 1m to 365d such as 12h or 7d.")
+    }
+    return span.duration
   }
 }
 

@@ -58,6 +58,8 @@ struct EngineSetup {
       options.retry.longestAwaitedServerWait = limits.longestAwaitedServerWait
     }
     options.scope = scope
+    // The command that waits for downloads has requested theirs.
+    options.refreshesScope = !isAwaited
     options.checksEqualFiles = isPiped
     options.hooks = actions?.hooks ?? []
     options.sharesDownloads = !limits.client.isOwn

@@ -41,6 +41,8 @@ package enum InspectionText {
       ("created", Timestamp.text(record.createdAt)), ("updated", Timestamp.text(record.updatedAt)),
       ("completed", record.completedAt.map(Timestamp.text) ?? ""),
       ("checked", record.checkedAt.map(Timestamp.text) ?? ""),
+      ("refresh every", record.refreshEvery.map(TimeSpan.units) ?? ""),
+      ("next refresh", record.nextRefreshAt.map(Timestamp.text) ?? ""),
       ("retry after", entry.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
     rows += files(of: entry)

@@ -82,6 +82,7 @@ package enum RecordJSON {
           "localPath": JSONValue(entry.localPath),
           "mirrors": .array(mirrors.map(JSONValue.string)),
           "nextRetryAt": JSONValue(entry.nextRetryAt.map(Timestamp.text)),
+          "nextRefreshAt": JSONValue(record.nextRefreshAt.map(Timestamp.text)),
           "notBefore": JSONValue(record.notBefore.map(Timestamp.text)),
           "priority": .integer(Int64(record.priority)),
           "progress": [
@@ -89,6 +90,7 @@ package enum RecordJSON {
             "fraction": JSONValue(entry.fraction),
             "received": .integer(record.received),
           ],
+          "refreshEvery": JSONValue(record.refreshEvery),
           "resume": entry.resume.map {
             [
               "kind": .string($0.kind),

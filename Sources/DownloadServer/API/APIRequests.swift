@@ -45,6 +45,8 @@ enum APIRequests {
     request.connections = try body.number("connections")
     request.bytesPerSecond = try body.number("limitRate")
     request.notBefore = try body.time("notBefore")
+    let seconds: Int64? = try body.number("refreshEvery")
+    request.refreshEvery = seconds.map { .seconds($0) }
     request.isPaused = try body.flag("paused") ?? false
     if let text = try body.text("ifExists") {
       guard let collision = NameCollision(rawValue: text) else {
@@ -109,6 +111,10 @@ enum APIRequests {
     if body.has("limitRate") { update.bytesPerSecond = .some(try body.number("limitRate")) }
     if body.has("connections") { update.connections = .some(try body.number("connections")) }
     if body.has("notBefore") { update.notBefore = .some(try body.time("notBefore")) }
+    if body.has("refreshEvery") {
+      let seconds: Int64? = try body.number("refreshEvery")
+      update.refreshEvery = .some(seconds.map { .seconds($0) })
+    }
     update.url = try body.text("url")
     try body.end()
     guard update != RecordUpdate() else {

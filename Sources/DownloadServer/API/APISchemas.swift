@@ -68,13 +68,14 @@ enum APISchemas {
     "connections": nullable("integer"), "createdAt": text, "displayURL": text, "fileStatus": text,
     "filename": text, "folder": text, "heldByHand": flag, "id": text, "intent": text,
     "keys": list(text), "lastError": nullable("object"), "limitRate": nullable("integer"),
-    "localPath": nullable("string"), "mirrors": list(text), "nextRetryAt": nullable("string"),
-    "notBefore": nullable("string"), "priority": ["type": "integer"],
+    "localPath": nullable("string"), "mirrors": list(text), "nextRefreshAt": nullable("string"),
+    "nextRetryAt": nullable("string"), "notBefore": nullable("string"),
+    "priority": ["type": "integer"],
     "progress": object([
       "expected": nullable("integer"), "fraction": nullable("number"), "received": count,
     ]),
-    "resume": nullable("object"), "state": text, "tags": list(text), "type": text,
-    "updatedAt": text, "url": text,
+    "refreshEvery": nullable("integer"), "resume": nullable("object"), "state": text,
+    "tags": list(text), "type": text, "updatedAt": text, "url": text,
   ])
 
   private static let request: JSONValue = [
@@ -91,6 +92,7 @@ enum APISchemas {
       "mirrors": optionalList(["type": "string", "pattern": "^https?://."]),
       "limitRate": rate,
       "notBefore": time,
+      "refreshEvery": period,
       "paused": optional("boolean"),
       "ifExists": [
         "enum": .array(NameCollision.allCases.map { .string($0.rawValue) } + [.null])
@@ -111,7 +113,7 @@ enum APISchemas {
       "addTags": optionalList(["type": "string", "minLength": 1]),
       "removeTags": optionalList(["type": "string", "minLength": 1]),
       "connections": positive32, "filename": optional("string"), "limitRate": rate,
-      "notBefore": time, "priority": int32, "type": optional("string"),
+      "notBefore": time, "priority": int32, "refreshEvery": period, "type": optional("string"),
       "url": ["type": .array(["string", "null"]), "pattern": "^https?://."],
     ],
   ]
@@ -175,6 +177,11 @@ enum APISchemas {
   ]
   private static let time: JSONValue = [
     "type": .array(["string", "null"]), "format": "date-time",
+  ]
+  private static let period: JSONValue = [
+    "type": .array(["integer", "null"]), "minimum": .integer(RecordLimits.refreshPeriod.lowerBound),
+    "maximum": .integer(RecordLimits.refreshPeriod.upperBound),
+    "description": "The seconds between two refreshes.",
   ]
   private static let outcomes = ["done", "unchanged", "unknown", "ambiguous"]
   private static let codes: JSONValue = [

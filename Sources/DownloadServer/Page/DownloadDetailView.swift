@@ -207,6 +207,7 @@ struct DownloadDetailView {
     let times = [
       ("Not before", record.notBefore), ("Added", record.createdAt), ("Changed", record.updatedAt),
       ("Completed", record.completedAt), ("Checked", record.checkedAt),
+      ("Next refresh", record.nextRefreshAt),
     ]
     rows += times.compactMap { name, time in time.map { (name, PageText.time($0)) } }
     return """

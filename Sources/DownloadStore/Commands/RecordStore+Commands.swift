@@ -224,7 +224,7 @@ extension RecordStore {
     }
   }
 
-  private func outcomes<Reader: ObjectReader & ~Copyable>(
+  func outcomes<Reader: ObjectReader & ~Copyable>(
     of command: DownloadCommand,
     _ targets: CommandTargets,
     _ states: [DownloadState]?,

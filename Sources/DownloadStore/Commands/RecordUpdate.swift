@@ -39,6 +39,11 @@ public struct RecordUpdate: Sendable, Hashable {
   ///
   /// A download that is running continues.
   public var notBefore: Date??
+  /// The new time between two refreshes, from a minute to a year, of which whole seconds count;
+  /// `.some(nil)` for refreshes on command only.
+  ///
+  /// See ``DownloadRequest/refreshEvery``.
+  public var refreshEvery: Duration??
   /// The new URL; see ``RecordStore/replaceURL(matching:with:)``.
   public var url: String?
 
@@ -57,6 +62,7 @@ public struct RecordUpdate: Sendable, Hashable {
         "a rate limit or a number of connections is not above zero"
       )
     }
+    try (refreshEvery ?? nil)?.validateAsRefreshPeriod()
     guard (notBefore ?? nil).map(RecordLimits.isDate) ?? true else {
       throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
     }
@@ -72,6 +78,7 @@ public struct RecordUpdate: Sendable, Hashable {
     if let bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections { record.connections = connections }
     if let notBefore { record.postpone(until: notBefore) }
+    if let refreshEvery { record.refresh(every: refreshEvery?.components.seconds) }
   }
 
   /// The sanitized new file name of `record`; `nil` if the name does not change.

@@ -179,6 +179,16 @@ public struct DownloadRecord: Sendable, Hashable {
   ///
   /// Set for ``NameCollision/fail``.
   public package(set) var requiresName: Bool = false
+  /// The time between two refreshes in seconds, at least 60; `nil` for refreshes on command only.
+  ///
+  /// An engine that runs all downloads asks for a newer version when the last check of the finished
+  /// file is that long ago; see ``nextRefreshAt``.
+  public package(set) var refreshEvery: Int64?
+  /// The time of the next refresh, as a set of at most one date; empty unless the download is complete
+  /// and has ``refreshEvery``.
+  ///
+  /// A set, because an index has no entry for an empty one: downloads without a refresh cost nothing.
+  public package(set) var refreshDates: Set<Date> = []
 }
 
 nonisolated extension DownloadRecord: ObjectStoreNames.Model {
@@ -292,6 +302,10 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     public let keys = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 49)
     /// The field `requiresName`.
     public let requiresName = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 50)
+    /// The field `refreshEvery`.
+    public let refreshEvery = ObjectStoreNames.Column<DownloadRecord, Int64?>(position: 51)
+    /// The field `refreshDates`.
+    public let refreshDates = ObjectStoreNames.Column<DownloadRecord, Set<Date>>(position: 52)
   }
 
   /// The stored fields, for use in queries.
@@ -381,6 +395,14 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       ObjectStoreNames.FieldSchema("checkedAt", Date.self, id: 49, isOptional: true),
       ObjectStoreNames.FieldSchema("keys", Set<String>.self, id: 50, default: [], isIndexed: true),
       ObjectStoreNames.FieldSchema("requiresName", Bool.self, id: 51, default: false),
+      ObjectStoreNames.FieldSchema("refreshEvery", Int64.self, id: 52, isOptional: true),
+      ObjectStoreNames.FieldSchema(
+        "refreshDates",
+        Set<Date>.self,
+        id: 53,
+        default: [],
+        isIndexed: true
+      ),
     ],
     indexes: [
       ObjectStoreNames.IndexSchema(
@@ -453,6 +475,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     checkedAt = try record.optional(at: 48)
     keys = try record.value(at: 49)
     requiresName = try record.value(at: 50)
+    refreshEvery = try record.optional(at: 51)
+    refreshDates = try record.value(at: 52)
   }
 
   /// Writes every stored field.
@@ -508,6 +532,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     record.encode(checkedAt)
     record.encode(keys)
     record.encode(requiresName)
+    record.encode(refreshEvery)
+    record.encode(refreshDates)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -565,6 +591,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       \.checkedAt,
       \.keys,
       \.requiresName,
+      \.refreshEvery,
+      \.refreshDates,
     ]
     return properties.firstIndex(of: property)
   }

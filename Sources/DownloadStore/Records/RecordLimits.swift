@@ -29,6 +29,9 @@ package enum RecordLimits {
   /// The maximum length of a key in bytes.
   package static let keyLength = 1_024
 
+  /// The time between two refreshes of a download in seconds: from a minute to a year.
+  package static let refreshPeriod: ClosedRange<Int64> = 60...365 * 86_400
+
   /// Whether a value is the size of a file, or an offset in one.
   package static func isSize(_ value: Int64) -> Bool { (0...fileSize).contains(value) }
 
@@ -37,6 +40,11 @@ package enum RecordLimits {
 
   /// Whether a value is a number of connections, or none.
   static func isConnectionCount(_ value: Int32?) -> Bool { (value ?? 1) > 0 }
+
+  /// Whether a value is the time between two refreshes in seconds, or none.
+  static func isRefreshPeriod(_ value: Int64?) -> Bool {
+    value.map(refreshPeriod.contains) ?? true
+  }
 
   /// Whether a date is in the years 1 to 9999.
   package static func isDate(_ date: Date) -> Bool {

@@ -91,11 +91,14 @@ extension DownloadRecord {
     guard RecordLimits.isRate(bytesPerSecond), RecordLimits.isConnectionCount(connections) else {
       throw invalid("a rate limit or a number of connections is not above zero")
     }
+    guard RecordLimits.isRefreshPeriod(refreshEvery) else {
+      throw invalid("the time between two refreshes is not from a minute to a year")
+    }
   }
 
   private func validateDates() throws(RecordStoreError) {
     let dates =
-      [createdAt, updatedAt] + attempts.map(\.at)
+      [createdAt, updatedAt] + attempts.map(\.at) + refreshDates
       + [
         nextRetryAt, completedAt, notBefore, partialWrittenAt, checkedAt, refreshed?.completedAt,
       ].compactMap { $0 }

@@ -181,7 +181,8 @@ struct AdditionBatch {
       notBefore: request.notBefore,
       connections: request.connections,
       keys: Set([request.key].compactMap { $0 }),
-      requiresName: request.collision == .fail
+      requiresName: request.collision == .fail,
+      refreshEvery: request.refreshEvery?.components.seconds
     )
     try chooseName(for: &record, request, in: tx)
     if record.hasHeaders { addHeaders(of: addition, to: record) }
@@ -359,6 +360,7 @@ struct AdditionBatch {
     if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections = request.connections { record.connections = connections }
     if let notBefore = request.notBefore { record.postpone(until: notBefore) }
+    if let period = request.refreshEvery { record.refresh(every: period.components.seconds) }
     if record.state == .completed {
       if !request.isPaused { note = try proceed(withCompleted: &record, request.digest) ?? note }
     } else {
@@ -472,6 +474,7 @@ extension RecordStore.Added.Change {
       case .rateLimit: record.bytesPerSecond != known.bytesPerSecond
       case .connections: record.connections != known.connections
       case .notBefore: record.notBefore != known.notBefore
+      case .refreshEvery: record.refreshEvery != known.refreshEvery
       }
     }
   }

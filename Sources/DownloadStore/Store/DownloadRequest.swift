@@ -102,6 +102,19 @@ public struct DownloadRequest: Sendable, Hashable {
   public var connections: Int32?
   /// The time before which the engine does not start the download; `nil` for any time.
   public var notBefore: Date?
+  /// The time after which an engine refreshes the finished file; `nil` for refreshes on command
+  /// only, or to keep that of a known download.
+  ///
+  /// From a minute to a year, of which whole seconds count. An engine that runs all downloads asks the
+  /// server, as ``RecordStore/refresh(_:requiring:)`` does, when the last answer, or else the completion, is
+  /// that long ago: while it runs with `RunGoal.stopped`, and otherwise at its start. After a refresh
+  /// that failed or was cancelled, the time begins again.
+  ///
+  /// ```swift
+  /// var request = DownloadRequest(url: "https://example.com/index.json")
+  /// request.refreshEvery = .seconds(86_400)
+  /// ```
+  public var refreshEvery: Duration?
   /// Whether to add the download paused.
   ///
   /// A known download keeps its state.
@@ -165,6 +178,7 @@ extension DownloadRequest {
         "\(byteCount ?? 0) bytes are required, and pieces of \(pieces?.byteCount ?? 0) bytes"
       )
     }
+    try refreshEvery?.validateAsRefreshPeriod()
     guard notBefore.map(RecordLimits.isDate) ?? true else {
       throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
     }
@@ -174,6 +188,20 @@ extension DownloadRequest {
     if let key { try RecordIdentity.validate(key: key) }
     guard !root.isEmpty, !root.hasControlCharacters else {
       throw RecordStoreError(.invalidName, "'\(root)' is not the name of a root")
+    }
+  }
+}
+
+extension Duration {
+  /// Throws unless a download may have the time as that between two refreshes.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`.
+  func validateAsRefreshPeriod() throws(RecordStoreError) {
+    guard RecordLimits.isRefreshPeriod(components.seconds) else {
+      throw RecordStoreError(
+        .invalidRecord,
+        "the time between two refreshes is not from a minute to a year"
+      )
     }
   }
 }

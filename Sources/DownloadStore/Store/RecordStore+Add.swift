@@ -37,6 +37,7 @@ extension RecordStore {
         case headers = "header fields"
         case rateLimit = "rate limit"
         case notBefore = "earliest start"
+        case refreshEvery = "refresh period"
       }
     }
 

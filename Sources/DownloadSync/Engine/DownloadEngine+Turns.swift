@@ -33,6 +33,7 @@ extension DownloadEngine {
     if turn.hasTicked {
       try await retryDeletions()
       try await join()
+      try await requestDueRefreshes()
     }
     // Renames that the changes have repeated.
     try await advanceFiles(in: &turn)

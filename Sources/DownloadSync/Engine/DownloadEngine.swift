@@ -56,6 +56,7 @@ public actor DownloadEngine {
   /// The rate limit of the store, which the transport follows.
   var rateLimit: Int64?
   var checkpoints: CheckpointSchedule
+  var refreshes = RefreshSchedule()
   var summary = RunSummary()
   /// Which downloads may get ranges from several servers.
   var trust = ServerTrust()
@@ -206,6 +207,8 @@ public actor DownloadEngine {
     self.crash = .none
     try await deleteLeftFiles()
     try await join()
+    refreshes.begin(goal, at: now())
+    try await requestDueRefreshes()
     let endWaking = environment.wake(store.objects) { [inbox] signal in
       switch signal {
       case .ticked: inbox.post(.ticked)
@@ -287,7 +290,8 @@ public actor DownloadEngine {
 
   /// Whether nothing is left to do, or nothing before a full disk has free space.
   private var isIdle: Bool {
-    active.isEmpty && checks.isEmpty && (queue.isEmpty || queue.fullFolder != nil)
+    active.isEmpty && checks.isEmpty && !refreshes.hasMore
+      && (queue.isEmpty || queue.fullFolder != nil)
       && !deletions.delayEnd(atMost: options.retry.maximumAttempts)
   }
 

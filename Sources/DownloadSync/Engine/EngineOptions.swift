@@ -153,6 +153,8 @@ public struct EngineOptions: Sendable {
   /// A run also includes the downloads for which other processes wait; see ``JoinedDownloads``. Only
   /// the downloads of the scope count in the summary, and have their hooks marked.
   package var scope: Set<String>?
+  /// Whether a run with a ``scope`` requests the refreshes of its downloads that are due at its start.
+  package var refreshesScope = false
   /// The shortest length of the pieces whose digests are recorded, in bytes.
   package var pieceLength = PieceDigests.recordedLength
   /// How many waiting downloads are kept in memory; ignored if ``scope`` limits the run.

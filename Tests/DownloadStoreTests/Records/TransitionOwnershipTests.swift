@@ -27,7 +27,7 @@ import Testing
     "entityTag", "lastModified", "resumeData", "fileIdentity", "replacedFileIdentity",
     "removesFile", "completedAt", "verifiedDigest", "pendingHooks", "notBefore", "ranges",
     "partialWrittenAt", "hasForeignFile", "partialIdentity", "validatorOrigin", "refreshed",
-    "checkedAt",
+    "checkedAt", "refreshDates",
   ]
 
   @Test func `one function changes the state and the intent`() throws {

@@ -64,6 +64,8 @@ private struct RecordByIDs: Model {
       FieldSchema("f49", Date.self, id: 49, isOptional: true),
       FieldSchema("f50", Set<String>.self, id: 50),
       FieldSchema("f51", Bool.self, id: 51),
+      FieldSchema("f52", Int64.self, id: 52, isOptional: true),
+      FieldSchema("f53", Set<Date>.self, id: 53),
     ]
   )
 
@@ -124,6 +126,8 @@ private struct RecordByIDs: Model {
       Self.seconds(try record.optional(at: 48)),
       "\((try record.value(at: 49) as Set<String>).sorted())",
       "\(try record.value(at: 50) as Bool)",
+      "\(try record.optional(at: 51) as Int64? ?? -1)",
+      Self.seconds((try record.value(at: 52) as Set<Date>).first),
     ]
   }
 
@@ -199,6 +203,8 @@ private struct RecordByIDs: Model {
     record.checkedAt = moment + 49
     record.keys = ["v50"]
     record.requiresName = true
+    record.refreshEvery = 52
+    record.refreshDates = [moment + 53]
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -215,6 +221,7 @@ private struct RecordByIDs: Model {
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
         "true", "1044.0", "true", "46", "v47", "1048.0", "1049.0", "[\"v50\"]", "true",
+        "52", "1053.0",
       ]
     )
   }

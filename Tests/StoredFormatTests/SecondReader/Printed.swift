@@ -42,6 +42,8 @@ extension DownloadRecord {
         .list(committed.ranges.map { .list([JSON($0.lowerBound), JSON($0.upperBound)]) })
       },
       "received": JSON(received),
+      "refreshDates": .list(refreshDates.map { JSON($0) }),
+      "refreshEvery": .optional(refreshEvery) { JSON($0) },
       "refreshed": .optional(refreshed) { $0.printed },
       "removesFile": JSON(removesFile),
       "replacedFileIdentity": .optional(replacedFileIdentity) { $0.printed },

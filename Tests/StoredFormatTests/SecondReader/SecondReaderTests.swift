@@ -362,5 +362,7 @@ extension DownloadRecord {
     )
     checkedAt = createdAt.addingTimeInterval(4)
     keys = ["sha256:0", "models/tiny@v2"]
+    refreshEvery = .max
+    refreshDates = [createdAt.addingTimeInterval(5)]
   }
 }

@@ -57,6 +57,7 @@ extension DownloadRecord {
     case .illegal: throw TransitionError(event: kind, status: old)
     }
     take(event, from: old, outcome, at: moment)
+    scheduleRefresh(after: event, from: old.state, at: moment)
     if let before { outcome.hasChanged = self != before }
     if outcome.hasChanged { updatedAt = moment }
     return outcome

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  public import FoundationEssentials
 #else
-  internal import Foundation
+  public import Foundation
 #endif
 
 // The effects of a refresh: a completed download asks whether the server has a newer version of its
@@ -17,6 +17,56 @@ extension DownloadRecord {
   /// Once it is, only the file system can tell which of the two has the name.
   package var isEarlierVersionInPlace: Bool {
     refreshed != nil && replacedFileIdentity != nil && fileIdentity == nil
+  }
+
+  /// The time at which an engine asks for a newer version; `nil` if the download is not complete, or
+  /// has no ``refreshEvery``.
+  public var nextRefreshAt: Date? { refreshDates.first }
+
+  /// Whether the time of the next refresh has come.
+  package func isRefreshDue(at moment: Date) -> Bool {
+    nextRefreshAt.map { $0 <= moment } ?? false
+  }
+
+  /// Sets the time between two refreshes in seconds; `nil` for refreshes on command only.
+  ///
+  /// Counted from the last check of the finished file.
+  package mutating func refresh(every seconds: Int64?) {
+    guard seconds != refreshEvery else { return }
+    refreshEvery = seconds
+    scheduleRefresh(after: lastCheck)
+  }
+
+  /// The time of the last answer about the finished file, of the last attempt to get one, or else of
+  /// its completion.
+  private var lastCheck: Date? {
+    let failure = refreshFailure == nil ? nil : attempts.last?.at
+    return [completedAt, checkedAt, failure].compactMap { $0 }.max()
+  }
+
+  /// Sets the time of the next refresh after an event.
+  ///
+  /// The end of a refresh begins the next period, whatever the end is: a server that refuses is not
+  /// asked again at once.
+  mutating func scheduleRefresh(after event: Event, from old: DownloadState, at moment: Date) {
+    if case .imported = event { return scheduleRefresh(after: lastCheck) }
+    guard state == .completed else { return scheduleRefresh(after: nil) }
+    if old != .completed { scheduleRefresh(after: moment) }
+  }
+
+  private mutating func scheduleRefresh(after check: Date?) {
+    guard state == .completed, isRefreshable, let period = refreshEvery, let check else {
+      if !refreshDates.isEmpty { refreshDates = [] }
+      return
+    }
+    refreshDates = [check.addingTimeInterval(TimeInterval(period))]
+  }
+
+  /// Puts a refresh that cannot be requested off by one period, or for good if there is no file that it
+  /// may replace.
+  package mutating func skipRefresh(at moment: Date) {
+    scheduleRefresh(after: moment)
+    updatedAt = moment
   }
 
   /// The failure of the last refresh, which has left the finished file as it was; `nil` if the

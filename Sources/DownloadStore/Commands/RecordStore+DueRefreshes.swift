@@ -1,0 +1,66 @@
+package import ObjectStore
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+extension RecordStore {
+  /// Returns the URLs of completed downloads whose refresh is due.
+  ///
+  /// - Parameters:
+  ///   - moment: The time up to which they are due.
+  ///   - limit: The maximum number of URLs.
+  /// - Returns: The URLs, in no particular order.
+  /// - Throws: ``StoreError``.
+  /// - Complexity: O(k log n) for k returned URLs and n downloads of the store.
+  package func dueRefreshes(at moment: Date, limit: Int = .max) throws -> [String] {
+    let query = DownloadRecord.where { $0.refreshDates.any { $0 <= moment } }.limit(limit)
+    return try objects.read { tx in try tx.fetch(query) { view in try view.url } }
+  }
+
+  /// Requests those of some refreshes that are still due, as the command does.
+  ///
+  /// - Parameters:
+  ///   - urls: The URLs of the downloads.
+  ///   - cutoff: The time up to which they are due.
+  ///   - moment: The time of the request.
+  ///   - roots: The store's roots.
+  ///   - tx: A transaction of the store.
+  /// - Returns: The records that wait for their refresh now.
+  /// - Throws: ``StoreError``.
+  /// - Complexity: O(k log n) for k URLs, and one `lstat` for each file.
+  package func requestRefreshes(
+    _ urls: [String],
+    dueAt cutoff: Date,
+    at moment: Date,
+    _ roots: Roots,
+    in tx: inout StoreTransaction
+  ) throws -> [DownloadRecord] {
+    let due = try tx.find(DownloadRecord.self, keys: urls).compactMap { $0 }
+      .filter { $0.isRefreshDue(at: cutoff) }
+    let outcomes = try outcomes(
+      of: .refresh,
+      .named(due.map(\.url)),
+      nil,
+      roots,
+      at: moment,
+      in: &tx
+    ) { record, tx in
+      try tx.upsert(record)
+      return record
+    }
+    var records: [DownloadRecord] = []
+    for outcome in outcomes {
+      switch outcome.effect {
+      case .done(let record): records.append(record)
+      case .unchanged(var record):
+        record.skipRefresh(at: moment)
+        try tx.upsert(record)
+      case .unknown: break
+      }
+    }
+    return records
+  }
+}
