@@ -29,13 +29,9 @@ struct ListTests: StoreSuite {
     )
     let keys = [
       "attempts", "checksum", "completedAt", "connections", "createdAt", "displayURL", "fileStatus",
-      "filename",
-      "folder", "heldByHand", "id", "intent", "keys", "lastError", "limitRate", "localPath",
-      "mirrors", "nextRefreshAt", "nextRetryAt", "notBefore", "priority", "progress",
-      "refreshEvery",
-      "resume", "state", "tags",
-      "type",
-      "updatedAt", "url",
+      "filename", "folder", "heldByHand", "id", "intent", "keepVersions", "keys", "lastError",
+      "limitRate", "localPath", "mirrors", "nextRefreshAt", "nextRetryAt", "notBefore", "priority",
+      "progress", "refreshEvery", "resume", "state", "tags", "type", "updatedAt", "url",
     ]
     #expect(record.keys.sorted() == keys)
     let places = keys.map { line.range(of: "\"\($0)\":")?.lowerBound }

@@ -50,7 +50,9 @@ import Testing
     )
     let csv = await dlstore("--store", store, "list", "--format", "csv").output
     #expect(
-      csv.contains("limitRate,notBefore,connections,nextRetryAt,keys,refreshEvery,nextRefreshAt\n")
+      csv.contains(
+        "limitRate,notBefore,connections,nextRetryAt,keys,refreshEvery,nextRefreshAt,keepVersions\n"
+      )
     )
     #expect(csv.contains(",512000,2100-"))
     let changed = await dlstore(
@@ -102,6 +104,26 @@ import Testing
       let result = await dlstore("--store", store, command, "http://h/a", "--refresh-every", text)
       #expect(result.status == .usage)
       #expect(result.messages.contains("'\(text)' is not a duration from 1m to 365d"))
+    }
+  }
+
+  @Test func `add stores the number of versions, set changes and removes it`() async throws {
+    let url = "http://h/a"
+    _ = await dlstore("--store", store, "add", url, "--keep-versions", "3")
+    #expect(try await list()["keepVersions"] as? Int == 3)
+    let inspected = await dlstore("--store", store, "inspect", url).output
+    #expect(inspected.contains("the newest 3 previous"), "\(inspected)")
+    _ = await dlstore("--store", store, "set", url, "--keep-versions", "100")
+    #expect(try await list()["keepVersions"] as? Int == 100)
+    _ = await dlstore("--store", store, "set", url, "--keep-versions", "none")
+    #expect(try await list()["keepVersions"] is NSNull)
+    for text in ["0", "101", "-1", "x"] {
+      for command in ["add", "get", "set", "refresh"] {
+        let option = "--keep-versions=\(text)"
+        let result = await dlstore("--store", store, command, url, option)
+        #expect(result.status == .usage)
+        #expect(result.messages.contains("'\(text)' is not a number of versions from 1 to 100"))
+      }
     }
   }
 

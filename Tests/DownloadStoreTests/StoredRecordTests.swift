@@ -80,6 +80,14 @@ import Testing
     record.requiresName = true
     record.refreshEvery = 86_400
     record.refreshDates = [moment + 9]
+    record.keepVersions = 3
+    record.keptVersions = [
+      KeptVersion(
+        number: 2,
+        filename: "a.~2~",
+        identity: FileIdentity(size: 1, inode: 2, modified: 3)
+      )
+    ]
     return record
   }
 
@@ -128,6 +136,8 @@ import Testing
     record.keys = []
     record.refreshEvery = nil
     record.refreshDates = []
+    record.keepVersions = nil
+    record.keptVersions = []
     record.pendingHooks = []
     record.tags = []
     record.mirrors = []

@@ -50,6 +50,7 @@ struct Aria2Entry: Sendable, Equatable {
     if !record.tags.isEmpty { omitted.append("tags") }
     if record.priority != 0 { omitted.append("priority") }
     if record.notBefore != nil { omitted.append("notBefore") }
+    if record.keepVersions != nil { omitted.append("keepVersions") }
     if record.refreshEvery != nil { omitted.append("refreshEvery") }
     if record.isHeld { omitted.append("heldByHand") }
   }

@@ -43,6 +43,16 @@ struct RefreshCommand: EngineCommand {
   )
   var checksumFiles: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep this many previous versions of the finished file beside it, as NAME.~1~, NAME.~2~, from 1 to "
+        + "100; stored.",
+      valueName: "n"
+    ),
+    transform: VersionCount.parse
+  )
+  var keepVersions: Int32?
+
   @Flag(help: "Only ask the servers, and print what would be downloaded; changes nothing.")
   var dryRun = false
 
@@ -58,6 +68,9 @@ struct RefreshCommand: EngineCommand {
     }
     guard !dryRun || checksumFiles.isEmpty else {
       throw ValidationError("--dry-run and --checksum-file cannot be combined.")
+    }
+    guard !dryRun || keepVersions == nil else {
+      throw ValidationError("--dry-run and --keep-versions cannot be combined.")
     }
   }
 
@@ -128,9 +141,12 @@ struct RefreshCommand: EngineCommand {
         if let record = outcome.record { requested[record.url] = record }
       }
     }
-    let outcomes = try store.apply(.refresh, to: selected) { record in
-      try checksums.digest(ofFileAt: record.url, named: record.filename)
-    }
+    let outcomes = try store.apply(
+      .refresh,
+      to: selected,
+      requiring: { try checksums.digest(ofFileAt: $0.url, named: $0.filename) },
+      keepingVersions: keepVersions
+    )
     for outcome in outcomes {
       switch outcome.effect {
       case .done(let record): requested[record.url] = record

@@ -132,6 +132,15 @@ struct SetCommand: AsyncParsableCommand {
   )
   var refreshEvery: Change<Duration>?
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep this many previous versions of the finished file, from 1 to 100; 'none' keeps no more.",
+      valueName: "n|none"
+    ),
+    transform: { text in text == "none" ? .none : .value(try VersionCount.parse(text)) }
+  )
+  var keepVersions: Change<Int32>?
+
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
@@ -161,8 +170,8 @@ struct SetCommand: AsyncParsableCommand {
     guard update != RecordUpdate() else {
       throw ValidationError(
         "Nothing to change: give --filename, --type, --tag, --untag, --priority, "
-          + "--limit-rate-per-download, --connections-per-download, --not-before, --refresh-every or "
-          + "--url."
+          + "--limit-rate-per-download, --connections-per-download, --not-before, --refresh-every, "
+          + "--keep-versions or --url."
       )
     }
     if let filename, !FileName.isPlain(filename) {
@@ -253,6 +262,7 @@ struct SetCommand: AsyncParsableCommand {
     update.bytesPerSecond = rateLimit.map(\.new)
     update.connections = connections.map(\.new)
     update.notBefore = notBefore.map(\.new)
+    update.keepVersions = keepVersions.map(\.new)
     update.refreshEvery = refreshEvery.map(\.new)
     update.url = newURL
     return update

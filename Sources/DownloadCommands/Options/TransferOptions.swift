@@ -44,6 +44,16 @@ struct TransferOptions: ParsableArguments {
   )
   var refreshEvery: Duration?
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep this many previous versions of the finished file beside it, as NAME.~1~, NAME.~2~, from 1 to "
+        + "100; stored.",
+      valueName: "n"
+    ),
+    transform: VersionCount.parse
+  )
+  var keepVersions: Int32?
+
   /// Applies the options that are given; they override those of an input file.
   func apply(to requests: inout [DownloadRequest]) {
     for index in requests.indices {
@@ -53,6 +63,7 @@ struct TransferOptions: ParsableArguments {
       }
       if let connections { requests[index].connections = connections }
       if let notBefore { requests[index].notBefore = notBefore }
+      if let keepVersions { requests[index].keepVersions = keepVersions }
       if let refreshEvery { requests[index].refreshEvery = refreshEvery }
     }
   }
@@ -83,6 +94,19 @@ enum RefreshPeriod {
       throw ValidationError("'\(text)' is not a duration from 1m to 365d such as 12h or 7d.")
     }
     return span.duration
+  }
+}
+
+/// The number of previous versions that are kept.
+enum VersionCount {
+  /// Parses a number from 1 to 100.
+  ///
+  /// - Throws: `ValidationError`.
+  static func parse(_ text: String) throws(ValidationError) -> Int32 {
+    guard let count = Int32(text), RecordLimits.versionCount.contains(count) else {
+      throw ValidationError("'\(text)' is not a number of versions from 1 to 100.")
+    }
+    return count
   }
 }
 

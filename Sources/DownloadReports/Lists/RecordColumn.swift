@@ -7,7 +7,7 @@ package enum RecordColumn: String, CaseIterable, Sendable {
   case resumeKind, resumeReceived, resumeValidator, tags, priority, attempts
   case errorCode, errorMessage, errorAt, mirrors, checksumExpected, checksumVerified
   case heldByHand, createdAt, updatedAt, completedAt, localPath, fileStatus, limitRate, notBefore
-  case connections, nextRetryAt, keys, refreshEvery, nextRefreshAt
+  case connections, nextRetryAt, keys, refreshEvery, nextRefreshAt, keepVersions
 
   /// The value of a cell.
   package enum Value: Equatable {
@@ -83,6 +83,7 @@ package enum RecordColumn: String, CaseIterable, Sendable {
     case .notBefore: return Value(record.notBefore.map(Timestamp.text))
     case .connections: return record.connections.map { .number(Int64($0)) } ?? .missing
     case .nextRetryAt: return Value(entry.nextRetryAt.map(Timestamp.text))
+    case .keepVersions: return record.keepVersions.map { .number(Int64($0)) } ?? .missing
     case .refreshEvery: return record.refreshEvery.map(Value.number) ?? .missing
     case .nextRefreshAt: return Value(record.nextRefreshAt.map(Timestamp.text))
     }

@@ -41,11 +41,16 @@ package enum InspectionText {
       ("created", Timestamp.text(record.createdAt)), ("updated", Timestamp.text(record.updatedAt)),
       ("completed", record.completedAt.map(Timestamp.text) ?? ""),
       ("checked", record.checkedAt.map(Timestamp.text) ?? ""),
+      (
+        "keep versions",
+        record.keepVersions.map { "the newest \($0) previous" } ?? ""
+      ),
       ("refresh every", record.refreshEvery.map(TimeSpan.units) ?? ""),
       ("next refresh", record.nextRefreshAt.map(Timestamp.text) ?? ""),
       ("retry after", entry.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
     rows += files(of: entry)
+    rows += record.keptVersions.map { ("kept version", $0.filename) }
     if record.ranges != nil { rows.append(("ranges", record.committed.description)) }
     rows.append(("resume", resume(of: entry)))
     if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }

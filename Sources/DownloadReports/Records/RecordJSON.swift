@@ -33,6 +33,10 @@ package enum RecordJSON {
         name: "history",
         value: .array(record.attempts.map { attempt(of: entry, $0, revealsSecrets) })
       ),
+      JSONValue.Member(
+        name: "keptVersions",
+        value: .array(record.keptVersions.map { .string($0.filename) })
+      ),
       JSONValue.Member(name: "next", value: next(of: entry)),
       JSONValue.Member(
         name: "pendingHooks",
@@ -77,6 +81,7 @@ package enum RecordJSON {
           "id": .string(record.id),
           "intent": .string(record.intent.rawValue),
           "keys": .array(record.keys.sorted().map(JSONValue.string)),
+          "keepVersions": JSONValue(record.keepVersions.map(Int64.init)),
           "lastError": lastError(of: entry, revealsSecrets),
           "limitRate": JSONValue(record.bytesPerSecond),
           "localPath": JSONValue(entry.localPath),

@@ -45,6 +45,7 @@ enum APIRequests {
     request.connections = try body.number("connections")
     request.bytesPerSecond = try body.number("limitRate")
     request.notBefore = try body.time("notBefore")
+    request.keepVersions = try body.number("keepVersions")
     let seconds: Int64? = try body.number("refreshEvery")
     request.refreshEvery = seconds.map { .seconds($0) }
     request.isPaused = try body.flag("paused") ?? false
@@ -111,6 +112,7 @@ enum APIRequests {
     if body.has("limitRate") { update.bytesPerSecond = .some(try body.number("limitRate")) }
     if body.has("connections") { update.connections = .some(try body.number("connections")) }
     if body.has("notBefore") { update.notBefore = .some(try body.time("notBefore")) }
+    if body.has("keepVersions") { update.keepVersions = .some(try body.number("keepVersions")) }
     if body.has("refreshEvery") {
       let seconds: Int64? = try body.number("refreshEvery")
       update.refreshEvery = .some(seconds.map { .seconds($0) })

@@ -67,7 +67,8 @@ enum APISchemas {
     "attempts": count, "checksum": nullable("object"), "completedAt": nullable("string"),
     "connections": nullable("integer"), "createdAt": text, "displayURL": text, "fileStatus": text,
     "filename": text, "folder": text, "heldByHand": flag, "id": text, "intent": text,
-    "keys": list(text), "lastError": nullable("object"), "limitRate": nullable("integer"),
+    "keepVersions": nullable("integer"), "keys": list(text),
+    "lastError": nullable("object"), "limitRate": nullable("integer"),
     "localPath": nullable("string"), "mirrors": list(text), "nextRefreshAt": nullable("string"),
     "nextRetryAt": nullable("string"), "notBefore": nullable("string"),
     "priority": ["type": "integer"],
@@ -92,7 +93,7 @@ enum APISchemas {
       "mirrors": optionalList(["type": "string", "pattern": "^https?://."]),
       "limitRate": rate,
       "notBefore": time,
-      "refreshEvery": period,
+      "refreshEvery": period, "keepVersions": versions,
       "paused": optional("boolean"),
       "ifExists": [
         "enum": .array(NameCollision.allCases.map { .string($0.rawValue) } + [.null])
@@ -113,7 +114,8 @@ enum APISchemas {
       "addTags": optionalList(["type": "string", "minLength": 1]),
       "removeTags": optionalList(["type": "string", "minLength": 1]),
       "connections": positive32, "filename": optional("string"), "limitRate": rate,
-      "notBefore": time, "priority": int32, "refreshEvery": period, "type": optional("string"),
+      "notBefore": time, "priority": int32, "refreshEvery": period, "keepVersions": versions,
+      "type": optional("string"),
       "url": ["type": .array(["string", "null"]), "pattern": "^https?://."],
     ],
   ]
@@ -182,6 +184,11 @@ enum APISchemas {
     "type": .array(["integer", "null"]), "minimum": .integer(RecordLimits.refreshPeriod.lowerBound),
     "maximum": .integer(RecordLimits.refreshPeriod.upperBound),
     "description": "The seconds between two refreshes.",
+  ]
+  private static let versions: JSONValue = [
+    "type": .array(["integer", "null"]), "minimum": 1,
+    "maximum": .integer(Int64(RecordLimits.versionCount.upperBound)),
+    "description": "The number of previous versions that are kept.",
   ]
   private static let outcomes = ["done", "unchanged", "unknown", "ambiguous"]
   private static let codes: JSONValue = [

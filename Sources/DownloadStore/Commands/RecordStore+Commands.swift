@@ -174,6 +174,8 @@ extension RecordStore {
   ///   - targets: The records.
   ///   - states: The states in which a record may be changed; `nil` for all.
   ///   - digest: Returns the digest that a refresh requires of a newer version; `nil` for the same.
+  ///   - versions: The number of previous versions that the downloads keep from now on; `nil` to leave
+  ///     it as it is.
   /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
   ///   otherwise one per record in a state in which the command may have an effect.
   /// - Throws: ``StoreError``; nothing has changed then.
@@ -183,13 +185,15 @@ extension RecordStore {
     _ command: DownloadCommand,
     to targets: CommandTargets,
     among states: [DownloadState]? = nil,
-    requiring digest: (DownloadRecord) throws -> Digest? = { _ in nil }
+    requiring digest: (DownloadRecord) throws -> Digest? = { _ in nil },
+    keepingVersions versions: Int32? = nil
   ) throws -> [CommandOutcome] {
     let moment = now()
     let roots = command == .refresh ? try roots() : nil
     return try objects.write { tx in
       try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, tx in
         var record = record
+        if let versions { record.keepVersions = versions }
         if command == .refresh, record.keys.isEmpty, let digest = try digest(record),
           digest.text != record.expectedDigest
         {

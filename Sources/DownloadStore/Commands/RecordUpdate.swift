@@ -44,6 +44,11 @@ public struct RecordUpdate: Sendable, Hashable {
   ///
   /// See ``DownloadRequest/refreshEvery``.
   public var refreshEvery: Duration??
+  /// The new number of previous versions of the finished file that are kept, from 1 to 100;
+  /// `.some(nil)` for none. Kept versions stay until another one is added.
+  ///
+  /// See ``DownloadRequest/keepVersions``.
+  public var keepVersions: Int32??
   /// The new URL; see ``RecordStore/replaceURL(matching:with:)``.
   public var url: String?
 
@@ -63,6 +68,7 @@ public struct RecordUpdate: Sendable, Hashable {
       )
     }
     try (refreshEvery ?? nil)?.validateAsRefreshPeriod()
+    try RecordLimits.requireVersionCount(keepVersions ?? nil)
     guard (notBefore ?? nil).map(RecordLimits.isDate) ?? true else {
       throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
     }
@@ -78,6 +84,7 @@ public struct RecordUpdate: Sendable, Hashable {
     if let bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections { record.connections = connections }
     if let notBefore { record.postpone(until: notBefore) }
+    if let keepVersions { record.keepVersions = keepVersions }
     if let refreshEvery { record.refresh(every: refreshEvery?.components.seconds) }
   }
 

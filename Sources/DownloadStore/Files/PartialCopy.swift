@@ -63,7 +63,7 @@ enum PartialCopy {
   }
 
   /// Copies bytes to the same place of another file; returns the error number.
-  private static func copy(_ range: Range<Int64>, from source: Int32, to target: Int32) -> Int32 {
+  static func copy(_ range: Range<Int64>, from source: Int32, to target: Int32) -> Int32 {
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var start = range.lowerBound
     while start < range.upperBound {

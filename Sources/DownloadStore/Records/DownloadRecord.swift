@@ -189,6 +189,16 @@ public struct DownloadRecord: Sendable, Hashable {
   ///
   /// A set, because an index has no entry for an empty one: downloads without a refresh cost nothing.
   public package(set) var refreshDates: Set<Date> = []
+  /// The number of previous versions of the finished file that stay beside it; `nil` for none.
+  ///
+  /// See ``keptVersions``.
+  public package(set) var keepVersions: Int32?
+  /// The previous versions of the finished file that the download has left beside it, oldest first.
+  ///
+  /// Their names are those of `cp --backup=numbered`: `NAME.~1~`, `NAME.~2~`, with the highest number
+  /// for the newest. Those beyond ``keepVersions`` are deleted when another one is added, if they are
+  /// still these files; until then the list may have some that are gone.
+  public package(set) var keptVersions: [KeptVersion] = []
 }
 
 nonisolated extension DownloadRecord: ObjectStoreNames.Model {
@@ -306,6 +316,10 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     public let refreshEvery = ObjectStoreNames.Column<DownloadRecord, Int64?>(position: 51)
     /// The field `refreshDates`.
     public let refreshDates = ObjectStoreNames.Column<DownloadRecord, Set<Date>>(position: 52)
+    /// The field `keepVersions`.
+    public let keepVersions = ObjectStoreNames.Column<DownloadRecord, Int32?>(position: 53)
+    /// The field `keptVersions`.
+    public let keptVersions = ObjectStoreNames.Column<DownloadRecord, [KeptVersion]>(position: 54)
   }
 
   /// The stored fields, for use in queries.
@@ -403,6 +417,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
         default: [],
         isIndexed: true
       ),
+      ObjectStoreNames.FieldSchema("keepVersions", Int32.self, id: 54, isOptional: true),
+      ObjectStoreNames.FieldSchema("keptVersions", [KeptVersion].self, id: 55, default: []),
     ],
     indexes: [
       ObjectStoreNames.IndexSchema(
@@ -477,6 +493,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     requiresName = try record.value(at: 50)
     refreshEvery = try record.optional(at: 51)
     refreshDates = try record.value(at: 52)
+    keepVersions = try record.optional(at: 53)
+    keptVersions = try record.value(at: 54)
   }
 
   /// Writes every stored field.
@@ -534,6 +552,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     record.encode(requiresName)
     record.encode(refreshEvery)
     record.encode(refreshDates)
+    record.encode(keepVersions)
+    record.encode(keptVersions)
   }
 
   /// Where the field of a property stands, for predicates of Foundation.
@@ -593,6 +613,8 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
       \.requiresName,
       \.refreshEvery,
       \.refreshDates,
+      \.keepVersions,
+      \.keptVersions,
     ]
     return properties.firstIndex(of: property)
   }

@@ -32,6 +32,11 @@ package enum RecordLimits {
   /// The time between two refreshes of a download in seconds: from a minute to a year.
   package static let refreshPeriod: ClosedRange<Int64> = 60...365 * 86_400
 
+  /// The number of previous versions of a file that may be kept.
+  ///
+  /// Every commit of a record writes the list of them.
+  package static let versionCount: ClosedRange<Int32> = 1...100
+
   /// Whether a value is the size of a file, or an offset in one.
   package static func isSize(_ value: Int64) -> Bool { (0...fileSize).contains(value) }
 
@@ -44,6 +49,22 @@ package enum RecordLimits {
   /// Whether a value is the time between two refreshes in seconds, or none.
   static func isRefreshPeriod(_ value: Int64?) -> Bool {
     value.map(refreshPeriod.contains) ?? true
+  }
+
+  /// Whether a value is a number of previous versions, or none.
+  static func isVersionCount(_ value: Int32?) -> Bool { value.map(versionCount.contains) ?? true }
+
+  /// Throws unless a value is a number of previous versions, or none.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`.
+  static func requireVersionCount(_ value: Int32?) throws(RecordStoreError) {
+    guard isVersionCount(value) else {
+      throw RecordStoreError(
+        .invalidRecord,
+        "the number of previous versions is not from \(versionCount.lowerBound) to "
+          + "\(versionCount.upperBound)"
+      )
+    }
   }
 
   /// Whether a date is in the years 1 to 9999.

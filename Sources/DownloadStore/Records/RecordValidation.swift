@@ -16,6 +16,7 @@ extension DownloadRecord {
     try validateSources()
     try validateNames(acceptsHiddenFolder: acceptsHiddenFolder)
     try validateNumbers()
+    try validateVersions()
     try validateDates()
     for text in [expectedDigest, verifiedDigest, refreshed?.verifiedDigest] {
       guard let text else { continue }
@@ -93,6 +94,17 @@ extension DownloadRecord {
     }
     guard RecordLimits.isRefreshPeriod(refreshEvery) else {
       throw invalid("the time between two refreshes is not from a minute to a year")
+    }
+  }
+
+  private func validateVersions() throws(RecordStoreError) {
+    guard RecordLimits.isVersionCount(keepVersions),
+      keptVersions.count <= 2 * Int(RecordLimits.versionCount.upperBound)
+    else { throw invalid("the number of previous versions is out of range") }
+    for version in keptVersions {
+      guard RecordLimits.isSize(version.identity.size), version.number > 0,
+        SafeFilename.sanitized(version.filename).utf8.elementsEqual(version.filename.utf8)
+      else { throw invalid("a previous version has an invalid name, number or size") }
     }
   }
 

@@ -182,7 +182,8 @@ struct AdditionBatch {
       connections: request.connections,
       keys: Set([request.key].compactMap { $0 }),
       requiresName: request.collision == .fail,
-      refreshEvery: request.refreshEvery?.components.seconds
+      refreshEvery: request.refreshEvery?.components.seconds,
+      keepVersions: request.keepVersions
     )
     try chooseName(for: &record, request, in: tx)
     if record.hasHeaders { addHeaders(of: addition, to: record) }
@@ -360,6 +361,7 @@ struct AdditionBatch {
     if let bytesPerSecond = request.bytesPerSecond { record.bytesPerSecond = bytesPerSecond }
     if let connections = request.connections { record.connections = connections }
     if let notBefore = request.notBefore { record.postpone(until: notBefore) }
+    if let count = request.keepVersions { record.keepVersions = count }
     if let period = request.refreshEvery { record.refresh(every: period.components.seconds) }
     if record.state == .completed {
       if !request.isPaused { note = try proceed(withCompleted: &record, request.digest) ?? note }
@@ -474,6 +476,7 @@ extension RecordStore.Added.Change {
       case .rateLimit: record.bytesPerSecond != known.bytesPerSecond
       case .connections: record.connections != known.connections
       case .notBefore: record.notBefore != known.notBefore
+      case .keepVersions: record.keepVersions != known.keepVersions
       case .refreshEvery: record.refreshEvery != known.refreshEvery
       }
     }

@@ -115,6 +115,20 @@ public struct DownloadRequest: Sendable, Hashable {
   /// request.refreshEvery = .seconds(86_400)
   /// ```
   public var refreshEvery: Duration?
+  /// The number of previous versions of the finished file that stay beside it, from 1 to 100; `nil`
+  /// for none, or to keep that of a known download.
+  ///
+  /// When a refresh or a restart puts another version in the place of the finished file, the previous
+  /// one gets the name `NAME.~1~`, `NAME.~2~` and so on, with the highest number for the newest, as
+  /// `cp --backup=numbered` chooses it. A number that another file has is left out. Of the versions that
+  /// the download has kept, only the newest stay; a file that was changed or put in the place of one is
+  /// not deleted. Removing the download deletes none. Also kept is a file that ``NameCollision/replace``
+  /// found.
+  ///
+  /// ```swift
+  /// request.keepVersions = 3
+  /// ```
+  public var keepVersions: Int32?
   /// Whether to add the download paused.
   ///
   /// A known download keeps its state.
@@ -179,6 +193,7 @@ extension DownloadRequest {
       )
     }
     try refreshEvery?.validateAsRefreshPeriod()
+    try RecordLimits.requireVersionCount(keepVersions)
     guard notBefore.map(RecordLimits.isDate) ?? true else {
       throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
     }

@@ -38,6 +38,7 @@ extension RecordStore {
         case rateLimit = "rate limit"
         case notBefore = "earliest start"
         case refreshEvery = "refresh period"
+        case keepVersions = "kept versions"
       }
     }
 

@@ -283,6 +283,10 @@ struct Completion {
   private mutating func note(_ outcome: FilePlacement.Outcome, of file: FinishedFile) {
     switch outcome {
     case .placed: renamed.append(file)
+    case .placedKeeping(let version):
+      var file = file
+      file.kept = version
+      renamed.append(file)
     case .nameTaken: nameless.append(file)
     // The bytes are gone, or in a file that this engine must not touch.
     case .replaced:

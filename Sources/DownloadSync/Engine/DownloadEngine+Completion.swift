@@ -31,7 +31,13 @@ extension DownloadEngine {
     case .log(let files):
       completion.step(.logged(try await logRenames(of: files)))
     case .rename(let files):
-      completion.step(.renamed(files.map(finalizer.place)))
+      // A previous version may have to be copied.
+      let keepsVersions = files.contains { $0.record.keepVersions != nil }
+      let outcomes =
+        keepsVersions
+        ? try await environment.blocking { [finalizer] in files.map(finalizer.place) }
+        : files.map(finalizer.place)
+      completion.step(.renamed(outcomes))
     case .reserveNames(let files):
       completion.step(.namesReserved(try await reserveNames(of: files)))
     case .synchronizeFolders(let folders):
@@ -160,6 +166,7 @@ extension DownloadEngine {
           file.nameFailure = try store.nameFailure(of: record, roots, in: tx)
           if file.nameFailure == nil { try store.reserveName(for: &record, roots, in: &tx) }
         }
+        if file.nameFailure == nil { record.logVersion(in: try roots.layout(of: record)) }
         // Also with the failure: the next attempt recognizes the file by its identity.
         try record.apply(
           .fileComplete(
@@ -278,6 +285,7 @@ extension DownloadEngine {
         if file.isCopy { summary.copied += 1 }
       }
       log("complete", file.record)
+      placement.removeExcessVersions(of: file.record, file.layout)
       emitCompleted(file.record, head: file.head)
     }
   }
@@ -295,9 +303,14 @@ extension StoreTransaction {
     at moment: Date
   ) throws -> [FinishedFile] {
     try files.compactMap { file -> FinishedFile? in
+      let key = TransferKey(file.record)
+      var versions: [KeptVersion]?
+      if file.kept != nil || !file.record.keptVersions.isEmpty {
+        versions = try record(of: key)?.versions(adding: file.kept, in: file.layout)
+      }
       let completed = try apply(
-        .completed(marking: options.hooks(of: file.record.url)),
-        to: TransferKey(file.record),
+        .completed(marking: options.hooks(of: file.record.url), keeping: versions),
+        to: key,
         at: moment
       )
       guard let record = completed else { return nil }

@@ -223,6 +223,7 @@ extension DownloadEngine {
     switch record.state {
     case .completed where found.effects.completes:
       if options.isOwn(record.url) { summary.completed += 1 }
+      placement.removeExcessVersions(of: record, found.layout)
       emitCompleted(record)
     case .failedPermanent where found.record.state != .failedPermanent,
       .completed where found.record.earlierVersion != nil:

@@ -9,6 +9,8 @@ struct FilePlacement: Sendable {
   enum Outcome: Hashable {
     /// The file has its final name.
     case placed
+    /// The same, and the previous file, which had the name, has a numbered one.
+    case placedKeeping(KeptVersion)
     /// The partial file is not the one that was checked; nothing was changed.
     case replaced
     /// The name is taken; nothing was changed.
@@ -194,7 +196,7 @@ struct FilePlacement: Sendable {
   /// Performs an operation, unless the fault injector refuses it.
   ///
   /// Returns 0 on success, and otherwise the error number of the operation or the refusal.
-  private func perform(_ effect: Effect, _ call: () -> Int32) -> Int32 {
+  func perform(_ effect: Effect, _ call: () -> Int32) -> Int32 {
     if let code = faultInjector?.refusal(of: effect) { return code }
     guard call() == 0 else { return errno }
     faultInjector?.didPerform(effect)

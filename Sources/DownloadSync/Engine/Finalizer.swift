@@ -13,6 +13,8 @@ struct FinishedFile: Sendable {
   var verifiedDigest: String?
   /// The digests of the pieces, if there are new ones.
   var digests: PieceDigests?
+  /// The previous version, which has got a numbered name; `nil` if none has.
+  var kept: KeptVersion?
   /// Whether its bytes were copied from another finished file.
   var isCopy = false
   /// The failure of a download that requires a name that another file has; `nil` otherwise.
@@ -121,7 +123,7 @@ struct Finalizer: Sendable {
   /// check, does not get the name.
   ///
   /// The previous file of a restarted download has the name until the rename, which replaces it in
-  /// one step.
+  /// one step. If the download keeps previous versions, that file gets a numbered name before.
   func place(_ file: FinishedFile) -> FilePlacement.Outcome {
     switch placement.compare(file.layout.partialPath, with: file.identity) {
     case .same: break
@@ -138,7 +140,15 @@ struct Finalizer: Sendable {
     guard outcome == .nameTaken, let previous = file.record.replacedFileIdentity,
       FileIdentity(ofFileAt: file.layout.finalPath) == previous
     else { return outcome }
-    return placement.replace(file.layout.finalPath, with: file.layout.partialPath)
+    guard file.record.keepVersions != nil else {
+      return placement.replace(file.layout.finalPath, with: file.layout.partialPath)
+    }
+    switch placement.keep(previous, of: file.record, file.layout) {
+    case .failure(let failure): return .failed(failure)
+    case .success(let version):
+      let outcome = placement.replace(file.layout.finalPath, with: file.layout.partialPath)
+      return outcome == .placed ? .placedKeeping(version) : outcome
+    }
   }
 
   /// Syncs the folders of files, so that their names survive a power failure.

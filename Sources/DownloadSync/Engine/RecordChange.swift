@@ -15,6 +15,8 @@ struct RecordChange: Sendable {
   private let crash: CrashScope
   private let maximumUnresolvedStarts: Int32
   private let hooks: Set<DownloadHook>
+  /// The previous versions beside the finished file; `nil` if these do not change.
+  private let versions: [KeptVersion]?
 
   /// Creates the change that a decision requires.
   ///
@@ -40,6 +42,7 @@ struct RecordChange: Sendable {
     self.crash = crash
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
     hooks = options.hooks(of: found.record.url)
+    versions = effects.completes ? found.record.versions(adding: nil, in: found.layout) : nil
   }
 
   /// Applies the change, unless the stored record has another state, intent or generation by now.
@@ -75,7 +78,7 @@ struct RecordChange: Sendable {
     if effects.rollsBack { changed.dropBytes() }
     if let counted { changed.recount(counted, of: partialIdentity, at: moment) }
     switch effects.record {
-    case .complete: try changed.apply(.completed(marking: hooks), at: moment)
+    case .complete: try changed.apply(.completed(marking: hooks, keeping: versions), at: moment)
     case .keep(let state): if let state { try enter(state, &changed, at: moment) }
     // A failed attempt and a rename have commits of their own, and a deleted record has no state.
     case .fail, .finalize, .redoRename, .delete: break

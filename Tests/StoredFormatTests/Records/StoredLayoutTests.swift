@@ -66,6 +66,8 @@ private struct RecordByIDs: Model {
       FieldSchema("f51", Bool.self, id: 51),
       FieldSchema("f52", Int64.self, id: 52, isOptional: true),
       FieldSchema("f53", Set<Date>.self, id: 53),
+      FieldSchema("f54", Int32.self, id: 54, isOptional: true),
+      FieldSchema("f55", [KeptVersion].self, id: 55),
     ]
   )
 
@@ -128,6 +130,8 @@ private struct RecordByIDs: Model {
       "\(try record.value(at: 50) as Bool)",
       "\(try record.optional(at: 51) as Int64? ?? -1)",
       Self.seconds((try record.value(at: 52) as Set<Date>).first),
+      "\(try record.optional(at: 53) as Int32? ?? -1)",
+      "\((try record.value(at: 54) as [KeptVersion]).map(\.filename))",
     ]
   }
 
@@ -205,6 +209,14 @@ private struct RecordByIDs: Model {
     record.requiresName = true
     record.refreshEvery = 52
     record.refreshDates = [moment + 53]
+    record.keepVersions = 54
+    record.keptVersions = [
+      KeptVersion(
+        number: 1,
+        filename: "v55",
+        identity: FileIdentity(size: 0, inode: 55, modified: 0)
+      )
+    ]
     let store = try RecordStore(at: folder.path)
     try store.objects.write { [record] in try $0.insert(record) }
 
@@ -221,7 +233,7 @@ private struct RecordByIDs: Model {
         "24", "1025.0", "1026.0", "1027.0", "true", "29", "30", "31",
         "true", "true", "34", "true", "false", "true", "[\"error\"]", "39", "1040.0", "[41]", "42",
         "true", "1044.0", "true", "46", "v47", "1048.0", "1049.0", "[\"v50\"]", "true",
-        "52", "1053.0",
+        "52", "1053.0", "54", "[\"v55\"]",
       ]
     )
   }

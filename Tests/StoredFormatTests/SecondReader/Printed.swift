@@ -29,6 +29,15 @@ extension DownloadRecord {
       "isNameGiven": JSON(isNameGiven),
       "keys": JSON(keys),
       "requiresName": JSON(requiresName),
+      "keepVersions": .optional(keepVersions) { JSON($0) },
+      "keptVersions": .list(
+        keptVersions.map {
+          .members([
+            "filename": JSON($0.filename), "identity": $0.identity.printed,
+            "number": JSON($0.number),
+          ])
+        }
+      ),
       "lastModified": .optional(lastModified) { JSON($0) },
       "mirrors": JSON(mirrors),
       "nextRetryAt": .optional(nextRetryAt) { JSON($0) },

@@ -364,5 +364,13 @@ extension DownloadRecord {
     keys = ["sha256:0", "models/tiny@v2"]
     refreshEvery = .max
     refreshDates = [createdAt.addingTimeInterval(5)]
+    keepVersions = .max
+    keptVersions = [
+      KeptVersion(
+        number: .max,
+        filename: "a.~1~",
+        identity: FileIdentity(size: 1, inode: .max, modified: -1)
+      )
+    ]
   }
 }

@@ -223,6 +223,12 @@ def embedded_finished_version(reader):
     }
 
 
+def embedded_kept_version(reader):
+    version = {"number": reader.number("i"), "filename": reader.sized_string()}
+    version["identity"] = embedded_file_stamp(Bytes(reader.take(reader.number("I"))))
+    return version
+
+
 def embedded_header_field(reader):
     return {"name": reader.sized_string(), "value": reader.sized_string()}
 
@@ -232,6 +238,7 @@ EMBEDDED = {
     "FileIdentity": embedded_file_stamp,
     "FinishedVersion": embedded_finished_version,
     "HeaderField": embedded_header_field,
+    "KeptVersion": embedded_kept_version,
 }
 
 

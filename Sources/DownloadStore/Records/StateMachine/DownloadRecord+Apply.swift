@@ -127,7 +127,9 @@ extension DownloadRecord {
       endRefresh()
       checkedAt = moment
     case .fileComplete(let file): noteComplete(file)
-    case .completed(let hooks): complete(marking: hooks, at: moment)
+    case .completed(let hooks, let versions):
+      if let versions { keptVersions = versions }
+      complete(marking: hooks, at: moment)
     case .fileAdopted(let identity): adoptFile(identity, at: moment)
     case .fileRejected(let digest):
       if let digest { expectedDigest = digest.text }

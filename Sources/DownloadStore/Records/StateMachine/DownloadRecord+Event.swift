@@ -59,8 +59,9 @@ extension DownloadRecord {
     case notModified
     /// The complete, synced partial file is about to get its name.
     case fileComplete(CompleteFile)
-    /// The file has its name. Of the hooks, only that of a completion is marked as pending.
-    case completed(marking: Set<DownloadHook> = [])
+    /// The file has its name. Of the hooks, only that of a completion is marked as pending. `keeping` are
+    /// the previous versions beside it; `nil` if these have not changed.
+    case completed(marking: Set<DownloadHook> = [], keeping: [KeptVersion]? = nil)
     /// An existing file is the finished one, unread. It stays the user's: no command deletes or
     /// replaces it.
     case fileAdopted(FileIdentity)

@@ -9,6 +9,8 @@ extension DownloadRecord {
     }
     pendingHooks = []
     removesFile = false
+    // The files of another store, or of an earlier time, are not this download's to delete.
+    keptVersions = []
     if state != .failedRetryable { nextRetryAt = nil }
     guard state != .completed else { return }
     let wasActive = old.state.isDownloading

@@ -1,0 +1,83 @@
+internal import DownloadStore
+internal import SystemInterface
+
+extension FilePlacement {
+  /// Gives the previous version of a finished file a numbered name beside its own, and never replaces
+  /// another file.
+  ///
+  /// Has no effect if it has the name that was logged, because a process was killed before the rename. If
+  /// another program has taken that name since, the file gets the next free one. On a file system without
+  /// hard links, the file is copied.
+  ///
+  /// - Returns: The version.
+  func keep(
+    _ previous: FileIdentity,
+    of record: DownloadRecord,
+    _ layout: FileLayout
+  ) -> Result<KeptVersion, PartialFile.Failure> {
+    if let logged = record.loggedVersion {
+      if let found = logged.found(in: layout.folderPath, orCopy: true) { return .success(found) }
+      let code = give(logged, layout)
+      if code == 0 { return .success(logged.examined(in: layout.folderPath)) }
+      guard code == EEXIST else { return .failure(failure(code, layout)) }
+    }
+    var first = record.nextVersionNumber
+    while let version = KeptVersion.free(
+      for: previous,
+      named: record.filename,
+      in: layout.folderPath,
+      from: first
+    ) {
+      let code = give(version, layout)
+      if code == 0 { return .success(version.examined(in: layout.folderPath)) }
+      guard code == EEXIST else { return .failure(failure(code, layout)) }
+      // Another program was faster.
+      first = version.number &+ 1
+    }
+    return .failure(failure(EEXIST, layout))
+  }
+
+  private func failure(_ code: Int32, _ layout: FileLayout) -> PartialFile.Failure {
+    PartialFile.Failure(
+      code: code,
+      operation: "keeping the previous version of \(layout.finalPath)"
+    )
+  }
+
+  /// Gives the finished file the name of a version; returns the error number, or 0.
+  private func give(_ version: KeptVersion, _ layout: FileLayout) -> Int32 {
+    let path = "\(layout.folderPath)/\(version.filename)"
+    let code = perform(.link(from: layout.finalPath, to: path)) { link(layout.finalPath, path) }
+    switch code {
+    case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: break
+    default: return code
+    }
+    // Beside the partial file, under a name of this record alone, until it is complete.
+    let copy = "\(layout.partialPath).version"
+    let copied = perform(.open(path: copy)) {
+      errno = version.copy(layout.finalPath, to: copy)
+      return errno
+    }
+    guard copied == 0 else { return copied }
+    let outcome = renameExclusively(copy, as: path)
+    if outcome != .placed { remove(copy) }
+    switch outcome {
+    case .placed, .placedKeeping: return 0
+    case .nameTaken, .replaced: return EEXIST
+    case .failed(let failure): return failure.code
+    }
+  }
+
+  /// Deletes the kept versions of a completed download beyond those that the user wants, if they are
+  /// still the files that it has kept.
+  ///
+  /// A version that cannot be deleted stays in the record's list, and is deleted with the next one.
+  func removeExcessVersions(of record: DownloadRecord, _ layout: FileLayout) {
+    guard layout.isBelowRoot else { return }
+    for version in record.excessVersions {
+      let path = "\(layout.folderPath)/\(version.filename)"
+      guard FileIdentity(ofFileAt: path) == version.identity else { continue }
+      remove(path)
+    }
+  }
+}
