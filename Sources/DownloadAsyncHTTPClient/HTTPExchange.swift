@@ -51,33 +51,51 @@ package struct HTTPExchange: Sendable {
     ///   - url: The URL.
     ///   - headers: The header fields.
     ///   - body: The body; empty for none.
+    ///   - readsBody: Whether the body of the answer is read; otherwise the answer has none.
     /// - Returns: The answer, whatever its status is.
     /// - Throws: `DownloadFailure` if there is none.
     package func send(
       _ method: String,
       _ url: String,
       headers: [HeaderField],
-      body: [UInt8]
+      body: [UInt8],
+      readsBody: Bool = true
     ) async throws -> Answer {
-      let prepared = try PreparedRequest(TaskRequest(url: url, recordID: "", headers: []))
+      let prepared = try PreparedRequest(TaskRequest(url: url, recordID: "", headers: headers))
       let (client, route) = clients.pool.client(for: prepared)
       let connection = prepared.connection(by: route)
       var request = HTTPClientRequest(url: connection.url)
       request.method = HTTPMethod(rawValue: method)
-      for field in connection.fields + headers {
+      for field in connection.fields + prepared.fields {
         request.headers.add(name: field.name, value: field.value)
       }
       if !body.isEmpty { request.body = .bytes(body) }
       do {
         let response = try await client.execute(request, timeout: TimeAmount(timeout))
-        let bytes = try await response.body.collect(upTo: longestBody)
-        return Answer(status: Int(response.status.code), body: Array(bytes.readableBytesView))
+        let status = Int(response.status.code)
+        guard readsBody else { return Answer(status: status, body: []) }
+        return Answer(status: status, body: try await bytes(of: response.body))
+      } catch let failure as DownloadFailure {
+        throw failure
       } catch {
         let peers = TransferPeers(prepared.url, through: route.proxy)
         if case .failed(let failure) = TaskOutcome(failedWith: error, peers) {
           throw failure
         }
         throw DownloadFailure(.unknown, "\(error)")
+      }
+    }
+
+    /// Reads a body, within ``timeout``.
+    private func bytes(of body: HTTPClientResponse.Body) async throws -> [UInt8] {
+      try await withThrowingTaskGroup(of: [UInt8].self) { [timeout, longestBody] group in
+        group.addTask { Array(try await body.collect(upTo: longestBody).readableBytesView) }
+        group.addTask {
+          try await Task.sleep(for: timeout)
+          throw DownloadFailure(.timedOut, "the answer did not end in time")
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? []
       }
     }
 
@@ -107,7 +125,8 @@ package struct HTTPExchange: Sendable {
       _ method: String,
       _ url: String,
       headers: [HeaderField],
-      body: [UInt8]
+      body: [UInt8],
+      readsBody: Bool = true
     ) async throws -> Answer {
       throw DownloadFailure(.unsupportedURL, "requests with bodies are not supported")
     }

@@ -30,7 +30,8 @@ import Testing
     ["add", "--input-file", "/etc/passwd"], ["add", "-i/etc/passwd"], ["add", "-"],
     ["add", "x", "--metalink", "/etc/passwd"], ["add", "x", "--cookie-file=c"], ["add", "--", "x"],
     ["add", "x", "-o", "/etc/cron.d/x"], ["add", "x", "--output=/x"],
-    ["add", "x", "--folder", "~/x"],
+    ["add", "x", "--folder", "~/x"], ["add", "x", "--folder", ".ssh"],
+    ["add", "x", "-o", "a/.ssh/b"],
     ["add", "x", "-o/etc/x"], ["list", "--immutable"], ["inspect", "x", "--reveal-secrets"],
     ["cancel", "x", "-qy"], ["verify-file", "x"], ["cat", "x"], ["root", "set", "a", "/"],
   ])

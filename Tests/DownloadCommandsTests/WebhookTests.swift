@@ -81,6 +81,21 @@ struct WebhookTests {
       #expect(try pending == 0)
     }
 
+    @Test func `a receiver accepts a record with its status and the user of its URL`() async throws
+    {
+      let receiver = try await Receiver(in: folder, answers: ["open"])
+      let hook = receiver.url.replacing("http://", with: "http://hook:word@")
+      let process = try DLStoreProcess(
+        ["get", server.url("/a"), "--webhook", hook],
+        store: store,
+        in: folder.path
+      )
+      // The body of the answer never ends.
+      #expect(try await process.status() == 0, "\(process.messages)")
+      #expect(try receiver.posts.map(\.login) == ["Basic aG9vazp3b3Jk"])
+      #expect(try pending == 0)
+    }
+
     @Test func `a permanent failure is posted as an error`() async throws {
       let receiver = try await Receiver(in: folder)
       let process = try DLStoreProcess(
@@ -100,14 +115,17 @@ private final class Receiver: Sendable {
     var key: String
     var event: String
     var body: String
+    var login: String?
   }
 
   let url: String
   private let log: String
   private let process: Process
 
-  /// Starts a server that answers with some statuses, and then with 204; if it holds the answers, only
-  /// after ``release()``.
+  /// Starts a server that answers with some statuses, and then with 204.
+  ///
+  /// If it holds the answers, it answers only after ``release()``. The answer `open` is 200 with a body
+  /// that does not end.
   init(
     in folder: TemporaryFolder,
     answers: [String] = [],
@@ -124,12 +142,16 @@ private final class Receiver: Sendable {
           body = self.rfile.read(int(self.headers["Content-Length"])).decode()
           with open(log, "a") as file:
             file.write(json.dumps({"key": self.headers["Idempotency-Key"],
-                                   "event": self.headers["Dlstore-Event"], "body": body}) + "\\n")
+                                   "event": self.headers["Dlstore-Event"], "body": body,
+                                   "login": self.headers["Authorization"]}) + "\\n")
           while os.path.exists(log + ".held"): time.sleep(0.1)
           answer = answers.pop(0) if answers else "204"
-          self.send_response(int(answer))
-          self.send_header("Content-Length", "0")
+          self.send_response(200 if answer == "open" else int(answer))
+          self.send_header("Content-Length", "9" if answer == "open" else "0")
           self.end_headers()
+          if answer == "open":
+            self.wfile.write(b"x")
+            time.sleep(600)
         def log_message(self, *arguments): pass
       server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
       server.daemon_threads = True

@@ -282,6 +282,41 @@
       #expect(described == Set(real))
     }
 
+    @Test func `a socket replaces no other file`() async throws {
+      let folder = try TemporaryFolder()
+      let store = try RecordStore(at: folder.path("store"))
+      let path = folder.path("file")
+      try Data("kept".utf8).write(to: URL(filePath: path))
+      for path in [path, folder.path("store")] {
+        var options = ServerOptions()
+        options.endpoint = .socket(path)
+        await #expect(throws: ServerStartError.self) {
+          try await DownloadServer(store: store, options: options).run()
+        }
+      }
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == "kept")
+    }
+
+    @Test func `the answer to HEAD has no body, also of an error`() async throws {
+      try await RunningServer.with { server in
+        for path in ["/api/v1/nope", "/api/v1/stats", "/nope"] {
+          let answer = try await server.send("HEAD", path)
+          #expect(answer.status == (path.hasSuffix("stats") ? 200 : 404))
+          #expect(answer.body.isEmpty && answer.field("content-length") != nil, "\(answer.text)")
+        }
+      }
+    }
+
+    @Test(arguments: [".ssh", "a/.config/b", "./.x"])
+    func `no client adds to a hidden folder`(folder: String) async throws {
+      func allowChanges(_ options: inout ServerOptions) { options.allowsChanges = true }
+      try await RunningServer.with(allowChanges) { server in
+        let body = #"{"requests":[{"url":"http://h/a","folder":"\#(folder)"}]}"#
+        #expect(try await server.send("POST", "/api/v1/downloads", body).status == 400)
+        #expect(try server.store.records(DownloadRecord.all).isEmpty)
+      }
+    }
+
     @Test func `only the user can use a socket, and it disappears with the server`() async throws {
       let folder = try TemporaryFolder()
       let store = try RecordStore(at: folder.path("store"))

@@ -138,6 +138,16 @@ import Testing
     #expect(Redaction.url(url) == url)
   }
 
+  @Test(arguments: ["<", ">", "\"", "'"])
+  func `a URL with a character that ends it in a sentence shows no secret`(_ character: String) {
+    for url in [
+      "http://user:pass\(character)hush@h.example/a",
+      "http://h.example/a?b=\(character)x&token=hush",
+    ] {
+      #expect(!Redaction.text(url).contains("hush"), "\(Redaction.text(url))")
+    }
+  }
+
   @Test func `redacting twice has the effect of redacting once`() {
     let once = Redaction.url("https://me:pw@h/?a=1&token=x#sig=y")
     #expect(Redaction.url(once) == once)

@@ -80,15 +80,17 @@ struct RemoteServer: Sendable {
   func run() async throws -> Int32 {
     let answer = try await exchange()
     let json = try? JSONParser.parse(answer.body)
-    guard answer.status == 200, let result = json.flatMap({ CommandAnswer($0) }) else {
-      throw failure(of: answer, json)
-    }
+    guard answer.status == 200, let result = json.flatMap({ CommandAnswer($0) }),
+      UInt8(exactly: result.status) != nil
+    else { throw failure(of: answer, json) }
     do {
-      try Output.current.write(result.output)
+      // The terminal obeys no escape sequence of another machine.
+      let isShown = Terminal.output.isTerminal
+      try Output.current.write(isShown ? TerminalText.safeLines(result.output) : result.output)
     } catch is ClosedPipe {
       // The reader has seen enough.
     }
-    Output.current.draw(result.messages)
+    Output.current.draw(TerminalText.safeLines(result.messages))
     return result.status
   }
 

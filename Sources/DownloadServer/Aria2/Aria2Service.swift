@@ -77,10 +77,19 @@ package struct Aria2Service: Sendable {
       guard calls.count <= Self.mostCalls else {
         return Aria2Answer(id: nil, .failure(Self.tooManyCalls))
       }
-      return Aria2Answer(batch: calls.map { answer($0, live) })
+      var budget = AnswerBudget()
+      return Aria2Answer(
+        batch: calls.map { call in
+          guard budget.allowsMore else { return Aria2Answer(id: call.id, .failure(Self.tooLarge)) }
+          let answer = answer(call, live)
+          budget.add(answer.json)
+          return answer
+        }
+      )
     }
   }
 
+  private static let tooLarge = Aria2Error("the answers to the calls before this one are too large")
   private static let tooManyCalls = Aria2Error("a request has at most \(mostCalls) calls")
 
   private func answer(_ call: Aria2Call, _ live: Live) -> Aria2Answer {
@@ -185,11 +194,15 @@ package struct Aria2Service: Sendable {
   private func multicall(_ parameters: Aria2Parameters, _ live: Live) throws -> JSONValue {
     let calls = try parameters.list(0)
     guard calls.count <= Self.mostCalls else { throw Self.tooManyCalls }
+    var budget = AnswerBudget()
     return .array(
       calls.map { call in
+        guard budget.allowsMore else { return Self.tooLarge.json }
         switch nested(call, live) {
-        case .success(let value): .array([value])
-        case .failure(let error): error.json
+        case .success(let value):
+          budget.add(value)
+          return .array([value])
+        case .failure(let error): return error.json
         }
       }
     )

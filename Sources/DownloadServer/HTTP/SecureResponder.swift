@@ -27,7 +27,8 @@
       if !response.headers.contains(.cacheControl) {
         response.headers[.cacheControl] = SecurityHeaders.noStore.value
       }
-      return response
+      // The router does this for its own answers only.
+      return request.method == .head ? response.createHeadResponse() : response
     }
 
     @concurrent

@@ -34,6 +34,10 @@
         if await Self.isListening(path) {
           throw ServerStartError(.inUse, "another process accepts connections at \(path)")
         }
+        // A socket that a killed server has left is replaced, and nothing else.
+        guard [nil, S_IFSOCK].contains(Self.kind(of: path)) else {
+          throw ServerStartError(.cannotListen, "\(path) exists and is not a socket")
+        }
         let folder = "\(path).\(UInt32.random(in: 0...UInt32.max))"
         guard folder.utf8.count < 100 else {
           throw ServerStartError(
@@ -70,12 +74,17 @@
       _ = unlink("\(folder)/s")
       _ = rmdir(folder)
       // Another server may have replaced it.
-      if await !Self.isListening(path) { _ = unlink(path) }
+      if Self.kind(of: path) == S_IFSOCK, await !Self.isListening(path) { _ = unlink(path) }
+    }
+
+    /// The kind of a file, links included; `nil` if it is missing.
+    private static func kind(of path: String) -> mode_t? {
+      var status = stat()
+      return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     private static func isListening(_ path: String) async -> Bool {
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
+      guard kind(of: path) == S_IFSOCK else { return false }
       let client = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       guard let channel = try? await client.connect(unixDomainSocketPath: path).get() else {
         return false

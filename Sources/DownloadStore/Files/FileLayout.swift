@@ -73,7 +73,7 @@ package struct FileLayout: Sendable, Hashable {
   /// The user may name such a folder. A document that comes from elsewhere may not: `.ssh` and
   /// `.config` have files that other programs obey.
   package static func isHidden(_ path: String) -> Bool {
-    path.unicodeScalars.split(separator: "/").contains { $0.first == "." }
+    path.unicodeScalars.split(separator: "/").contains { $0.first == "." && $0.count > 1 }
   }
 }
 

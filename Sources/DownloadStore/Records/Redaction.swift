@@ -229,9 +229,17 @@ package enum Redaction {
   /// Returns the text with the secrets of all URLs in it redacted.
   ///
   /// A URL is the text around `://`, up to white space, a quotation mark or an angle bracket.
+  ///
+  /// A text that begins as a URL and has no white space is also one URL as a whole, so that one with
+  /// these characters shows no secrets.
   package static func text(_ text: String) -> String {
     var result = String.UnicodeScalarView()
-    var rest = text.unicodeScalars[...]
+    let isURL =
+      text.unicodeScalars.prefix(while: isOfScheme).count > 0
+      && text.unicodeScalars.drop(while: isOfScheme).starts(with: "://".unicodeScalars)
+      && !text.unicodeScalars.contains { $0.properties.isWhitespace }
+    let whole = isURL ? url(text) : text
+    var rest = whole.unicodeScalars[...]
     while let separator = rest.firstRange(of: "://".unicodeScalars) {
       var start = separator.lowerBound
       while start > rest.startIndex, isOfScheme(rest[rest.index(before: start)]) {

@@ -15,7 +15,12 @@ struct SourceRotation: Sendable {
   private let last: Int?
 
   init(of record: DownloadRecord) {
-    let sources = [record.url] + record.mirrors.prefix(RecordLimits.mirrors)
+    var sources = [record.url]
+    // A source that is listed twice would never have had its turn.
+    for mirror in record.mirrors.prefix(RecordLimits.mirrors)
+    where !sources.contains(where: { $0.utf8.elementsEqual(mirror.utf8) }) {
+      sources.append(mirror)
+    }
     var failures: [Int: DownloadFailure.Code] = [:]
     var last: Int?
     // A full disk is listed among the attempts, but is no failure of the source, and is not counted.

@@ -19,6 +19,13 @@ import Testing
     try fixture.result("aria2.tellStatus", #""\#(gid)"\#(keys)"#)
   }
 
+  @Test func `the answers of one request are limited in size`() {
+    var budget = AnswerBudget()
+    #expect(budget.allowsMore)
+    budget.add(.array([.string(String(repeating: "x", count: AnswerBudget.limit))]))
+    #expect(!budget.allowsMore)
+  }
+
   // MARK: Adding
 
   @Test func `addUri stores a download with its options`() throws {

@@ -43,6 +43,13 @@ import Testing
     #expect(life.waits == [.seconds(2), .seconds(4), nil])
   }
 
+  @Test func `a source that is listed twice is one`() {
+    let life = life(mirrors: [own, own], .timedOut, .serverBusy, .notFound)
+    #expect(life.waits == [.seconds(2), .seconds(4), nil])
+    let more = self.life(mirrors: [mirrors[0], own, mirrors[0]], .refused, .refused)
+    #expect(more.asked == [own, mirrors[0]] && more.waits == [.zero, nil])
+  }
+
   @Test(.requirements("ZF3"))
   func `mirrors are tried in order without delay, then the first URL after a delay`() {
     let life = life(mirrors: mirrors, .timedOut, .notFound, .connectionLost)
