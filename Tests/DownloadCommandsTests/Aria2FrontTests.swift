@@ -19,11 +19,12 @@ struct Aria2FrontTests {
     server.route("/a", Resource(Self.body))
   }
 
-  private func start(_ arguments: [String]) throws -> DLStoreProcess {
+  private func start(_ arguments: [String], shell: String? = nil) throws -> DLStoreProcess {
     try DLStoreProcess(
       ["aria2c"] + arguments,
       store: folder.path("unused"),
       in: folder.path,
+      shell: shell,
       environment: ["XDG_DATA_HOME": folder.path("data"), "HOME": folder.path]
     )
   }
@@ -70,6 +71,13 @@ struct Aria2FrontTests {
     #expect(Self.body.matches(file: folder.path("sub/x.part")))
     #expect(server.requests.dropFirst(count).allSatisfy { $0["Range"] == "bytes=3000000-" })
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("sub")) == ["x.part"])
+  }
+
+  @Test func `a list is read from a pipe`() async throws {
+    let list = "\(server.url("/a"))\\n  out=b\\n"
+    let process = try start([], shell: "printf '\(list)' | dlstore aria2c -i -")
+    #expect(try await process.status() == 0, "\(process.messages)")
+    #expect(Self.body.matches(file: folder.path("b")))
   }
 
   @Test func `an interrupted call exits with 7, and continues with another URL of the file`()

@@ -61,7 +61,6 @@ struct Aria2Front {
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
         if Worker.current == nil {
-          if plan.list == "-" { try SpooledInput.spool() }
           let supervisor = Supervisor(
             failsWhenSomethingFailed: false,
             environment: limits.client.environment
@@ -100,7 +99,11 @@ struct Aria2Front {
 
   /// Reads a list of downloads; reports what cannot be used.
   private static func entries(ofList path: String) throws -> [InputFile.Entry] {
-    if path == "-" { SpooledInput.rewind() }
+    // The supervisor reads it for the problems, and each worker from its first byte.
+    if path == "-" {
+      if hasSupervisor, Worker.current == nil { try SpooledInput.spool() }
+      SpooledInput.rewind()
+    }
     let file = try InputFile(path)
     guard Worker.current != nil || !hasSupervisor else { return file.entries }
     for problem in file.problems {
