@@ -309,8 +309,9 @@
 
     @Test(arguments: [".ssh", "a/.config/b", "./.x"])
     func `no client adds to a hidden folder`(folder: String) async throws {
-      func allowChanges(_ options: inout ServerOptions) { options.allowsChanges = true }
-      try await RunningServer.with(allowChanges) { server in
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
         let body = #"{"requests":[{"url":"http://h/a","folder":"\#(folder)"}]}"#
         #expect(try await server.send("POST", "/api/v1/downloads", body).status == 400)
         #expect(try server.store.records(DownloadRecord.all).isEmpty)

@@ -311,6 +311,32 @@ struct RefreshTests {
     #expect(try fixture.record("/a").expectedDigest == (hadDigest ? first.text : nil))
   }
 
+  @Test(arguments: [false, true])
+  func
+    `a finished file that is not the listed one is received again, although the server says unchanged`(
+      hadOtherAlgorithm: Bool
+    ) async throws
+  {
+    let listed = digest(new, .sha512)
+    try fixture.add("/a") { if hadOtherAlgorithm { $0.digest = digest(old) } }
+    try await complete(Resource(old))
+    // The server has changed the file, and not its validator.
+    fixture.server.route("/a", Resource(new))
+    #expect(try await refresh(requiring: listed) == RunSummary(completed: 1))
+    #expect(fixture.server.requests.last?["If-None-Match"] == nil)
+    try expectComplete(new)
+    #expect(try fixture.record("/a").verifiedDigest == listed.text)
+  }
+
+  @Test func `a listed version that the server does not have leaves the finished file`()
+    async throws
+  {
+    try await complete(Resource(old))
+    #expect(try await refresh(requiring: digest(new)) == RunSummary(failed: 1))
+    try expectComplete(old)
+    #expect(try fixture.record("/a").refreshFailure?.code == .digestMismatch)
+  }
+
   @Test func `a missing file is downloaded again, whatever its validator`() async throws {
     try await complete(Resource(old))
     try FileManager.default.removeItem(atPath: fixture.file("a"))

@@ -66,14 +66,14 @@ struct RemoteCommand: Sendable, Hashable {
       "-o", "--output", "--out", "--folder", "--folders-from-url", "--cut", "--tag", "--priority",
       "--mirror", "--key", "--checksum", "-H", "--header", "-A", "--user-agent", "-e", "--referer",
       "--type", "--paused", "-q", "--quiet", "--if-exists", "--limit-rate-per-download",
-      "--connections-per-download", "--not-before",
+      "--connections-per-download", "--not-before", "--refresh-every", "--keep-versions",
     ],
     "pause": targets, "resume": targets.union(["--now"]), "retry": targets, "cancel": asking,
     "restart": asking, "remove": asking.union(["--with-file", "--with-files"]),
     "set": [
       "--state", "--match", "--host", "--with-tag", "--filename", "--type", "--tag", "--untag",
       "--priority", "--limit-rate-per-download", "--connections-per-download", "--not-before",
-      "--url", "-q", "--quiet",
+      "--refresh-every", "--keep-versions", "--url", "-q", "--quiet",
     ],
   ]
 

@@ -105,6 +105,8 @@ extension RecordStore {
   ///
   /// A digest for a newer version, as a changed checksum file states it, replaces the required one. A
   /// version without it is not accepted; if the server still has the earlier one, the refresh fails.
+  /// A finished file whose digest of that algorithm is not known is read once for each call: if it has
+  /// another digest, the server is asked for the file without a condition.
   /// The record then requires what it required before. The digests of pieces that a Metalink document
   /// required are forgotten. A download with a key keeps its digest.
   ///
@@ -190,25 +192,60 @@ extension RecordStore {
   ) throws -> [CommandOutcome] {
     let moment = now()
     let roots = command == .refresh ? try roots() : nil
-    return try objects.write { tx in
-      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, tx in
-        var record = record
-        if let versions { record.keepVersions = versions }
-        if command == .refresh, record.keys.isEmpty, let digest = try digest(record),
-          digest.text != record.expectedDigest
-        {
-          record.requireOfNewerVersion(digest)
-          if record.hasPieceDigests,
-            try tx.find(PieceDigests.self, key: record.id)?.isRequired == true
-          {
-            // They are those of the finished file, which has another digest.
-            try tx.delete(PieceDigests.self, key: record.id)
-            record.forgetRequiredPieces()
-          }
+    var files = ListedFiles()
+    while true {
+      do {
+        return try objects.write { tx in
+          let outcomes = try apply(
+            command,
+            to: targets,
+            states,
+            roots,
+            digest,
+            versions,
+            &files,
+            at: moment,
+            in: &tx
+          )
+          try files.requireAll()
+          return outcomes
         }
-        try tx.upsert(record)
-        return record
+      } catch is ListedFiles.Unread {
+        // Outside of the transaction: it may be large.
+        files.read()
       }
+    }
+  }
+
+  private func apply(
+    _ command: DownloadCommand,
+    to targets: CommandTargets,
+    _ states: [DownloadState]?,
+    _ roots: Roots?,
+    _ digest: (DownloadRecord) throws -> Digest?,
+    _ versions: Int32?,
+    _ files: inout ListedFiles,
+    at moment: Date,
+    in tx: inout StoreTransaction
+  ) throws -> [CommandOutcome] {
+    try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, tx in
+      var record = record
+      if let versions { record.keepVersions = versions }
+      if command == .refresh, record.keys.isEmpty, let digest = try digest(record),
+        digest.text != record.expectedDigest
+      {
+        if let roots, files.isOther(record, than: digest, roots) { record.forgetValidator() }
+        record.requireOfNewerVersion(digest)
+        if record.hasPieceDigests,
+          try tx.find(PieceDigests.self, key: record.id)?.isRequired == true
+        {
+          // They are those of the finished file, which has another digest.
+          try tx.delete(PieceDigests.self, key: record.id)
+          record.forgetRequiredPieces()
+        }
+      }
+      try tx.upsert(record)
+      return record
     }
   }
 

@@ -45,9 +45,9 @@ public struct RecordUpdate: Sendable, Hashable {
   /// See ``DownloadRequest/refreshEvery``.
   public var refreshEvery: Duration??
   /// The new number of previous versions of the finished file that are kept, from 1 to 100;
-  /// `.some(nil)` for none. Kept versions stay until another one is added.
+  /// `.some(nil)` to keep no more.
   ///
-  /// See ``DownloadRequest/keepVersions``.
+  /// Kept versions stay until another one is added. See ``DownloadRequest/keepVersions``.
   public var keepVersions: Int32??
   /// The new URL; see ``RecordStore/replaceURL(matching:with:)``.
   public var url: String?

@@ -4,7 +4,7 @@ extension KeptVersion {
   /// The most names that are tried.
   private static let attempts: Int32 = 10_000
 
-  /// Chooses the first free number for the previous version of a file; `nil` if none of many is free.
+  /// Chooses the first free number for the previous version of a file.
   ///
   /// Costs one `lstat` for each number that another file has.
   ///
@@ -13,6 +13,7 @@ extension KeptVersion {
   ///   - name: The name that it has.
   ///   - folder: The path of its folder.
   ///   - first: The first number to try.
+  /// - Returns: The version; `nil` if none of many numbers is free.
   package static func free(
     for identity: FileIdentity,
     named name: String,
@@ -28,11 +29,12 @@ extension KeptVersion {
     return nil
   }
 
-  /// The version as it is in a folder; `nil` if it is gone, or another file has its name.
+  /// Returns the version as it is in a folder.
   ///
   /// - Parameters:
   ///   - folder: The path of the folder.
   ///   - isCopied: Whether a copy of the file counts too, which has its size and modification time.
+  /// - Returns: The version; `nil` if it is gone, or another file has its name.
   package func found(in folder: String, orCopy isCopied: Bool = false) -> Self? {
     guard var found = FileIdentity(ofFileAt: "\(folder)/\(filename)") else { return nil }
     let version = Self(number: number, filename: filename, identity: found)

@@ -6,7 +6,7 @@ internal import Foundation
 struct RefreshSchedule: Sendable {
   /// The most refreshes that one commit requests.
   static let page = 256
-  /// The time between two looks. A look costs one short read transaction.
+  /// The time between two looks, of which each costs one short read transaction.
   private static let interval = Duration.seconds(1)
 
   /// The latest time of a refresh that the run does; `nil` for every one whose time comes.

@@ -117,6 +117,12 @@ extension DownloadRecord {
     expectedDigest = digest.text
   }
 
+  /// Asks without a condition: the finished file is not what its validator says.
+  package mutating func forgetValidator() {
+    refreshed?.entityTag = nil
+    refreshed?.lastModified = nil
+  }
+
   /// Notes that the store does not require digests of pieces any more.
   package mutating func forgetRequiredPieces() {
     forgetPieces()
