@@ -72,6 +72,12 @@ package struct DownloadEntry: Sendable {
     return layout.finalPath
   }
 
+  /// The names of the previous versions that are beside the finished file, oldest first.
+  package var versionNames: [String] {
+    guard let layout else { return [] }
+    return record.keptVersions.filter { $0.found(in: layout.folderPath) != nil }.map(\.filename)
+  }
+
   /// The fraction received, clamped to 0...1; `nil` while the size is unknown.
   package var fraction: Double? {
     Self.fraction(received: record.received, expected: record.expected)

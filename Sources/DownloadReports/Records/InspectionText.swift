@@ -50,7 +50,7 @@ package enum InspectionText {
       ("retry after", entry.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
     rows += files(of: entry)
-    rows += record.keptVersions.map { ("kept version", $0.filename) }
+    rows += entry.versionNames.map { ("kept version", $0) }
     if record.ranges != nil { rows.append(("ranges", record.committed.description)) }
     rows.append(("resume", resume(of: entry)))
     if let data = record.resumeData { rows += resumeData(data, revealsSecrets) }

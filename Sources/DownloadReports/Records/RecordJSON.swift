@@ -35,7 +35,7 @@ package enum RecordJSON {
       ),
       JSONValue.Member(
         name: "keptVersions",
-        value: .array(record.keptVersions.map { .string($0.filename) })
+        value: .array(entry.versionNames.map(JSONValue.string))
       ),
       JSONValue.Member(name: "next", value: next(of: entry)),
       JSONValue.Member(
@@ -80,14 +80,14 @@ package enum RecordJSON {
           "heldByHand": .bool(record.isHeld),
           "id": .string(record.id),
           "intent": .string(record.intent.rawValue),
-          "keys": .array(record.keys.sorted().map(JSONValue.string)),
           "keepVersions": JSONValue(record.keepVersions.map(Int64.init)),
+          "keys": .array(record.keys.sorted().map(JSONValue.string)),
           "lastError": lastError(of: entry, revealsSecrets),
           "limitRate": JSONValue(record.bytesPerSecond),
           "localPath": JSONValue(entry.localPath),
           "mirrors": .array(mirrors.map(JSONValue.string)),
-          "nextRetryAt": JSONValue(entry.nextRetryAt.map(Timestamp.text)),
           "nextRefreshAt": JSONValue(record.nextRefreshAt.map(Timestamp.text)),
+          "nextRetryAt": JSONValue(entry.nextRetryAt.map(Timestamp.text)),
           "notBefore": JSONValue(record.notBefore.map(Timestamp.text)),
           "priority": .integer(Int64(record.priority)),
           "progress": [

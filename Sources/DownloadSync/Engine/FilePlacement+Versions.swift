@@ -52,8 +52,7 @@ extension FilePlacement {
     case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: break
     default: return code
     }
-    // Beside the partial file, under a name of this record alone, until it is complete.
-    let copy = "\(layout.partialPath).version"
+    let copy = Self.copyPath(layout)
     let copied = perform(.open(path: copy)) {
       errno = version.copy(layout.finalPath, to: copy)
       return errno
@@ -68,12 +67,17 @@ extension FilePlacement {
     }
   }
 
+  /// The path of a copy until it is complete: beside the partial file, a name of this record alone.
+  private static func copyPath(_ layout: FileLayout) -> String { "\(layout.partialPath).version" }
+
   /// Deletes the kept versions of a completed download beyond those that the user wants, if they are
   /// still the files that it has kept.
   ///
   /// A version that cannot be deleted stays in the record's list, and is deleted with the next one.
   func removeExcessVersions(of record: DownloadRecord, _ layout: FileLayout) {
-    guard layout.isBelowRoot else { return }
+    guard layout.isBelowRoot, record.keepVersions != nil else { return }
+    // A process that was killed while it copied a version has left it.
+    remove(Self.copyPath(layout))
     for version in record.excessVersions {
       let path = "\(layout.folderPath)/\(version.filename)"
       guard FileIdentity(ofFileAt: path) == version.identity else { continue }
