@@ -60,7 +60,7 @@ import Testing
         withIntermediateDirectories: true
       )
       try Data("12345".utf8).write(to: URL(filePath: finished))
-      try store.objects.write { tx in
+      try await store.objects.write { tx in
         var record = try #require(try tx.find(DownloadRecord.self, key: "http://h.example/1"))
         record.state = .completed
         record.fileIdentity = FileIdentity(ofFileAt: finished)
