@@ -45,7 +45,7 @@ package enum InspectionText {
         "keep versions",
         record.keepVersions.map { "the newest \($0) previous" } ?? ""
       ),
-      ("refresh every", record.refreshEvery.map(TimeSpan.units) ?? ""),
+      ("refreshed", record.refreshEvery.map { "every \(TimeSpan.units($0))" } ?? ""),
       ("next refresh", record.nextRefreshAt.map(Timestamp.text) ?? ""),
       ("retry after", entry.nextRetryAt.map(Timestamp.text) ?? ""),
     ]
