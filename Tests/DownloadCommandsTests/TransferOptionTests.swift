@@ -85,7 +85,9 @@ import Testing
     #expect(added.status == .done, "\(added.messages)")
     #expect(try await list()["refreshEvery"] as? Int == 129_600)
     #expect(try await list()["nextRefreshAt"] is NSNull)
-    #expect(await dlstore("--store", store, "inspect", url).output.contains("refreshed     every 1d12h"))
+    #expect(
+      await dlstore("--store", store, "inspect", url).output.contains("refreshed     every 1d12h")
+    )
     // A known download keeps it, unless another one is given.
     _ = await dlstore("--store", store, "add", url)
     #expect(try await list()["refreshEvery"] as? Int == 129_600)
