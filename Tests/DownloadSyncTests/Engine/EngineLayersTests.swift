@@ -5,9 +5,9 @@ import Testing
 @Suite struct EngineLayersTests {
   /// The files from top to bottom, as `docs/architecture.md` lists them.
   private static let layers = [
-    "", "+Turns", "+StoreChanges", "+Adoption", "+Starts", "+Launch", "+PartialChecks",
-    "+Completion", "+TransferEnds", "+Reconciliation", "+Connections", "+Failures",
-    "+Checkpoints", "+Queue", "+Commits",
+    "", "+Turns", "+StoreChanges", "+Adoption", "+Starts", "+Refreshes", "+Launch",
+    "+PartialChecks", "+Completion", "+TransferEnds", "+Reconciliation", "+Connections",
+    "+Failures", "+Checkpoints", "+Queue", "+Commits",
   ]
 
   private static let project = URL(filePath: #filePath).appending(path: "../../../..")
