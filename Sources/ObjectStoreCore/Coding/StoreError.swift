@@ -219,7 +219,7 @@ extension StoreError {
         cause: error
       )
     case .versionMismatch:
-      let other = "another version of LMDB than \(DataFileFormat.installedVersion) has it open"
+      let other = "a program with another version of the database's library has it open"
       let reason = error.operation.hasPrefix("mdb_") ? other : error.operation
       self.init(.otherFormat, "\(what): \(reason)", cause: error)
     case _ where error.isCorruption:
