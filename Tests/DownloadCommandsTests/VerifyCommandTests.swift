@@ -192,6 +192,8 @@ struct VerifyCommandTests: StoreSuite {
   /// Replaces a file by a copy with its time, or with another one.
   private func copy(_ path: String, age: TimeInterval = 0) throws {
     let known = try #require(FileIdentity(ofFileAt: path))
+    // While it has a name, no copy of the copy gets its inode.
+    try FileManager.default.linkItem(atPath: path, toPath: folder.path("old-\(UUID().uuidString)"))
     try FileManager.default.copyItem(atPath: path, toPath: path + ".new")
     try FileManager.default.setAttributes(
       [.modificationDate: known.modificationDate.addingTimeInterval(age)],
