@@ -61,10 +61,13 @@ import Testing
       let stopped = try store.record(matching: server.url("/a"))
       #expect(stopped.state == .waiting)
       #expect(stopped.received > 0)
+      let count = server.requests.count
       try disk.grow(to: 32 << 20)
       #expect(try await BuiltProcess.run(run, output: log) == 0)
       #expect(body.matches(file: "\(disk.path)/a"))
-      #expect(server.requests.last?["Range"] == "bytes=\(stopped.received)-")
+      // On a slow machine, a second connection may follow.
+      let next = server.requests.dropFirst(count).first
+      #expect(next?["Range"] == "bytes=\(stopped.received)-")
     }
 
     @Test func `a full disk delays only its own downloads, which continue when space is available`()
