@@ -42,8 +42,8 @@ package enum InspectionText {
       ("completed", record.completedAt.map(Timestamp.text) ?? ""),
       ("checked", record.checkedAt.map(Timestamp.text) ?? ""),
       (
-        "keep versions",
-        record.keepVersions.map { "the newest \($0) previous" } ?? ""
+        "versions",
+        record.keepVersions.map { "the newest \($0) previous ones are kept" } ?? ""
       ),
       ("refreshed", record.refreshEvery.map { "every \(TimeSpan.units($0))" } ?? ""),
       ("next refresh", record.nextRefreshAt.map(Timestamp.text) ?? ""),
