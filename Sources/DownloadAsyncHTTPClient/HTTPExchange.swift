@@ -20,7 +20,7 @@ package struct HTTPExchange: Sendable {
     package var body: [UInt8]
   }
 
-  /// The time that an exchange may take.
+  /// The time until the head of the answer, and again until the end of its body.
   package var timeout = Duration.seconds(30)
   /// The largest body of an answer in bytes.
   package var longestBody = 64 << 20

@@ -44,11 +44,7 @@ struct RefreshCommand: EngineCommand {
   var checksumFiles: [String] = []
 
   @Option(
-    help: ArgumentHelp(
-      "Keep this many previous versions of the finished file beside it, as NAME.~1~, NAME.~2~, from 1 to "
-        + "100; stored.",
-      valueName: "n"
-    ),
+    help: VersionCount.help,
     transform: VersionCount.parse
   )
   var keepVersions: Int32?

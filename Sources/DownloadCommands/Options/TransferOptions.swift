@@ -45,11 +45,7 @@ struct TransferOptions: ParsableArguments {
   var refreshEvery: Duration?
 
   @Option(
-    help: ArgumentHelp(
-      "Keep this many previous versions of the finished file beside it, as NAME.~1~, NAME.~2~, from 1 to "
-        + "100; stored.",
-      valueName: "n"
-    ),
+    help: VersionCount.help,
     transform: VersionCount.parse
   )
   var keepVersions: Int32?
@@ -99,6 +95,13 @@ enum RefreshPeriod {
 
 /// The number of previous versions that are kept.
 enum VersionCount {
+  /// The help of the option in the commands that store it.
+  static let help = ArgumentHelp(
+    "Keep this many previous versions of the finished file beside it, as NAME.~1~, NAME.~2~, from 1 to "
+      + "100; stored.",
+    valueName: "n"
+  )
+
   /// Parses a number from 1 to 100.
   ///
   /// - Throws: `ValidationError`.
