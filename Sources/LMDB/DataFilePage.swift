@@ -146,9 +146,14 @@ struct DataFilePage {
   // MARK: Meta pages
 
   /// Whether the page is a meta page of ``format``.
-  var isMetaPage: Bool {
-    flags & 0x08 != 0 && integer(headerSize, as: UInt32.self) == 0xBEEF_C0DE
-      && integer(headerSize + 4, as: UInt32.self) == format.number
+  var isMetaPage: Bool { formatNumber == format.rawValue }
+  /// The number of the format that a meta page states, or `nil` for another page.
+  ///
+  /// It is ``format`` where that determines the places in the page, and that of a future version
+  /// or of a damaged page otherwise.
+  var formatNumber: UInt32? {
+    guard flags & 0x08 != 0, integer(headerSize, as: UInt32.self) == 0xBEEF_C0DE else { return nil }
+    return integer(headerSize + 4)
   }
   /// The size of the map of the process that wrote the meta page, in bytes.
   var mapSize: UInt64 { integer(headerSize + 16) }

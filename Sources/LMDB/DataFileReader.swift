@@ -129,7 +129,7 @@ package final class DataFileReader {
     for size in [4_096, 8_192, 16_384, 32_768, 65_536, 512, 1_024, 2_048] {
       for number in 0..<2 {
         let bytes = read(descriptor, at: number * size, count: 512)
-        for format in DataFileFormat.all {
+        for format in DataFileFormat.allCases {
           let page = DataFilePage(bytes: bytes, format: format)
           guard isMeta(page, number, pageSize: size) else { continue }
           if let other = newest, other.page.transaction >= page.transaction { continue }
@@ -138,8 +138,32 @@ package final class DataFileReader {
       }
       if newest != nil { break }
     }
-    guard let newest else { throw LMDBError(.invalid, operation: "reading the meta pages") }
-    return newest
+    if let newest { return newest }
+    if let number = unknownFormat(descriptor) { throw DataFileFormat.mismatch(number) }
+    throw LMDBError(.invalid, operation: "reading the meta pages")
+  }
+
+  /// Returns the number of the file's format if it is a known one that the linked LMDB does not read.
+  private static func otherFormat(_ descriptor: Int32) -> UInt32? {
+    let bytes = read(descriptor, at: 0, count: 512)
+    let others = DataFileFormat.allCases.filter { $0 != .installed }
+    return others.first { DataFilePage(bytes: bytes, format: $0).isMetaPage }?.rawValue
+  }
+
+  /// Returns the number of the file's format if both meta pages state the same one and this module
+  /// does not know it.
+  ///
+  /// If only one of them states it, that page is damaged.
+  private static func unknownFormat(_ descriptor: Int32) -> UInt32? {
+    for format in DataFileFormat.allCases {
+      let first = DataFilePage(bytes: read(descriptor, at: 0, count: 512), format: format)
+      let bytes = read(descriptor, at: first.pageSize, count: 512)
+      let number = DataFilePage(bytes: bytes, format: format).formatNumber
+      if let number, number == first.formatNumber, DataFileFormat(rawValue: number) == nil {
+        return number
+      }
+    }
+    return nil
   }
 
   private static func isMeta(_ page: DataFilePage, _ number: Int, pageSize: Int) -> Bool {
@@ -152,7 +176,7 @@ package final class DataFileReader {
   /// LMDB divides by the page size, and maps as many pages as the meta page claims.
   ///
   /// - Throws: ``LMDBError`` with `versionMismatch` for a file of a format that the linked LMDB cannot
-  ///   read, `invalid` for a damaged meta page.
+  ///   read, `invalid` for a damaged or missing meta page.
   static func checkMetaPages(in folder: String) throws(LMDBError) {
     // The offsets below are those of 64-bit systems.
     guard MemoryLayout<Int>.size == 8 else { return }
@@ -160,10 +184,12 @@ package final class DataFileReader {
     defer { EnvironmentFile.close(descriptor) }
     guard try EnvironmentFile.size(of: descriptor) > 0 else { return }
     let first = DataFilePage(bytes: read(descriptor, at: 0, count: 512))
-    try DataFileFormat.check(first.bytes)
+    if !first.isMetaPage, let number = otherFormat(descriptor) ?? unknownFormat(descriptor) {
+      throw DataFileFormat.mismatch(number)
+    }
     let pageSize = first.pageSize
     let second = DataFilePage(bytes: read(descriptor, at: pageSize, count: 512))
-    for (number, page) in [first, second].enumerated() where page.isMetaPage {
+    for (number, page) in [first, second].enumerated() {
       let (free, main) = (page.freePagesTree, page.mainTree)
       guard isMeta(page, number, pageSize: pageSize),
         (4_096...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,

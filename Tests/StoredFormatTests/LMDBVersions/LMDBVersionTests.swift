@@ -52,6 +52,44 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: store + "/data.mdb")) == before)
   }
 
+  /// Writes a number over the one that a meta page of the installed format has for it.
+  private func setFormat(_ number: UInt8, ofMetaPages pages: [Int]) throws {
+    let file = try FileHandle(forUpdating: URL(filePath: store + "/data.mdb"))
+    let place: UInt64 = DataFileFormat.installed == .one ? 20 : 28
+    for page in pages {
+      try file.seek(toOffset: UInt64(page) * 4_096 + place)
+      try file.write(contentsOf: [number])
+    }
+    try file.close()
+  }
+
+  @Test func `a file of a version that is not known is refused, and is not damaged`() throws {
+    try makeStore(Self.installed)
+    try setFormat(9, ofMetaPages: [0, 1])
+    let error = try #require(throws: StoreError.self) { try RecordStore(at: store) }
+    #expect(error.code == .otherFormat)
+    #expect(error.message.contains("an unknown version of LMDB (format 9), which the installed"))
+    let report = try Store.verify(at: store)
+    #expect(report.problems.map(\.kind) == [.format])
+    let repair = try #require(throws: StoreError.self) {
+      try Store.repair(at: store, into: folder.path("copy"))
+    }
+    #expect(repair.code == .otherFormat)
+  }
+
+  @Test(arguments: [0, 1])
+  func `one meta page with another version is damaged, and a repair reads the other one`(
+    page: Int
+  ) throws {
+    try makeStore(Self.installed)
+    try setFormat(9, ofMetaPages: [page])
+    let error = try #require(throws: StoreError.self) { try RecordStore(at: store) }
+    #expect(error.code == .damaged)
+    #expect(try Store.verify(at: store).problems.map(\.kind) == [.page])
+    let report = try Store.repair(at: store, into: folder.path("copy"))
+    #expect(report.models["DownloadRecord"]?.saved ?? 0 > 20)
+  }
+
   @Test(arguments: files.keys.sorted())
   func `a repair copies the objects of a file of any version`(version: String) throws {
     try makeStore(version)

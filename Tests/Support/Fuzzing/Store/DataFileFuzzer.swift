@@ -98,7 +98,7 @@ public struct DataFileFuzzer: Fuzzer {
     } catch let error as StoreError {
       let allowed: [StoreError.Code] = [
         .damaged, .notFound, .tooNew, .schemaMismatch, .duplicateKey, .danglingReference, .mapFull,
-        .unknownModel,
+        .unknownModel, .otherFormat,
       ]
       // A changed number can cause an allocation that fails.
       let isAllocationFailure = !isValid && error.code == .other
