@@ -27,7 +27,9 @@ import TestSupport
         for record in records {
           // Until its repair is queued, a damaged file is what the record says.
           if record.state == .completed, promise(of: record, in: promised) == .damaged { continue }
-          problems += try self.problems(of: record, roots.layout(of: record), in: image)
+          let layout = try roots.layout(of: record)
+          problems += try self.problems(of: record, layout, in: image)
+          problems += versionProblems(of: record, layout, in: image, promised)
         }
         let paths = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
         for (path, promise) in promised {
@@ -95,6 +97,36 @@ import TestSupport
       return []
     }
 
+    /// Checks the finished file that a refresh is to replace, and the versions that are kept beside it.
+    private func versionProblems(
+      of record: DownloadRecord,
+      _ layout: FileLayout,
+      in image: DiskImage,
+      _ promised: [String: RecordedRun.Promise]
+    ) -> [String] {
+      let path = path(of: record)
+      let bodies = run.versions[path, default: []].map(\.body)
+      func isWhole(_ file: DiskImage.File?, _ body: Body) -> Bool {
+        guard let file else { return false }
+        return body.byteCount == Int64(file.bytes.count) && body.matches(file.bytes.span, at: 0)
+      }
+      var problems: [String] = []
+      let final = image.files[layout.finalPath]
+      if record.earlierVersion != nil, !bodies.contains(where: { isWhole(final, $0) }) {
+        problems.append("\(path) is refreshed, and its file is not a whole version")
+      }
+      for (index, body) in bodies.enumerated() {
+        let kept = image.files["\(layout.finalPath).~\(index + 1)~"]
+        if case .keeps(let numbers, _) = promised[path], numbers.contains(index + 1), kept == nil {
+          problems.append("\(path): version \(index + 1) is missing")
+        }
+        if let kept, !isWhole(kept, body) {
+          problems.append("\(path): version \(index + 1) is not whole")
+        }
+      }
+      return problems
+    }
+
     private static func isKept(
       _ promise: RecordedRun.Promise,
       _ record: DownloadRecord?,
@@ -103,7 +135,9 @@ import TestSupport
     ) -> Bool {
       switch (promise, record) {
       case (.known, let record): record != nil
-      case (.completed, let record): record?.state == .completed
+      case (.completed, let record), (.keeps(_, isComplete: true), let record):
+        record?.state == .completed
+      case (.keeps(_, isComplete: false), let record): record != nil
       // It is complete, or its repair is queued or about to be renamed.
       case (.damaged, let record): record != nil
       case (.cancelled, let record?):

@@ -59,10 +59,28 @@ import Testing
     {
       let run = try await Self.recorded.value
       #expect(run.copies.count == 2 && run.copies.allSatisfy { $0.count > 10 })
-      // At each call of these commands, and three times each: a cut keeps all unsynced bytes, none,
-      // or a part of them.
-      let moments = run.copies.flatMap { range in
-        (range.lowerBound...range.upperBound).flatMap { [$0, $0, $0] }
+      try await expectNoProblems(of: run, in: run.copies, times: 3)
+    }
+
+    @Test func `a power cut while a version replaces another leaves a whole one and those kept`()
+      async throws
+    {
+      let run = try await Self.recorded.value
+      #expect(run.replacements.count == 3 && run.replacements.allSatisfy { $0.count > 10 })
+      let names = run.end.files.keys.filter { $0.contains("/elsewhere/kept") }
+      #expect(names.sorted() == ["", ".~2~", ".~3~"].map { "\(run.diskPath)/elsewhere/kept\($0)" })
+      try await expectNoProblems(of: run, in: run.replacements, times: 1)
+    }
+
+    /// Cuts the power at each call of some commands, several times: a cut keeps all unsynced bytes, none,
+    /// or a part of them.
+    private func expectNoProblems(
+      of run: RecordedRun,
+      in commands: [Range<Int>],
+      times: Int
+    ) async throws {
+      let moments = commands.flatMap { range in
+        (range.lowerBound...range.upperBound).flatMap { Array(repeating: $0, count: times) }
       }
       let problems = try await problems(in: run, at: moments) { _, _, _, _, _ in [] }
       for problem in problems.prefix(9) { Issue.record("seed \(seed): \(problem)") }

@@ -15,6 +15,8 @@ import TestSupport
       case known
       /// The file is complete.
       case completed
+      /// These versions of the file, counted from 1 as in their names, are beside it.
+      case keeps(Range<Int>, isComplete: Bool)
       /// All received bytes are deleted, or an engine has yet to delete them.
       case cancelled
       /// The record is deleted, or an engine has yet to delete it.
@@ -50,6 +52,8 @@ import TestSupport
     let versions: [String: [Version]]
     /// The places of the commands that copy bytes of finished or foreign files.
     let copies: [Range<Int>]
+    /// The places of the commands that replace a finished file and keep it.
+    let replacements: [Range<Int>]
     /// The system calls, in order.
     let calls: [SystemCall]
     /// The contents of the disk at the end.
@@ -69,13 +73,12 @@ import TestSupport
       try await session.run()
       versions = session.versions
       marks = session.marks
-      let copyEnds = session.copies
-      calls = try Recording.calls(in: Data(contentsOf: URL(filePath: session.logPath)))
+      let calls = try Recording.calls(in: Data(contentsOf: URL(filePath: session.logPath)))
+      self.calls = calls
       end = try Self.image(of: session.diskPath)
-      copies = copyEnds.map { [calls] ends in
-        func index(_ end: Int) -> Int { calls.partitioningIndex { $0.end > end } }
-        return index(ends.lowerBound)..<index(ends.upperBound)
-      }
+      func index(_ end: Int) -> Int { calls.partitioningIndex { $0.end > end } }
+      copies = session.copies.map { index($0.lowerBound)..<index($0.upperBound) }
+      replacements = session.replacements.map { index($0.lowerBound)..<index($0.upperBound) }
     }
 
     deinit {

@@ -12,6 +12,8 @@ import TestSupport
     private(set) var marks: [RecordedRun.Mark] = []
     /// The parts of the recording in which bytes of other files are copied.
     private(set) var copies: [Range<Int>] = []
+    /// The parts of the recording in which a newer version takes the place of a finished file.
+    private(set) var replacements: [Range<Int>] = []
     let diskPath: String
     let logPath: String
     private let storePath: String
@@ -103,6 +105,7 @@ import TestSupport
         after: completed(["/got"])
       )
 
+      try await refreshKeepingVersions()
       try await repair()
       try await adopt()
 
@@ -110,6 +113,26 @@ import TestSupport
       for (path, versions) in versions {
         guard let last = versions.last else { continue }
         server.route(path, Resource(last.body, etag: last.tag))
+      }
+    }
+
+    /// Replaces a finished file by three newer versions, and keeps the last two that were replaced.
+    private mutating func refreshKeepingVersions() async throws {
+      route("/kept", kilobytes: 300)
+      let folder = "\(diskPath)/elsewhere"
+      try await run(
+        ["get", "--output-folder", folder, "--keep-versions", "2", server.url("/kept")],
+        after: completed(["/kept"])
+      )
+      for replaced in 1...3 {
+        route("/kept", kilobytes: 300 + Int64(replaced) * 50)
+        let start = logSize
+        try await run(
+          ["refresh", server.url("/kept")],
+          before: ["/kept": .keeps(max(1, replaced - 1)..<replaced, isComplete: false)],
+          after: ["/kept": .keeps(max(1, replaced - 1)..<replaced + 1, isComplete: true)]
+        )
+        replacements.append(start..<logSize)
       }
     }
 
