@@ -111,7 +111,7 @@ test-transport: test-deps ## Runs the tests of the transports and the engine aga
 browser-test: deps ## Checks the pages of `dlstore serve` in a browser; ARGUMENTS="--pictures FOLDER" keeps pictures
 	@.ci/install browser
 	@.ci/install-playwright
-	.ci/swift-build --product dlstore
+	.ci/test-build --product dlstore
 	.build/browser/bin/python3 Tests/Browser/check.py $(ARGUMENTS)
 
 model: ## Checks the model of replacements of data.mdb with Spin; ARGUMENTS=--long for more processes
@@ -147,10 +147,10 @@ docs: deps ## Builds the documentation catalogues; warnings are errors
 example: deps ## Builds and tests the programs in Examples, the puller with a registry
 	@.ci/install registry
 	SCRATCH=$(CURDIR)/.build/macros Examples/Inventory/check.sh
-	.ci/swift-build --product pull
-	Examples/Pull/check.py .build/debug/pull
-	.ci/swift-build --product snapshot
-	Examples/Snapshot/check.py .build/debug/snapshot
+	.ci/test-build --product pull
+	Examples/Pull/check.py .build/tests/release/pull
+	.ci/test-build --product snapshot
+	Examples/Snapshot/check.py .build/tests/release/snapshot
 
 demo: deps ## Downloads three files, with a kill -9 in the middle
 	@Examples/demo.sh

@@ -460,7 +460,7 @@ def without_script(world, browser, url):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--dlstore", default=".build/debug/dlstore")
+    parser.add_argument("--dlstore", default=".build/tests/release/dlstore")
     parser.add_argument("--pictures")
     parser.add_argument("--only")
     options = parser.parse_args()
