@@ -189,6 +189,8 @@ package final class DataFileReader {
     }
     let pageSize = first.pageSize
     let second = DataFilePage(bytes: read(descriptor, at: pageSize, count: 512))
+    // LMDB refuses a file of something else.
+    guard first.isMetaPage || second.isMetaPage else { return }
     for (number, page) in [first, second].enumerated() {
       let (free, main) = (page.freePagesTree, page.mainTree)
       guard isMeta(page, number, pageSize: pageSize),

@@ -76,10 +76,46 @@ struct RefreshCommandTests: ToolSuite {
     #expect(lines.contains { $0.hasPrefix("failed f5: ") })
     let counts =
       "\(count) files: 2 have a newer version, 1 missing or changed here, \(count - 4) unchanged, "
-      + "0 unknown, 1 failed"
+      + "0 unknown, 1 is gone from the server, 0 failed"
     #expect(lines.contains(counts))
     #expect(try record("/f3").state == .completed)
     #expect(Self.body(3).matches(file: file(3)))
+  }
+
+  /// Lets the refresh of a file rest.
+  private func rest(in state: DownloadState) throws {
+    try RecordStore(at: store).objects.write { tx in
+      _ = try tx.update(DownloadRecord.self, key: server.url("/f3")) { record in
+        record.state = state
+        record.intent = state == .paused ? .pause : .run
+        record.nextRetryAt = state == .paused ? nil : Date.now + 86_400
+      }
+    }
+  }
+
+  @Test func `a preview does not take a login page for a newer version`() async throws {
+    try await mirror()
+    var page = Resource(Self.body(3, version: 2), etag: nil)
+    page.fields = [Field("Content-Type", "text/html")]
+    server.route("/f3", page)
+    let result = try await dlstore("refresh", "f3", "--dry-run")
+    #expect(result.status == 1)
+    #expect(result.output.contains("failed f3: the server answered with a web page"))
+    #expect(
+      result.output.hasSuffix("1 file: 0 have a newer version, 0 unchanged, 0 unknown, 1 failed\n")
+    )
+  }
+
+  @Test(arguments: [DownloadState.failedRetryable, .paused])
+  func `a refresh that waits for its next attempt, or is paused, goes on at once`(
+    state: DownloadState
+  ) async throws {
+    try await mirror()
+    change()
+    try await RecordStore(at: store).refresh(.matching(server.url("/f3")))
+    try rest(in: state)
+    #expect(try await dlstore("refresh", "f3", "-q").status == 0)
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
 
   @Test(arguments: [true, false])

@@ -284,6 +284,14 @@ struct RequestFileTests {
     #expect(throws: ChecksumFile.Ambiguous(name: "x")) { _ = try file.digest(of: "x") }
   }
 
+  @Test(arguments: [([], "d"), (["sub"], "e"), (["dist", "sub"], "e"), (["dist"], "d")])
+  func `the longest path that a URL ends with decides`(folders: [String], digit: String) throws {
+    let digests = ["d", "e"].map { String(repeating: $0, count: 64) }
+    let file = ChecksumFile("\(digests[0])  ./x\n\(digests[1])  ./sub/x", named: "SUMS")
+    let found = try file.digest(of: "x", in: folders)
+    #expect(found?.hexadecimal == String(repeating: digit, count: 64))
+  }
+
   @Test func `hostile files are parsed without a crash`() {
     let pieces = [
       "\"", "\\", "\t", "\n", "\r\n", "machine ", "default", "login ", "macdef x\n", "#HttpOnly_",

@@ -103,7 +103,7 @@ struct GetCommand: EngineCommand {
     if let folder { try Folder.requireWritable(folder) }
     try what.requireNoFolder(below: folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
-    warnOfOtherOptions(in: store)
+    AwaitedDownloads.warnOfOtherOptions(in: store, limits, hooks, display)
     var piped: PipedDownload?
     var urls: Set<String> = []
     var complete: Set<String> = []
@@ -147,18 +147,6 @@ struct GetCommand: EngineCommand {
       throw CommandFailure(status == .done ? .failed : status)
     }
     try piped?.removeFile()
-  }
-
-  /// Says which options do not apply, because an engine with its own ones runs all downloads.
-  private func warnOfOtherOptions(in store: RecordStore) {
-    let names = limits.client.ownNames + limits.fileNames + hooks.names
-    guard !display.quiet, !names.isEmpty,
-      let holder = EngineLock.holderForAll(storePath: store.path)
-    else { return }
-    Output.current.say(
-      "\(holder) runs all downloads of \(store.path) with its own options: "
-        + "\(names.joined(separator: ", ")) of this command \(names.count == 1 ? "does" : "do") not apply"
-    )
   }
 
   /// Runs the downloads, or waits for the engine of another process that does.

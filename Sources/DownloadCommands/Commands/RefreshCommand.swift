@@ -78,6 +78,7 @@ struct RefreshCommand: EngineCommand {
       checksPages: Worker.followsCrash
     )
     guard !dryRun else { return try await preview(store) }
+    AwaitedDownloads.warnOfOtherOptions(in: store, limits, hooks, display)
     let requested = try requested(in: store, try await checksums())
     let urls = requested.keys.sorted()
     guard !urls.isEmpty else { return }
@@ -130,10 +131,11 @@ struct RefreshCommand: EngineCommand {
     let selected = targets.targets(engineRuns: store.hasEngine)
     var requested = try begun(selected, in: store)
     guard Worker.current?.isRestarted != true else { return requested }
-    // Newer versions that could not take the place of their files are tried again.
-    let failed = requested.values.filter { $0.state == .failedPermanent }.map(\.url)
-    if !failed.isEmpty {
-      for outcome in try store.apply(.resume(immediately: false), to: .named(failed)) {
+    // A refresh that is paused, or waits for its next attempt, goes on now.
+    let resting: [DownloadState] = [.paused, .failedRetryable, .failedPermanent]
+    let rested = requested.values.filter { resting.contains($0.state) }.map(\.url)
+    if !rested.isEmpty {
+      for outcome in try store.apply(.resume(immediately: false), to: .named(rested)) {
         if let record = outcome.record { requested[record.url] = record }
       }
     }
@@ -192,7 +194,7 @@ struct RefreshCommand: EngineCommand {
       headers: { try store.headers(of: $0, sentTo: $0.url) }
     )
     var counts: [RefreshPreview: Int] = [:]
-    var hasFailed = false
+    var (gone, failed) = (0, 0)
     for (record, result) in previews {
       let name = TerminalText.safe(record.filename)
       switch result {
@@ -200,17 +202,18 @@ struct RefreshCommand: EngineCommand {
         counts[preview, default: 0] += 1
         if preview != .unchanged { try Output.current.line("\(preview.rawValue) \(name)") }
       case .failure(let failure):
-        hasFailed = true
+        if failure.code == .notFound { gone += 1 } else { failed += 1 }
         try Output.current.line("failed \(name): \(FailureSentence.reason(failure, record))")
       }
     }
-    let failed = previews.count - counts.values.reduce(0, +)
     try Output.current.line(
-      "\(previews.count) files: \(counts[.newer, default: 0]) have a newer version, "
+      "\(previews.count) \(previews.count == 1 ? "file" : "files"): "
+        + "\(counts[.newer, default: 0]) have a newer version, "
         + (counts[.missing].map { "\($0) missing or changed here, " } ?? "")
         + "\(counts[.unchanged, default: 0]) unchanged, \(counts[.unknown, default: 0]) unknown, "
+        + (gone > 0 ? "\(gone) \(gone == 1 ? "is" : "are") gone from the server, " : "")
         + "\(failed) failed"
     )
-    if hasFailed { throw CommandFailure(.failed) }
+    if gone + failed > 0 { throw CommandFailure(.failed) }
   }
 }

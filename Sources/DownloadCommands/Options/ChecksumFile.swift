@@ -76,27 +76,28 @@ struct ChecksumFile: Sendable, Equatable {
   /// - Parameters:
   ///   - name: The file name.
   ///   - folders: The folders of the URL's path, in order. They decide between files of the same name
-  ///     in different folders.
+  ///     in different folders. `nil` if there is no URL.
   /// - Returns: The checksum.
   /// - Throws: ``Ambiguous`` if there are different checksums of this algorithm.
-  func digest(of name: String, in folders: [String] = []) throws(Ambiguous) -> Digest? {
+  func digest(of name: String, in folders: [String]? = nil) throws(Ambiguous) -> Digest? {
     let strength: [Digest.Algorithm] = [.md5, .sha1, .sha256, .sha512]
     let found = entries[name] ?? []
     for algorithm in strength.reversed() {
       var candidates = found.filter { $0.digest.algorithm == algorithm }
       if Set(candidates.map(\.digest)).count > 1 {
+        guard let folders else { throw Ambiguous(name: name) }
         let own = Array(folders.reversed())
         let lengths = candidates.map { entry in
           zip(entry.folders, own).prefix { $0 == $1 }.count
         }
         let longest = lengths.max() ?? 0
-        // Without a common folder the path decides nothing.
-        guard longest > 0 else { throw Ambiguous(name: name) }
         candidates = candidates.filter { entry in
           zip(entry.folders, own).prefix { $0 == $1 }.count == longest
         }
         // A path that the URL ends with as a whole decides against one that it ends with in part.
         let whole = candidates.filter { $0.folders.count == longest }
+        // Without a common folder such a part decides nothing.
+        guard longest > 0 || !whole.isEmpty else { throw Ambiguous(name: name) }
         if !whole.isEmpty { candidates = whole }
       }
       let digests = Set(candidates.map(\.digest))

@@ -14,6 +14,23 @@ struct AwaitedDownloads {
   /// Says which of the files that the user gave have no credentials for a URL.
   var missingCredentials: @Sendable (String) -> String? = { _ in nil }
 
+  /// Says which options do not apply, because an engine with its own ones runs all downloads.
+  static func warnOfOtherOptions(
+    in store: RecordStore,
+    _ limits: EngineLimits,
+    _ hooks: HookOptions,
+    _ display: DisplayOptions
+  ) {
+    let names = limits.client.ownNames + limits.fileNames + hooks.names
+    guard !display.quiet, !names.isEmpty,
+      let holder = EngineLock.holderForAll(storePath: store.path)
+    else { return }
+    Output.current.say(
+      "\(holder) runs all downloads of \(store.path) with its own options: "
+        + "\(names.joined(separator: ", ")) of this command \(names.count == 1 ? "does" : "do") not apply"
+    )
+  }
+
   /// Runs downloads, or waits for the engine of another process that does.
   ///
   /// - Parameters:

@@ -45,9 +45,9 @@ package enum FailureSentence {
     isRepeatable: Bool = false
   ) -> String {
     let id = record.id
-    let resume =
-      isRepeatable
-      ? "the same command tries again" : "\(SuggestedCommand.text("resume \(id)")) tries again"
+    let command = record.refreshFailure == nil ? "resume" : "refresh"
+    let again = SuggestedCommand.text("\(command) \(id)")
+    let resume = isRepeatable ? "the same command tries again" : "\(again) tries again"
     let restart = isRepeatable ? "the same command" : SuggestedCommand.text("restart \(id)")
     let newURL = SuggestedCommand.text("set \(id) --url URL")
     if let detail = failure.detail {

@@ -196,6 +196,26 @@ extension DownloadRecord {
   }
 }
 
+extension DownloadRecord.NamedVersion {
+  /// Compares the file that has the name; `nil` if it is neither version, or no newer one is complete.
+  package init?(of record: DownloadRecord, _ files: FileInspection) {
+    guard record.hasCompleteNewerVersion else { return nil }
+    if files.isReplaced {
+      self = .earlier
+    } else if files.final == .ours {
+      self = .newer
+    } else {
+      return nil
+    }
+  }
+
+  /// Examines the files; costs two `lstat` if a newer version is complete, and otherwise nothing.
+  package init?(of record: DownloadRecord, in layout: FileLayout) {
+    guard record.hasCompleteNewerVersion else { return nil }
+    self.init(of: record, FileInspection(of: record, in: layout))
+  }
+}
+
 /// The state of a record's file as shown in lists.
 package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   /// Nothing was downloaded yet.

@@ -47,6 +47,9 @@ public struct FinishedVersion: Sendable, Hashable {
 
   /// Whether a server can be asked for another version: it has stated a tag or a date of this one.
   package var hasValidator: Bool { entityTag != nil || lastModified != nil }
+
+  /// Whether a server has stated a tag or a date of this version, or has sent it as no web page.
+  package var isKnownToServer: Bool { hasValidator || validatorOrigin != nil }
 }
 
 extension FinishedVersion: FieldValue {

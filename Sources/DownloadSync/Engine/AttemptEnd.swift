@@ -40,6 +40,8 @@ struct AttemptEnd: Sendable {
     /// A random number in 0..<1.
     var random: Double
     var moment: Date
+    /// As in `DownloadRecord.FailedAttempt`.
+    var named: DownloadRecord.NamedVersion?
   }
 
   /// What was committed.
@@ -143,6 +145,7 @@ struct AttemptEnd: Sendable {
         from: source,
         droppingBytes: bytes != .keep,
         marking: settings.hooks,
+        named: settings.named,
         retryingAfter: { self.wait(after: failure, of: $0, settings) }
       )
       let wait = try record.apply(.attemptFailed(attempt), at: settings.moment).wait

@@ -20,7 +20,7 @@ extension DownloadEngine {
     case .lacksResources:
       delay = queue.noteShortage(at: environment.instant(), running: active.count)
     }
-    let settings = AttemptEnd.Settings(
+    var settings = AttemptEnd.Settings(
       retry: options.retry,
       hooks: options.hooks(of: download.url),
       random: random,
@@ -28,15 +28,17 @@ extension DownloadEngine {
     )
     // Only a refresh, which has a generation of its own, returns to a finished file.
     if download.refreshed != nil,
-      let stored = try await store.objects.read({ tx in try tx.record(of: TransferKey(download)) }),
-      try end.endsRefresh(of: stored, settings)
+      let stored = try await store.objects.read({ tx in try tx.record(of: TransferKey(download)) })
     {
       let layout = try locations.layout(of: stored)
-      if let failure = try await discardPartial(of: TransferKey(download), layout) {
+      settings.named = DownloadRecord.NamedVersion(of: stored, in: layout)
+      if try end.endsRefresh(of: stored, settings),
+        let failure = try await discardPartial(of: TransferKey(download), layout)
+      {
         log("deletion not synced", stored, ["error": "\(failure)"])
       }
     }
-    let committed = try await commit { tx -> AttemptEnd.Committed? in
+    let committed = try await commit { [settings] tx -> AttemptEnd.Committed? in
       guard let stored = try tx.record(of: TransferKey(download)) else { return nil }
       var record = stored
       guard let committed = try end.apply(to: &record, settings) else { return nil }

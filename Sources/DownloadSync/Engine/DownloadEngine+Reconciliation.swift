@@ -90,7 +90,7 @@ extension DownloadEngine {
     of found: [Reconciliation]
   ) async throws -> (settled: [Reconciliation], withheld: [String: Withheld]) {
     // The file may have been renamed just before a kill.
-    let named = found.filter(\.effects.completes).map(\.layout)
+    let named = found.filter(\.completes).map(\.layout)
     let failures = try await synchronizeFolders(of: named)
     var settled: [Reconciliation] = []
     var cleared: [Reconciliation] = []
@@ -98,7 +98,7 @@ extension DownloadEngine {
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
       let effects = found.effects
-      if effects.completes, let failure = failures[found.layout.folderPath] {
+      if found.completes, let failure = failures[found.layout.folderPath] {
         try await failCompletion(found.record, failure)
         continue
       }
@@ -143,7 +143,7 @@ extension DownloadEngine {
     for found in settled {
       guard let failure = unsynced[found.record.id] else { continue }
       withheld[found.record.id] = .undeleted(failure)
-      if found.effects.completes { try await failCompletion(found.record, failure) }
+      if found.completes { try await failCompletion(found.record, failure) }
     }
     return (settled.filter { unsynced[$0.record.id] == nil }, withheld)
   }
@@ -165,7 +165,7 @@ extension DownloadEngine {
       }
       withheld[found.record.id] = failure
       // A completion fails like any other attempt, and has the same limit of retries.
-      if !found.effects.completes { noteUndeleted(found, failure) }
+      if !found.completes { noteUndeleted(found, failure) }
     }
     return withheld
   }
@@ -221,7 +221,7 @@ extension DownloadEngine {
       dispatcher.emit(.rolledBack(url: record.url, from: lostBytes), of: record.id)
     }
     switch record.state {
-    case .completed where found.effects.completes:
+    case .completed where found.completes:
       if options.isOwn(record.url) { summary.completed += 1 }
       placement.removeExcessVersions(of: record, found.layout)
       emitCompleted(record)

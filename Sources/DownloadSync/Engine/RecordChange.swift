@@ -17,6 +17,7 @@ struct RecordChange: Sendable {
   private let hooks: Set<DownloadHook>
   /// The previous versions beside the finished file; `nil` if these do not change.
   private let versions: [KeptVersion]?
+  private let namedVersion: DownloadRecord.NamedVersion?
 
   /// Creates the change that a decision requires.
   ///
@@ -42,7 +43,8 @@ struct RecordChange: Sendable {
     self.crash = crash
     maximumUnresolvedStarts = options.maximumUnresolvedStarts
     hooks = options.hooks(of: found.record.url)
-    versions = effects.completes ? found.record.versions(adding: nil, in: found.layout) : nil
+    versions = found.completes ? found.record.versions(adding: nil, in: found.layout) : nil
+    namedVersion = found.namedVersion
   }
 
   /// Applies the change, unless the stored record has another state, intent or generation by now.
@@ -102,7 +104,11 @@ struct RecordChange: Sendable {
       )
       try record.apply(.unattended(unattended), at: moment)
     case .paused: try record.apply(.pauseCarriedOut, at: moment)
-    case .cancelled: try record.apply(.cancellationCarriedOut, at: moment)
+    case .cancelled:
+      try record.apply(
+        .cancellationCarriedOut(named: namedVersion, marking: hooks, keeping: versions),
+        at: moment
+      )
     // The other states are those that the record already has.
     case .running, .finalizing, .completed, .failedPermanent, .removed: break
     }

@@ -134,7 +134,7 @@ extension Transfer {
   /// dropped, or the bytes on disk belong to a file with a required digest, which no other page has.
   private var knowsFile: Bool {
     entity.validator != nil || record.validatorOrigin != nil
-      || record.earlierVersion.map { $0.hasValidator || $0.validatorOrigin != nil } == true
+      || record.earlierVersion?.isKnownToServer == true
       || (hasRequiredDigest && !file.written.isEmpty)
   }
 

@@ -12,6 +12,8 @@ package struct Reconciliation: Sendable, Hashable {
   var partialIdentity: FileIdentity?
   /// Whether the finished file to which a refresh would return is gone, or is another one by now.
   let lacksEarlierVersion: Bool
+  /// The version that has the name, once a newer one is complete; `nil` otherwise, or if neither has it.
+  let namedVersion: DownloadRecord.NamedVersion?
   /// The inputs of the decision.
   package var reconcileCase: ReconcileCase
   /// The decision.
@@ -52,6 +54,7 @@ package struct Reconciliation: Sendable, Hashable {
     let files = FileInspection(of: record, in: layout)
     partialIdentity = files.partialIdentity
     lacksEarlierVersion = record.earlierVersion != nil && !record.hasPreviousFile(files)
+    namedVersion = DownloadRecord.NamedVersion(of: record, files)
     reconcileCase = ReconcileCase(
       record: record,
       files: files,
@@ -119,6 +122,13 @@ package struct Reconciliation: Sendable, Hashable {
 
   /// The steps of the engine that carry the decision out.
   var effects: ReconcileEffects { decision.effects }
+
+  /// Whether the finished file is in place, and the download is complete with it.
+  ///
+  /// The cancel of a refresh comes too late for a newer version that has the name already.
+  var completes: Bool {
+    effects.completes || namedVersion == .newer && reconcileCase.stored == .cancelled
+  }
 
   /// The number of committed bytes that the decision drops although the download continues.
   var lostBytes: Int64 { effects.rollsBack ? record.received : 0 }

@@ -73,6 +73,11 @@ package enum RefreshPreview: String, Sendable, Hashable {
       guard let failure = head.failure else { return .unknown }
       throw failure
     }
+    if let version = record.earlierVersion, version.isKnownToServer,
+      head.isStrangePage(insteadOf: record.filename, ofSize: record.replacedFileIdentity?.size)
+    {
+      throw ResponseHead.strangePage
+    }
     return RefreshPreview(head, of: record)
   }
 }

@@ -82,7 +82,7 @@ import Testing
     ("lose", "waiting paused - -", .fileLost),
     ("finalize", "finalizing finalizing - -", completing),
     ("complete", "completed completed - -", .completed()),
-    ("finish a cancellation", "cancelled cancelled cancelled cancelled", .cancellationCarriedOut),
+    ("finish a cancellation", "cancelled cancelled cancelled cancelled", .cancellationCarriedOut()),
   ]
 
   @Test(arguments: table.indices)

@@ -45,7 +45,7 @@ import Testing
     case "failed": try record.apply(Self.failing, at: Self.moment + 80)
     default:
       try record.apply(.command(.cancel), at: Self.moment + 75)
-      try record.apply(.cancellationCarriedOut, at: Self.moment + 80)
+      try record.apply(.cancellationCarriedOut(), at: Self.moment + 80)
     }
     #expect(record.state == .completed)
     #expect(record.nextRefreshAt == Self.moment + 140)

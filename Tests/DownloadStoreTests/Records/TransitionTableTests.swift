@@ -44,7 +44,7 @@ import Testing
     case .quarantined: unattended(maximumCrashes: 0)
     case .fileLost: .fileLost
     case .pauseCarriedOut: .pauseCarriedOut
-    case .cancellationCarriedOut, .refreshCancelled: .cancellationCarriedOut
+    case .cancellationCarriedOut, .refreshCancelled: .cancellationCarriedOut()
     case .notModified: .notModified
     case .fileComplete: .fileComplete(.init(identity))
     case .completed: .completed()

@@ -73,6 +73,7 @@ extension DownloadRecord {
     case .attemptFailed(let attempt):
       outcome.wait = count(attempt, at: moment)
       guard let wait = outcome.wait else {
+        if attempt.named == .earlier { withdrawNewerVersion() }
         return isEarlierVersionInPlace ? .refreshFailed : .failed
       }
       return attempt.dropsBytes && wait == .zero ? .attemptRestarted : .attemptFailed
@@ -85,8 +86,10 @@ extension DownloadRecord {
       guard !isEarlierVersionInPlace else { return event.kind }
       // Another digest is required since the request, which the next one makes without a condition.
       return state == .paused ? .pauseCarriedOut : .attemptRestarted
-    case .cancellationCarriedOut:
-      return isEarlierVersionInPlace ? .refreshCancelled : event.kind
+    case .cancellationCarriedOut(let named, _, _):
+      if named == .earlier { withdrawNewerVersion() }
+      let hasFile = isEarlierVersionInPlace || named == .newer && hasCompleteNewerVersion
+      return hasFile ? .refreshCancelled : event.kind
     default:
       return event.kind
     }
@@ -119,8 +122,14 @@ extension DownloadRecord {
         note(failure, from: source, at: moment)
       }
     case .unattended(let record): noteQuarantine(of: record, at: moment)
-    case .cancellationCarriedOut:
-      if state == .completed { endRefresh() } else if received > 0 { dropBytes() }
+    case .cancellationCarriedOut(_, let hooks, let versions):
+      if state != .completed {
+        if received > 0 { dropBytes() }
+      } else if isEarlierVersionInPlace {
+        endRefresh()
+      } else {
+        complete(marking: hooks, keeping: versions, at: moment)
+      }
     case .transferContinued, .fileLost, .pauseCarriedOut: break
     case .notModified:
       guard isEarlierVersionInPlace else { break }
@@ -128,8 +137,7 @@ extension DownloadRecord {
       checkedAt = moment
     case .fileComplete(let file): noteComplete(file)
     case .completed(let hooks, let versions):
-      if let versions { keptVersions = versions }
-      complete(marking: hooks, at: moment)
+      complete(marking: hooks, keeping: versions, at: moment)
     case .fileAdopted(let identity): adoptFile(identity, at: moment)
     case .fileRejected(let digest):
       if let digest { expectedDigest = digest.text }

@@ -50,8 +50,14 @@ extension DownloadRecord {
     case fileLost
     /// The transfer or the rename of a paused download has ended.
     case pauseCarriedOut
-    /// The files of a cancelled download are deleted.
-    case cancellationCarriedOut
+    /// The files of a cancelled download are deleted. `named` is the version that has the name, once a
+    /// newer one is complete: the cancel comes too late for one that has it, which is kept with the hooks
+    /// and the previous versions of a completion.
+    case cancellationCarriedOut(
+      named: NamedVersion? = nil,
+      marking: Set<DownloadHook> = [],
+      keeping: [KeptVersion]? = nil
+    )
 
     // MARK: Files
 
@@ -72,6 +78,14 @@ extension DownloadRecord {
     case fileDamaged(DamagedFile)
   }
 
+  /// The version of a refreshed download that has its name, once a newer one is complete.
+  package enum NamedVersion: Sendable, Hashable {
+    /// The finished file, to which the record can still return.
+    case earlier
+    /// The newer version, which has replaced it.
+    case newer
+  }
+
   /// A failed attempt.
   package struct FailedAttempt: Sendable {
     /// Why the attempt failed.
@@ -82,6 +96,8 @@ extension DownloadRecord {
     package var dropsBytes: Bool
     /// The hooks to mark as pending if the download fails permanently.
     package var hooks: Set<DownloadHook>
+    /// The version that has the name, once a newer one is complete; `nil` otherwise.
+    package var named: NamedVersion?
     /// The wait before the next attempt, given the record with the failure; `nil` to give up.
     ///
     /// The only place that knows the limits of retries.
@@ -93,12 +109,14 @@ extension DownloadRecord {
       from source: String,
       droppingBytes dropsBytes: Bool = false,
       marking hooks: Set<DownloadHook> = [],
+      named: NamedVersion? = nil,
       retryingAfter wait: @escaping @Sendable (DownloadRecord) -> Duration?
     ) {
       self.failure = failure
       self.source = source
       self.dropsBytes = dropsBytes
       self.hooks = hooks
+      self.named = named
       self.wait = wait
     }
   }

@@ -21,7 +21,12 @@ extension DownloadRecord {
     if identity.size > 0 { notePartial(identity) }
   }
 
-  mutating func complete(marking hooks: Set<DownloadHook>, at moment: Date) {
+  mutating func complete(
+    marking hooks: Set<DownloadHook>,
+    keeping versions: [KeptVersion]?,
+    at moment: Date
+  ) {
+    if let versions { keptVersions = versions }
     pendingHooks = hooks.intersection([.completion])
     // A cancel that was withdrawn may have uncounted the bytes after the file had its name.
     if let file = fileIdentity {

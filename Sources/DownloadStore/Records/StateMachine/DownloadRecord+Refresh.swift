@@ -19,6 +19,16 @@ extension DownloadRecord {
     refreshed != nil && replacedFileIdentity != nil && fileIdentity == nil
   }
 
+  /// Whether a newer version is complete, and gets the name of the finished file or has it already.
+  package var hasCompleteNewerVersion: Bool {
+    refreshed != nil && replacedFileIdentity != nil && fileIdentity != nil
+  }
+
+  /// Notes that the finished file still has its name, so that the record can return to it.
+  mutating func withdrawNewerVersion() {
+    if hasCompleteNewerVersion { fileIdentity = nil }
+  }
+
   /// The time at which an engine asks for a newer version; `nil` if the download is not complete, or
   /// has no ``refreshEvery``.
   public var nextRefreshAt: Date? { refreshDates.first }

@@ -22,7 +22,7 @@ package enum RecordWalk {
         .attemptFailed(.init(failure, from: record.url, droppingBytes: true) { _ in nil }),
         .attemptDeferred(noting: failure, from: record.url),
         .unattended(.init(after: .alone, maximumCrashes: 3, source: record.url)),
-        .notModified, .fileLost, .pauseCarriedOut, .cancellationCarriedOut,
+        .notModified, .fileLost, .pauseCarriedOut, .cancellationCarriedOut(),
         .fileComplete(.init(identity)),
         .completed(marking: [.completion]), .fileAdopted(identity), .fileRejected(requiring: nil),
         .fileDamaged(

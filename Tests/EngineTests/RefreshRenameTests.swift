@@ -1,0 +1,105 @@
+import DownloadStore
+import DownloadSync
+import EngineTestSupport
+import FaultServer
+import Foundation
+import ObjectStore
+import Testing
+
+/// A refresh whose newer version is complete, and does not get the name of the finished file.
+@Suite(.timeLimit(.minutes(10)))
+struct RefreshRenameTests {
+  private let fixture: EngineFixture
+  private let old = Body.generated(byteCount: 30_000, seed: 81)
+  private let new = Body.generated(byteCount: 40_000, seed: 82)
+
+  /// Downloads the old version of a file.
+  init() async throws {
+    fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(old, etag: "\"1\""))
+    try fixture.add("/a")
+    try await fixture.run()
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+  }
+
+  /// Refreshes with an engine whose attempts to rename call `rename`, and returns its summary.
+  private func refresh(
+    _ rename: @escaping @Sendable () -> Int32?
+  ) async throws -> RunSummary {
+    try await fixture.store.refresh(.all)
+    let hook = EffectHook { effect in
+      if case .rename = effect { rename() } else { nil }
+    }
+    let engine = try fixture.engine(environment: .live(hook)) { options in
+      options.retry = RetryPolicy(maximumAttempts: 1)
+    }
+    return try await engine.run(until: .idle)
+  }
+
+  private func expectComplete(_ body: Body, tag: String) throws {
+    let record = try fixture.record("/a")
+    #expect(record.state == .completed && record.intent == .run && record.refreshed == nil)
+    #expect(record.received == body.byteCount && record.entityTag == tag)
+    #expect(record.fileIdentity == FileIdentity(ofFileAt: fixture.file("a")))
+    #expect(body.matches(file: fixture.file("a")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
+  }
+
+  @Test(arguments: [EACCES, EPERM, EIO, EROFS])
+  func `a rename that is refused for good leaves the finished file`(code: Int32) async throws {
+    #expect(try await refresh { code } == RunSummary(failed: 1))
+    try expectComplete(old, tag: "\"1\"")
+    #expect(try fixture.record("/a").refreshFailure?.code == .fileSystem)
+    // The next refresh downloads it again.
+    try await fixture.store.refresh(.all)
+    #expect(try await fixture.run().summary == RunSummary(completed: 1))
+    try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test func `a cancel before a rename that fails returns to the finished file`() async throws {
+    let store = fixture.store
+    _ = try await refresh {
+      _ = try? store.apply(.cancel, to: .all)
+      return EIO
+    }
+    try expectComplete(old, tag: "\"1\"")
+  }
+
+  @Test func `a cancel before a rename that succeeds comes too late`() async throws {
+    let store = fixture.store
+    _ = try await refresh {
+      _ = try? store.apply(.cancel, to: .all)
+      return nil
+    }
+    try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test(arguments: [false, true])
+  func `a cancel after a kill at the rename is decided by the file that has the name`(
+    isRenamed: Bool
+  ) async throws {
+    // Leaves the store as a kill does after the rename was logged.
+    try await fixture.store.refresh(.all)
+    let record = try fixture.record("/a")
+    let partial = try fixture.store.roots().layout(of: record).partialPath
+    try new.write(toFile: partial)
+    let complete = try #require(FileIdentity(ofFileAt: partial))
+    try fixture.store.objects.writeNow { tx in
+      _ = try tx.update(DownloadRecord.self, key: record.url) { record in
+        record.state = .finalizing
+        record.received = complete.size
+        record.expected = complete.size
+        record.entityTag = "\"2\""
+        record.fileIdentity = complete
+        record.partialIdentity = complete
+      }
+    }
+    if isRenamed {
+      try FileManager.default.removeItem(atPath: fixture.file("a"))
+      try FileManager.default.moveItem(atPath: partial, toPath: fixture.file("a"))
+    }
+    try fixture.store.apply(.cancel, to: .all)
+    try await fixture.run()
+    try expectComplete(isRenamed ? new : old, tag: isRenamed ? "\"2\"" : "\"1\"")
+  }
+}
