@@ -21,7 +21,7 @@ struct ExitStatusTests {
       .notFound: 66, .cannotCreate: 73, .alreadyExists: 73, .permissionDenied: 77, .damaged: 65,
       .otherFormat: 65, .schemaMismatch: 65, .tooNew: 65, .invalidInput: 65, .mapFull: 74,
       .keysExhausted: 74,
-      .diskFull: 74, .inputOutput: 74, .other: 74, .duplicateKey: 1, .keyChanged: 1,
+      .replaced: 74, .diskFull: 74, .inputOutput: 74, .other: 74, .duplicateKey: 1, .keyChanged: 1,
       .wouldDeadlock: 1, .unknownModel: 1, .busy: 1, .referenced: 1, .danglingReference: 1,
       .missingField: 1, .invalidPageToken: 1, .unsupportedPredicate: 1, .overflow: 1, .closed: 1,
       .conflict: 1, .migrationFailed: 1,
