@@ -17,6 +17,8 @@
     let isSecure: Bool
     let routes: Routes
     let methods: RouteMethods
+    /// Throws unless the store can be used.
+    let requireStore: @Sendable () throws -> Void
     let logger: Logger
 
     @concurrent
@@ -47,6 +49,7 @@
       case .allow: break
       }
       do {
+        try requireStore()
         if request.headers.contains(.expect) {
           context.channel.triggerUserOutboundEvent(RequestRules.BodyWanted(), promise: nil)
         }
