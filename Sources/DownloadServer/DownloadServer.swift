@@ -55,7 +55,7 @@
       options: ServerOptions = ServerOptions(),
       logger: Logger? = nil
     ) {
-      self.store = store
+      self.store = store.refusingHiddenFolders()
       self.options = options
       self.logger = logger ?? Self.silentLogger
     }

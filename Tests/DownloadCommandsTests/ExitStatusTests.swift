@@ -34,6 +34,7 @@ struct ExitStatusTests {
   @Test func `each download store error maps to an exit status`() {
     let table: [RecordStoreError.Code: Int32] = [
       .invalidURL: 64, .invalidName: 64, .invalidDigest: 64, .invalidHeader: 64, .invalidKey: 64,
+      .invalidTag: 64,
       .unknownRecord: 1, .ambiguousID: 1, .nameTaken: 1, .urlTaken: 1, .keyTaken: 1, .busy: 1,
       .fileSystem: 74, .missingRoot: 65, .invalidRecord: 65,
     ]

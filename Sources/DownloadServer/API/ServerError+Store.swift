@@ -21,7 +21,8 @@ extension ServerError {
 
   private static func code(_ code: RecordStoreError.Code) -> Code {
     switch code {
-    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader, .invalidKey, .invalidRecord:
+    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader, .invalidKey, .invalidTag,
+      .invalidRecord:
       .invalidRequest
     case .unknownRecord: .notFound
     case .ambiguousID: .ambiguous

@@ -208,15 +208,9 @@ extension Aria2Options {
 
   private static func folder(_ path: String) throws(Aria2Error) -> String {
     do {
-      let folder = try FileLayout.validatedFolder(path)
-      guard !FileLayout.isHidden(folder) else {
-        throw Aria2Error("'\(Redaction.argument(folder))' is a hidden folder")
-      }
-      return folder
-    } catch let error as RecordStoreError {
-      throw Aria2Error(error.message)
+      return try FileLayout.validatedFolder(path)
     } catch {
-      throw error as? Aria2Error ?? Aria2Error("\(error)")
+      throw Aria2Error(error.message)
     }
   }
 }

@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: [
     (#"{"dir":"/etc"}"#, "is in no folder of this store"),
-    (#"{"dir":"../x"}"#, "must be relative"), (#"{"dir":".ssh"}"#, "hidden folder"),
+    (#"{"dir":"../x"}"#, "must be relative"), (#"{"dir":".ssh"}"#, "'.ssh' is hidden"),
     (#"{"out":"a/"}"#, "is not a file name"), (#"{"all-proxy":"http://p:1"}"#, "all-proxy"),
     (#"{"header":"nothing"}"#, "Name: value"), (#"{"split":"0"}"#, "number from 1"),
     (#"{"checksum":"crc32=00"}"#, "checksum"), (#"{"max-download-limit":"fast"}"#, "byte count"),
