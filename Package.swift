@@ -14,7 +14,7 @@ let asyncHTTPClient: [Target.Dependency] = [
 let server: [Target.Dependency] = [
   ("HTTPTypes", "swift-http-types"), ("Hummingbird", "hummingbird"),
   ("HummingbirdCore", "hummingbird"), ("HummingbirdTLS", "hummingbird"), ("NIOCore", "swift-nio"),
-  ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
+  ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
   ("ServiceLifecycle", "swift-service-lifecycle"),
 ].map { .product(name: $0, package: $1, condition: .when(traits: ["Server"])) }
 

@@ -89,7 +89,13 @@ package struct HTTPExchange: Sendable {
     /// Reads a body, within ``timeout``.
     private func bytes(of body: HTTPClientResponse.Body) async throws -> [UInt8] {
       try await withThrowingTaskGroup(of: [UInt8].self) { [timeout, longestBody] group in
-        group.addTask { Array(try await body.collect(upTo: longestBody).readableBytesView) }
+        group.addTask {
+          do {
+            return Array(try await body.collect(upTo: longestBody).readableBytesView)
+          } catch is NIOTooManyBytesError {
+            throw DownloadFailure(.tooLarge, "the answer has more than \(longestBody >> 20) MiB")
+          }
+        }
         group.addTask {
           try await Task.sleep(for: timeout)
           throw DownloadFailure(.timedOut, "the answer did not end in time")

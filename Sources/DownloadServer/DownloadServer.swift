@@ -55,7 +55,7 @@
       options: ServerOptions = ServerOptions(),
       logger: Logger? = nil
     ) {
-      self.store = store
+      self.store = store.refusingHiddenFolders()
       self.options = options
       self.logger = logger ?? Self.silentLogger
     }
@@ -103,6 +103,8 @@
       CommandRoutes.add(to: &routes, context)
       Aria2Routes.add(to: &routes, context)
       MetricsRoutes.add(to: &routes, context)
+      let store = store
+      let connections = ConnectionLimit(maximum: options.limits.connections)
       let responder = SecureResponder(
         rules: AccessRules(
           token: options.token,
@@ -113,26 +115,24 @@
         isSecure: options.tls != nil,
         routes: routes.router.buildResponder(),
         methods: routes.methods,
+        requireStore: { try store.objects.requireInPlace() },
         logger: logger
       )
       // Its log contains targets of requests.
       let silent = Self.silentLogger
       return Application(
         responder: responder,
-        server: try builder(),
+        server: try builder(connections),
         configuration: ApplicationConfiguration(
           address: place.bindAddress,
           serverName: nil,
           backlog: 256,
           reuseAddress: true,
-          availableConnectionsDelegate: MaximumAvailableConnections(
-            options.limits.connections,
-            logger: silent
-          )
+          availableConnectionsDelegate: connections
         ),
         onServerRunning: { channel in
           place.publish()
-          listener.open(channel)
+          listener.open(channel, connections)
           onStart(address(port: channel.localAddress?.port))
         },
         logger: silent
@@ -143,13 +143,13 @@
       Logger(label: "dlstore.server", factory: { _ in SwiftLogNoOpLogHandler() })
     }
 
-    private func builder() throws(ServerStartError) -> HTTPServerBuilder {
+    private func builder(
+      _ connections: ConnectionLimit
+    ) throws(ServerStartError) -> HTTPServerBuilder {
       let limits = options.limits
       let http = HTTPServerBuilder.http1(
         configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [
-            ConnectionGuard(stallTime: limits.stallTime, silentTime: limits.bodyTime)
-          ],
+          additionalChannelHandlers: [ConnectionGuard(limits, connections)],
           idleTimeout: TimeAmount(limits.idleTime),
           httpDecoderConfiguration: .init(
             maxHeaderFieldSize: limits.headerBytes,

@@ -60,7 +60,11 @@ public struct ServerOptions: Sendable {
 
 /// What a server allows a client to use.
 public struct ServerLimits: Sendable, Hashable {
-  /// The number of connections at a time; further ones wait to be accepted.
+  /// The number of connections at a time.
+  ///
+  /// A further one takes the place of the one that has waited for a request for the longest, or else of
+  /// the one whose request has been arriving for the longest. If all requests are being answered, it
+  /// waits to be accepted.
   public var connections = 256
   /// The number of clients that follow the events at a time; further ones get the status 503.
   public var eventClients = 64

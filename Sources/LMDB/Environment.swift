@@ -35,6 +35,8 @@ public final class Environment: Sendable {
   let lockFile: EnvironmentRegistry.Identity?
   private let dataLock: DataFileLock?
   private let isInMemory: Bool
+  /// The path of the data file if other programs find the file by it; `nil` for one without a name.
+  private let sharedFile: String?
   private let clearedReaders: Atomic<Int>
   /// Whether a write has compared the commit number in the lock file with that in the data file.
   private let hasCheckedNumber = Atomic(false)
@@ -120,6 +122,7 @@ public final class Environment: Sendable {
     isReadOnly = options.isReadOnly || isImmutable
     fileMode = options.fileMode
     isInMemory = kind == .inMemory
+    sharedFile = kind == .shared ? path + "/data.mdb" : nil
     let opening = EnvironmentOpening(path: path, options: options, kind: kind)
     let opened = try opening.run()
     clearedReaders = Atomic(opened.clearedReaders)
@@ -150,6 +153,14 @@ public final class Environment: Sendable {
   deinit {
     gate.drain()
     EnvironmentRegistry.close(identity, handle, dataLock)
+  }
+
+  /// Whether the name of the data file still stands for the file that is open.
+  ///
+  /// False once another program has moved, deleted or replaced the file or its folder. A replacement by
+  /// this library waits until no program has the file open.
+  package var isInPlace: Bool {
+    sharedFile.map { EnvironmentRegistry.identity(of: $0) == identity } ?? true
   }
 
   // MARK: Transactions
@@ -217,9 +228,10 @@ public final class Environment: Sendable {
   /// `mdb_txn_begin`.
   ///
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `busy` (the lock file belongs to
-  ///   another data file), `wouldDeadlock` (this thread already has a write transaction), `mapResized` as ``beginRead()``, or another system error.
+  ///   another data file), `replaced` (the data file was moved, deleted or replaced), `wouldDeadlock` (this thread already has a write transaction), `mapResized` as ``beginRead()``, or another system error.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     let transaction = try beginUncheckedWrite()
+    guard isInPlace else { throw LMDBError(.replaced, operation: "mdb_txn_begin") }
     guard !hasCheckedNumber.load(ordering: .relaxed) else { return transaction }
     // Now no commit is under way, so the numbers must be equal.
     let last = try lastTransactionIDInFile()

@@ -129,6 +129,11 @@ public struct LMDBError: Error, Hashable, Sendable {
     ///
     /// The corresponding C code is `EBUSY`.
     public static let busy = Self(rawValue: EBUSY)
+    /// The data file was moved, deleted or replaced while it was open, so that no other program would
+    /// read what is written to it.
+    ///
+    /// The corresponding C code is `ESTALE`.
+    public static let replaced = Self(rawValue: ESTALE)
     /// This thread already has a write transaction.
     ///
     /// The corresponding C code is `EDEADLK`.

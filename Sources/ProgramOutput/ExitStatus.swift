@@ -73,7 +73,7 @@ extension ExitStatus {
     case .cannotCreate, .alreadyExists: self = .cannotCreate
     case .permissionDenied: self = .permissionDenied
     case .damaged, .otherFormat, .schemaMismatch, .tooNew, .invalidInput: self = .damaged
-    case .mapFull, .keysExhausted, .diskFull, .inputOutput, .other: self = .inputOutput
+    case .mapFull, .keysExhausted, .diskFull, .inputOutput, .replaced, .other: self = .inputOutput
     // Programming errors, and codes of later versions.
     case .duplicateKey, .keyChanged, .wouldDeadlock, .unknownModel: self = .failed
     default: self = .failed

@@ -32,10 +32,10 @@ CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-c
 
 
 class Files(http.server.BaseHTTPRequestHandler):
-    """Serves /slow/NAME at 256 KiB/s, /fast/NAME at once, /missing/NAME as 404, /refused/NAME as 403."""
+    """Serves /slow/NAME at 256 KiB/s, which no check sees complete, /fast/NAME at once, /missing/NAME as 404, /refused/NAME as 403."""
 
     protocol_version = "HTTP/1.1"
-    size = 8 << 20
+    size = 1 << 30
 
     def do_GET(self):
         kind = self.path.split("/")[1]

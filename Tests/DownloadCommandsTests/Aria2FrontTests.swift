@@ -105,10 +105,38 @@ struct Aria2FrontTests {
     #expect(stores.isEmpty)
   }
 
-  @Test func `the exit codes are those of aria2c`() async throws {
-    #expect(try await aria2c(server.url("/missing")).status == 3)
-    server.route("/403", Resource(Self.body, faults: .status(403), then: .repeatLast))
-    #expect(try await aria2c(server.url("/403")).status == 22)
+  /// What aria2c itself ends with is in docs/aria2c.md.
+  @Test(arguments: [
+    (404, 3), (410, 3), (400, 22), (403, 22), (407, 22), (416, 22), (418, 22), (401, 24),
+    (429, 29), (500, 29), (502, 29), (503, 29), (504, 29),
+  ])
+  func `a status of the server has the exit code of aria2c`(status: Int, code: Int32) async throws {
+    server.route("/s", Resource(Self.body, faults: .status(status), then: .repeatLast))
+    let result = try await aria2c("--max-tries=1", server.url("/s"))
+    #expect(result.status == code, "\(result.messages)")
+    #expect(stores.isEmpty)
+  }
+
+  @Test func `a failure without a status has the exit code of aria2c`() async throws {
+    var loop = Resource(Self.body)
+    loop.redirect = Resource.Redirect(to: "/loop")
+    server.route("/loop", loop)
+    server.route("/stall", Resource(Self.body, faults: .stallBeforeHeader, then: .repeatLast))
+    try Data("<metalink".utf8).write(to: URL(filePath: folder.path("bad.meta4")))
+    let cases: [(Int32, [String])] = [
+      (2, ["--timeout=1", server.url("/stall")]), (6, ["http://127.0.0.1:1/a"]),
+      (17, ["-d", "/proc/none", server.url("/a")]), (19, ["http://no-such-host.invalid/a"]),
+      (20, ["-M", "bad.meta4"]), (23, [server.url("/loop")]), (28, ["-M", "none.meta4"]),
+      (28, ["--no-such-option", server.url("/a")]),
+    ]
+    for (code, arguments) in cases {
+      let process = try start(["--max-tries=1"] + arguments)
+      #expect(try await process.status() == code, "\(arguments) \(process.messages)")
+    }
+    #expect(stores.isEmpty)
+  }
+
+  @Test func `the other exit codes are those of aria2c`() async throws {
     let wrong = "--checksum=sha-256=\(String(repeating: "0", count: 64))"
     #expect(try await aria2c("-o", "w", wrong, server.url("/a")).status == 32)
     let refused = try await aria2c("--check-certificate=false", server.url("/a"))

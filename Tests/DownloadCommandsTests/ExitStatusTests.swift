@@ -21,7 +21,7 @@ struct ExitStatusTests {
       .notFound: 66, .cannotCreate: 73, .alreadyExists: 73, .permissionDenied: 77, .damaged: 65,
       .otherFormat: 65, .schemaMismatch: 65, .tooNew: 65, .invalidInput: 65, .mapFull: 74,
       .keysExhausted: 74,
-      .diskFull: 74, .inputOutput: 74, .other: 74, .duplicateKey: 1, .keyChanged: 1,
+      .replaced: 74, .diskFull: 74, .inputOutput: 74, .other: 74, .duplicateKey: 1, .keyChanged: 1,
       .wouldDeadlock: 1, .unknownModel: 1, .busy: 1, .referenced: 1, .danglingReference: 1,
       .missingField: 1, .invalidPageToken: 1, .unsupportedPredicate: 1, .overflow: 1, .closed: 1,
       .conflict: 1, .migrationFailed: 1,
@@ -34,6 +34,7 @@ struct ExitStatusTests {
   @Test func `each download store error maps to an exit status`() {
     let table: [RecordStoreError.Code: Int32] = [
       .invalidURL: 64, .invalidName: 64, .invalidDigest: 64, .invalidHeader: 64, .invalidKey: 64,
+      .invalidTag: 64,
       .unknownRecord: 1, .ambiguousID: 1, .nameTaken: 1, .urlTaken: 1, .keyTaken: 1, .busy: 1,
       .fileSystem: 74, .missingRoot: 65, .invalidRecord: 65,
     ]

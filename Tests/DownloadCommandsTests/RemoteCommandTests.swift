@@ -30,8 +30,7 @@ import Testing
     ["add", "--input-file", "/etc/passwd"], ["add", "-i/etc/passwd"], ["add", "-"],
     ["add", "x", "--metalink", "/etc/passwd"], ["add", "x", "--cookie-file=c"], ["add", "--", "x"],
     ["add", "x", "-o", "/etc/cron.d/x"], ["add", "x", "--output=/x"],
-    ["add", "x", "--folder", "~/x"], ["add", "x", "--folder", ".ssh"],
-    ["add", "x", "-o", "a/.ssh/b"],
+    ["add", "x", "--folder", "~/x"],
     ["add", "x", "-o/etc/x"], ["list", "--immutable"], ["inspect", "x", "--reveal-secrets"],
     ["cancel", "x", "-qy"], ["verify-file", "x"], ["cat", "x"], ["root", "set", "a", "/"],
   ])
@@ -56,11 +55,33 @@ import Testing
       if ["list", "inspect"].contains(arguments[0]) {
         #expect(remote.output == local.output, "\(arguments)")
         // The harness of the tests prints errors of the parser in another way than the program.
-        #expect(remote.status == 64 || remote.messages == local.messages, "\(arguments)")
+        // The path of the store is none of the client's machine.
+        let messages = local.messages.replacing(" --store \(store)", with: "")
+        #expect(remote.status == 64 || remote.messages == messages, "\(arguments)")
       }
     }
     let refused = await RemoteExecution.run(["pause", "a"], onStoreAt: store, mayChange: false)
     #expect(refused.status == 64 && refused.messages.contains("POST"))
+  }
+
+  @Test(arguments: [
+    ["add", "https://example.com/a", "--folder", ".ssh"],
+    ["add", "https://example.com/a", "--folder=b/.ssh/c"],
+    ["add", "https://example.com/a", "-o", "b/.ssh/a"],
+  ])
+  func `no command of a client adds to a hidden folder, however it is named`(
+    arguments: [String]
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    _ = await RemoteExecution.run(["add", "https://h/b"], onStoreAt: store, mayChange: true)
+    let remote = await RemoteExecution.run(arguments, onStoreAt: store, mayChange: true)
+    let listed = await dlstore("list", "--store", store, "--format", "json")
+    #expect(remote.status != 0 && remote.messages.contains("hidden"), "\(remote.messages)")
+    #expect(!listed.output.contains("example.com"), "\(listed.output)")
+    // A user of the machine may.
+    let local = await dlstore([arguments[0], "--store", store] + arguments.dropFirst())
+    #expect(local.status == .done, "\(local.messages)")
   }
 
   @Test func `the server and its token come before the command or from the environment`() throws {
@@ -79,5 +100,13 @@ import Testing
       #expect(throws: CommandFailure.self) { try RemoteServer(wrong, environment: none) }
     }
     #expect(throws: CommandFailure.self) { try RemoteServer(["run"], environment: variable) }
+  }
+
+  @Test func `thousands of names are refused before a server cuts them off`() async throws {
+    let names = (0..<5_000).map { "download-\($0).iso" }
+    let given = ["--server", "http://127.0.0.1:1", "list"] + names
+    let server = try RemoteServer(given, environment: [:])
+    let failure = await #expect(throws: CommandFailure.self) { _ = try await server?.run() }
+    #expect(failure?.status == .usage && failure?.message?.contains("--match") == true)
   }
 }

@@ -135,12 +135,32 @@
       _ body: (inout RawConnection) async throws -> R
     ) async throws -> R {
       let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .connect(host: "127.0.0.1", port: port) { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-          }
-        }
-      return try await channel.executeThenClose { inbound, outbound in
+        .connect(host: "127.0.0.1", port: port) { Self.wrap($0) }
+      return try await with(channel, body)
+    }
+
+    static func with<R: Sendable>(
+      socket: String,
+      _ body: (inout RawConnection) async throws -> R
+    ) async throws -> R {
+      let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connect(unixDomainSocketPath: socket) { Self.wrap($0) }
+      return try await with(channel, body)
+    }
+
+    private typealias Bytes = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    private static func wrap(_ channel: any Channel) -> EventLoopFuture<Bytes> {
+      channel.eventLoop.makeCompletedFuture {
+        try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+      }
+    }
+
+    private static func with<R: Sendable>(
+      _ channel: Bytes,
+      _ body: (inout RawConnection) async throws -> R
+    ) async throws -> R {
+      try await channel.executeThenClose { inbound, outbound in
         var connection = RawConnection(
           outbound: outbound,
           inbound: inbound.makeAsyncIterator()

@@ -307,6 +307,29 @@
       }
     }
 
+    @Test func `a tag has a greatest length, whichever way it comes in`() async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        let tag = String(repeating: "é", count: 128)
+        func body(_ tag: String) -> String {
+          #"{"requests":[{"url":"http://h/a","paused":true,"tags":["\#(tag)"]}]}"#
+        }
+        #expect(try await server.send("POST", "/api/v1/downloads", body(tag + "x")).status == 400)
+        #expect(try await server.send("POST", "/api/v1/downloads", body(tag)).status == 201)
+        let change = #"{"addTags":["\#(tag)x"]}"#
+        #expect(try await server.send("PATCH", "/api/v1/downloads/a", change).status == 400)
+        var update = RecordUpdate()
+        update.addedTags = [tag + "x"]
+        do {
+          try await server.store.update(matching: "a", with: update)
+          Issue.record("the tag was accepted")
+        } catch let error as RecordStoreError {
+          #expect(error.code == .invalidTag)
+        }
+      }
+    }
+
     @Test(arguments: [".ssh", "a/.config/b", "./.x"])
     func `no client adds to a hidden folder`(folder: String) async throws {
       try await RunningServer.with {

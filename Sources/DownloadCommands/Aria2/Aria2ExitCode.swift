@@ -18,6 +18,7 @@ enum Aria2ExitCode: Int32, Sendable {
   case fileExists = 13
   case fileIO = 17
   case nameResolution = 19
+  case malformedMetalink = 20
   case badResponse = 22
   case tooManyRedirects = 23
   case authorization = 24
@@ -40,8 +41,8 @@ enum Aria2ExitCode: Int32, Sendable {
       case .badResponse, .rejected, .unexpectedCoding: .badResponse
       case .badRedirect: .tooManyRedirects
       case .refused, .needsURL:
-        // 403 is for aria2c a header that it did not expect.
-        failure.detail == nil ? .badResponse : .authorization
+        // The statuses 403 and 407 are for aria2c responses that it did not expect.
+        [nil, .proxyLogin].contains(failure.detail) ? .badResponse : .authorization
       case .serverBusy: .serverBusy
       case .digestMismatch, .pieceMismatch: .checksum
       case .insecure, .unsupportedURL, .quarantined, .interceptorFailed, .tooLarge, .outOfResources,

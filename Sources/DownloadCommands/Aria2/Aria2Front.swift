@@ -144,10 +144,16 @@ struct Aria2Front {
       downloads.continuesFiles = plan.isContinued
       let completion = try Self.details(of: plan).read(at: Date())
       for entry in plan.entries {
-        try downloads.append(entry, of: plan.list ?? "") { request in
-          if plan.entries.count == 1, !entry.isDocument { request.key = place.key }
-          if !entry.renames, request.collision == .number { request.collision = .fail }
-          try completion.complete(&request)
+        do {
+          try downloads.append(entry, of: plan.list ?? "") { request in
+            if plan.entries.count == 1, !entry.isDocument { request.key = place.key }
+            if !entry.renames, request.collision == .number { request.collision = .fail }
+            try completion.complete(&request)
+          }
+        } catch let failure as CommandFailure where entry.isDocument {
+          if let message = failure.message { Output.current.say(message) }
+          place.delete()
+          return failure.status == .damaged ? .malformedMetalink : .badOption
         }
       }
       try Self.replaceURL(of: plan, place, in: store)

@@ -66,7 +66,7 @@ struct AddCommand: AsyncParsableCommand {
     let partial = try adopt.map { try ForeignPartial(ofFileAt: $0) }
     let path = location.resolved()
     if let partial {
-      let store = try RecordStore(at: path)
+      let store = try Self.store(at: path)
       try requireFileName(in: store)
       var requests = try source.nextBatch()
       transfer.apply(to: &requests)
@@ -79,6 +79,12 @@ struct AddCommand: AsyncParsableCommand {
       command: SuggestedCommand.text("compact")
     )
     if !source.isComplete { throw CommandFailure(.failed) }
+  }
+
+  /// Opens the store; for a client of `dlstore serve` it refuses hidden folders.
+  private static func store(at path: String) throws -> RecordStore {
+    let store = try RecordStore(at: path)
+    return RemoteExecution.isRunning ? store.refusingHiddenFolders() : store
   }
 
   /// The folder of `-o` with an absolute path, which is made if it is missing.
@@ -101,7 +107,7 @@ struct AddCommand: AsyncParsableCommand {
     of source: inout RequestSource,
     toStoreAt path: String
   ) throws -> BulkChange {
-    let store = try RecordStore(at: path)
+    let store = try Self.store(at: path)
     try requireFileName(in: store)
     var change = BulkChange()
     var summary = AdditionSummary(storePath: path)

@@ -24,7 +24,8 @@ extension ExitStatus {
   /// The status for an error of the download store.
   init(_ code: RecordStoreError.Code) {
     switch code {
-    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader, .invalidKey: self = .usage
+    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader, .invalidKey, .invalidTag:
+      self = .usage
     case .unknownRecord, .ambiguousID, .nameTaken, .urlTaken, .keyTaken, .busy: self = .failed
     case .fileSystem: self = .inputOutput
     case .missingRoot, .invalidRecord: self = .damaged

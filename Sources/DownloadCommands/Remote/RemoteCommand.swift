@@ -1,5 +1,3 @@
-internal import DownloadStore
-
 /// A command line that a client of `dlstore serve` has the server run.
 ///
 /// The server runs the command itself, so its output and its exit code are those of the command. Only
@@ -102,9 +100,6 @@ struct RemoteCommand: Sendable, Hashable {
           "\(option) must be a path below the folder of the server's store: \(value) is a place on "
             + "that machine"
         )
-      }
-      guard !places.contains(option) || !FileLayout.isHidden(value) else {
-        throw Refusal("\(option) must not name a hidden file or folder: \(value)")
       }
       previous = name == word ? name : ""
     }

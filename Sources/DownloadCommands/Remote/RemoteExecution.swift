@@ -9,6 +9,9 @@ enum RemoteExecution {
   /// The largest output in bytes, which is kept until the command has ended.
   private static let longestOutput = 64 << 20
 
+  /// Whether the current task runs a command of a client.
+  @TaskLocal static var isRunning = false
+
   /// Runs a command line on a store.
   ///
   /// - Parameters:
@@ -33,12 +36,15 @@ enum RemoteExecution {
     let words = [command.name, "--store", path] + command.arguments.dropFirst()
     let collector = Collector()
     let output = Output(
-      program: DLStoreCommand.program(words),
+      // The commands in messages do not name the path of the store: it is none of the client's machine.
+      program: DLStoreCommand.program(command.arguments),
       data: { try collector.addData($0) },
       messages: { collector.addMessages($0) }
     )
     let status = await Output.$current.withValue(output) {
-      await Terminal.$isDetached.withValue(true) { await execute(words, output) }
+      await Terminal.$isDetached.withValue(true) {
+        await $isRunning.withValue(true) { await execute(words, output) }
+      }
     }
     return collector.answer(status)
   }

@@ -17,6 +17,9 @@ struct RemoteServer: Sendable {
   /// The file of certificates to trust; `nil` for those of the system.
   private let certificateFile: String?
 
+  /// The length of a query in bytes for which a server's limit of a header has room.
+  private static let longestQuery = 24 * 1024
+
   /// The options before the command's name.
   private static let options: Set = ["--server", "--token-file", "--ca-certificate"]
   /// The words that have the same meaning with and without a server.
@@ -105,6 +108,13 @@ struct RemoteServer: Sendable {
       let exchange = try HTTPExchange(settings)
       guard command.isChange else {
         let query = command.arguments.map { "argument=\(Self.encoded($0))" }.joined(separator: "&")
+        guard query.utf8.count <= Self.longestQuery else {
+          throw CommandFailure(
+            .usage,
+            "the command line is too long for a server: select downloads with --state, --tag or "
+              + "--match instead of their names"
+          )
+        }
         return try await exchange.send(
           "GET",
           "\(url)/api/v1/command?\(query)",
@@ -123,10 +133,11 @@ struct RemoteServer: Sendable {
         body: bytes
       )
     } catch let failure as DownloadFailure {
+      let advice = failure.code == .tooLarge ? ": select fewer downloads, or use --limit" : ""
       let isUnreachable = failure.code.traits.contains(.unreachable) || failure.code == .timedOut
       throw CommandFailure(
         isUnreachable ? .unreachable : .failed,
-        "\(Redaction.url(url)): \(failure.message)"
+        "\(Redaction.url(url)): \(failure.message)\(advice)"
       )
     }
   }

@@ -37,12 +37,7 @@ enum APIRequests {
     var request = DownloadRequest(url: url)
     request.key = try body.text("key")
     request.filename = try body.text("filename")
-    if let folder = try body.text("folder") {
-      guard !FileLayout.isHidden(folder) else {
-        throw ServerError(.invalidRequest, "'folder' of \(place) is hidden: '\(folder)'")
-      }
-      request.folder = folder
-    }
+    request.folder = try body.text("folder") ?? ""
     request.type = try body.text("type")
     request.tags = try tags(body.texts("tags"), place)
     request.priority = try body.number("priority")

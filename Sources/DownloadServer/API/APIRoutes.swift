@@ -60,7 +60,7 @@
     }
 
     /// The name of the download in the path.
-    private static func name(_ route: BasicRequestContext) throws -> String {
+    private static func name(_ route: ConnectionContext) throws -> String {
       guard let text = route.parameters.get("id"),
         let name = QueryItems.decoded(text, plusIsBlank: false), !name.isEmpty
       else { throw ServerError(.invalidRequest, "the path has no id") }

@@ -9,6 +9,11 @@ extension ServerError {
     case let error as RecordStoreError: self.init(Self.code(error.code), error.message)
     case let error as StoreError where error.code == .invalidPageToken:
       self.init(.conflict, "'after' is a position in another order: begin with the first page")
+    case let error as StoreError where error.code == .replaced:
+      self.init(
+        .storeReplaced,
+        "the store was moved, deleted or replaced while the server had it open: start the server again"
+      )
     case let error as StoreError: self.init(.storeFailed, error.plainDescription)
     default: self.init(.storeFailed, "the request failed")
     }
@@ -16,7 +21,8 @@ extension ServerError {
 
   private static func code(_ code: RecordStoreError.Code) -> Code {
     switch code {
-    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader, .invalidKey, .invalidRecord:
+    case .invalidURL, .invalidName, .invalidDigest, .invalidHeader, .invalidKey, .invalidTag,
+      .invalidRecord:
       .invalidRequest
     case .unknownRecord: .notFound
     case .ambiguousID: .ambiguous

@@ -34,6 +34,13 @@ struct Aria2Options: Sendable, Hashable {
     "all-proxy", "http-proxy", "https-proxy", "load-cookies", "certificate", "private-key",
   ]
 
+  /// The options that have an effect.
+  private static let known = refused.union([
+    "dir", "out", "header", "referer", "user-agent", "http-user", "http-passwd", "checksum",
+    "max-download-limit", "split", "max-connection-per-server", "pause", "auto-file-renaming",
+    "gid",
+  ])
+
   /// Reads the members of an options object, whose values are strings, or lists of strings for `header`.
   ///
   /// - Parameters:
@@ -42,8 +49,8 @@ struct Aria2Options: Sendable, Hashable {
   /// - Throws: ``Aria2Error``.
   init(_ members: [JSONValue.Member], for url: String?) throws(Aria2Error) {
     var (user, password): (String?, String?)
-    for member in members {
-      let values = Self.texts(member.value)
+    for member in members where Self.known.contains(member.name) {
+      let values = try Self.texts(member)
       guard let value = values.last, !value.isEmpty else { continue }
       names.insert(member.name)
       switch member.name {
@@ -74,7 +81,8 @@ struct Aria2Options: Sendable, Hashable {
         throw Aria2Error(
           "\(option): the engine has this setting for all downloads; it cannot be set for one"
         )
-      default: names.remove(member.name)
+      // No other is known.
+      default: break
       }
     }
     if user != nil || password != nil {
@@ -92,14 +100,33 @@ struct Aria2Options: Sendable, Hashable {
     return split.map { min($0, most) } ?? most
   }
 
-  private static func texts(_ value: JSONValue) -> [String] {
+  /// The text of an option's value, or the texts of the list that `header` may have; none for null.
+  ///
+  /// - Throws: ``Aria2Error`` with the name of the option.
+  private static func texts(_ member: JSONValue.Member) throws(Aria2Error) -> [String] {
+    if case .array(let elements) = member.value, member.name == "header" {
+      var texts: [String] = []
+      for element in elements {
+        guard let text = try text(of: element, member.name) else { continue }
+        texts.append(text)
+      }
+      return texts
+    }
+    return try text(of: member.value, member.name).map { [$0] } ?? []
+  }
+
+  /// The text of a value; `nil` for null.
+  ///
+  /// - Throws: ``Aria2Error`` with the name of the option.
+  static func text(of value: JSONValue, _ name: String) throws(Aria2Error) -> String? {
     switch value {
-    case .string(let text): [text]
+    case .string(let text): return text
     // aria2 ignores these; several clients send them.
-    case .number(let digits): [digits]
-    case .bool(let flag): [flag ? "true" : "false"]
-    case .array(let elements): elements.flatMap(texts)
-    case .null, .object: []
+    case .number(let digits): return digits
+    case .bool(let flag): return flag ? "true" : "false"
+    case .null: return nil
+    case .array, .object:
+      throw Aria2Error("\(Redaction.argument(name)): the value must be a string")
     }
   }
 
@@ -208,15 +235,9 @@ extension Aria2Options {
 
   private static func folder(_ path: String) throws(Aria2Error) -> String {
     do {
-      let folder = try FileLayout.validatedFolder(path)
-      guard !FileLayout.isHidden(folder) else {
-        throw Aria2Error("'\(Redaction.argument(folder))' is a hidden folder")
-      }
-      return folder
-    } catch let error as RecordStoreError {
-      throw Aria2Error(error.message)
+      return try FileLayout.validatedFolder(path)
     } catch {
-      throw error as? Aria2Error ?? Aria2Error("\(error)")
+      throw Aria2Error(error.message)
     }
   }
 }

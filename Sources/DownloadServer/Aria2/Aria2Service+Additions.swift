@@ -60,6 +60,11 @@ extension Aria2Service {
   ///
   /// - Returns: Their GIDs.
   private func add(_ requests: [DownloadRequest], at position: Int?) throws -> [String] {
+    for case let id? in requests.map(\.id) {
+      guard try store.records(DownloadRecord.where { $0.id == id }.limit(1)).isEmpty else {
+        throw Aria2Error("GID \(id) is not unique.")
+      }
+    }
     let added = try store.addNow(requests)
     for added in added where !added.isNew { retries.note(added.record.id) }
     if let position {

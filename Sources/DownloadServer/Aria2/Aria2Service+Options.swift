@@ -62,11 +62,7 @@ extension Aria2Service {
     let members = try parameters.object(0)
     var limit: Int64?
     for member in members {
-      let text: String
-      switch member.value {
-      case .string(let value), .number(let value): text = value
-      default: continue
-      }
+      guard let text = try Aria2Options.text(of: member.value, member.name) else { continue }
       guard member.name == "max-overall-download-limit" else {
         throw Aria2Error(
           "\(Redaction.argument(member.name)) cannot be changed here: it is an option of 'dlstore run'"

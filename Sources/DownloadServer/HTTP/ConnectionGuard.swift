@@ -1,11 +1,13 @@
 #if Server
   internal import NIOCore
+  internal import NIOHTTP1
   internal import SystemInterface
 
   /// Closes the connections of clients that are too slow.
   ///
   /// A client that takes no bytes has some time to begin again. A client to which nothing was sent for
-  /// long has not completed its request: of a stream of events, the signs of life count.
+  /// long has not completed its request: of a stream of events, the signs of life count. Adds
+  /// ``RequestRules`` to the connection, which Hummingbird has no place for.
   final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
@@ -14,13 +16,15 @@
 
     private let stallTime: TimeAmount
     private let silentTime: TimeAmount
+    private let rules: RequestRules
     private var stalled: Scheduled<Void>?
     private var silent: Scheduled<Void>?
     private var lastWrite = NIODeadline.now()
 
-    init(stallTime: Duration, silentTime: Duration) {
-      self.stallTime = TimeAmount(stallTime)
-      self.silentTime = TimeAmount(silentTime)
+    init(_ limits: ServerLimits, _ limit: ConnectionLimit) {
+      stallTime = TimeAmount(limits.stallTime)
+      silentTime = TimeAmount(limits.bodyTime)
+      rules = RequestRules(limit: limit, longestBody: limits.bodyBytes)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -36,6 +40,13 @@
           _ = context.channel.setOption(option, value: milliseconds)
         }
       #endif
+      do {
+        let pipeline = context.pipeline.syncOperations
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(rules, position: .after(parser))
+      } catch {
+        context.close(promise: nil)
+      }
       watch(context, after: silentTime)
     }
 

@@ -24,7 +24,18 @@
     private let state = Mutex(State())
 
     /// Notes the open socket.
-    func open(_ channel: any Channel) {
+    ///
+    /// - Parameters:
+    ///   - channel: The socket.
+    ///   - limit: Makes room when the process has no descriptor left.
+    func open(_ channel: any Channel, _ limit: ConnectionLimit) {
+      channel.eventLoop.execute {
+        // First, so that NIO's handler, which waits longer, does not see the error.
+        try? channel.pipeline.syncOperations.addHandler(
+          AcceptFailures(limit: limit) { !self.state.withLock(\.isClosed) },
+          position: .first
+        )
+      }
       let isClosed = state.withLock { state in
         state.channel = channel
         return state.isClosed
@@ -70,6 +81,37 @@
       for _ in 0..<2 {
         for loop in loops.makeIterator() { try await loop.submit {}.get() }
         try await channel.eventLoop.submit {}.get()
+      }
+    }
+  }
+
+  /// Waits after a connection could not be accepted because descriptors or memory are lacking.
+  ///
+  /// NIO tries again at once: the connection stays, so the socket is ready.
+  private final class AcceptFailures: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    private static let pause = TimeAmount.milliseconds(100)
+
+    private let limit: ConnectionLimit
+    private let isOpen: @Sendable () -> Bool
+
+    init(limit: ConnectionLimit, isOpen: @escaping @Sendable () -> Bool) {
+      self.limit = limit
+      self.isOpen = isOpen
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      guard let error = error as? IOError,
+        [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode)
+      else { return context.fireErrorCaught(error) }
+      limit.makeRoom(isExhausted: true)
+      let channel = context.channel
+      channel.setOption(.autoRead, value: false).whenSuccess { [isOpen] in
+        channel.eventLoop.scheduleTask(in: Self.pause) {
+          // A server that ends accepts no more.
+          if isOpen() { channel.setOption(.autoRead, value: true).whenComplete { _ in } }
+        }
       }
     }
   }

@@ -2,19 +2,23 @@
   internal import HTTPTypes
   internal import Hummingbird
   internal import Logging
+  internal import NIOHTTP1
   internal import ObjectStore
   internal import ProgramOutput
 
   /// Answers the requests of a server: checks each of them before any route sees it, and adds the header
   /// fields that protect pages.
-  struct SecureResponder<Routes: HTTPResponder>: HTTPResponder {
-    typealias Context = Routes.Context
+  struct SecureResponder<Routes: HTTPResponder>: HTTPResponder
+  where Routes.Context == ConnectionContext {
+    typealias Context = ConnectionContext
 
     let rules: AccessRules
     /// Whether the cookie is sent over TLS only.
     let isSecure: Bool
     let routes: Routes
     let methods: RouteMethods
+    /// Throws unless the store can be used.
+    let requireStore: @Sendable () throws -> Void
     let logger: Logger
 
     @concurrent
@@ -45,6 +49,10 @@
       case .allow: break
       }
       do {
+        try requireStore()
+        if request.headers.contains(.expect) {
+          context.channel.triggerUserOutboundEvent(RequestRules.BodyWanted(), promise: nil)
+        }
         let response = try await routes.respond(to: request, context: context)
         guard response.headers[.contentType] == nil else { return response }
         // The router's own answers have no body.
@@ -57,6 +65,9 @@
         default: return response
         }
       } catch let error as ServerError {
+        return Response(error, to: request)
+      } catch is HTTPParserError {
+        let error = ServerError(.invalidRequest, "the request's body is malformed")
         return Response(error, to: request)
       } catch {
         let failure = ServerError(storeError: error)

@@ -29,6 +29,8 @@ package struct ServerError: Error, Sendable, Hashable {
     case timeout
     /// The server has reached a limit.
     case busy
+    /// The folder of the store or its file was moved, deleted or replaced.
+    case storeReplaced
     /// The store could not be read or written.
     case storeFailed
 
@@ -45,7 +47,7 @@ package struct ServerError: Error, Sendable, Hashable {
       case .tooLarge: 413
       case .unsupportedMediaType: 415
       case .storeFailed: 500
-      case .busy: 503
+      case .busy, .storeReplaced: 503
       }
     }
   }

@@ -4,10 +4,10 @@
   /// The routes of a server: each path with a method, and the function that answers it.
   struct ServerRoutes {
     /// What a route answers a request with.
-    typealias Handler = @Sendable (Request, BasicRequestContext) async throws -> Response
+    typealias Handler = @Sendable (Request, ConnectionContext) async throws -> Response
 
     let router = Router(
-      context: BasicRequestContext.self,
+      context: ConnectionContext.self,
       options: [.autoGenerateHeadEndpoints]
     )
     private(set) var methods = RouteMethods()

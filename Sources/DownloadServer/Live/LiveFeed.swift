@@ -66,22 +66,22 @@ package final class LiveFeed: Sendable {
           logger.error("cannot read the store", metadata: ["error": "\(error)"])
         }
         failure = "\(error)"
+        if (error as? StoreError)?.code == .replaced { endClients() }
       }
       try? await Task.sleep(for: Self.pollInterval)
     }
-    let clients = state.withLock { state in
-      state.isEnded = true
-      return state.clients.values
-    }
-    for client in clients { client.finish() }
+    state.withLock { $0.isEnded = true }
+    endClients()
   }
 
   /// Reads what has changed, if it is time, and wakes the clients.
   private func look() async throws {
     let reader = state.withLock { $0.reader }
-    guard let step = try await store.inBackground({ [store] in try reader.step(in: store) }) else {
-      return
+    let step = try await store.inBackground { [store] in
+      try store.objects.requireInPlace()
+      return try reader.step(in: store)
     }
+    guard let step else { return }
     let clients = state.withLock { state -> [AsyncStream<Void>.Continuation] in
       state.reader = step.reader
       guard let base = step.base, let change = step.change else { return [] }
@@ -90,6 +90,12 @@ package final class LiveFeed: Sendable {
       return Array(state.clients.values)
     }
     for client in clients { client.yield() }
+  }
+
+  /// Ends the changes of all clients, which connect again and learn why there are none.
+  private func endClients() {
+    let clients = state.withLock { Array($0.clients.values) }
+    for client in clients { client.finish() }
   }
 
   // MARK: What routes ask

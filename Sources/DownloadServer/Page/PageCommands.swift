@@ -206,12 +206,7 @@ struct PageCommands: Sendable {
     var requests = list.requests
     let tags = Self.tags(form["tags"])
     for index in requests.indices {
-      if let folder = form["folder"] {
-        guard !FileLayout.isHidden(folder) else {
-          return PageNotice(kind: .bad, text: "The folder ‘\(folder)’ is hidden.")
-        }
-        requests[index].folder = folder
-      }
+      if let folder = form["folder"] { requests[index].folder = folder }
       requests[index].tags.formUnion(tags)
       if let text = form["priority"], text != "0" {
         guard let priority = Int32(text) else {

@@ -21,7 +21,7 @@ public struct RecordUpdate: Sendable, Hashable {
   public var filename: String?
   /// The new type, a label of the caller's choice.
   public var type: String?
-  /// The tags to add.
+  /// The tags to add, each of at most 256 bytes.
   public var addedTags: Set<String> = []
   /// The tags to remove; a tag that is also in ``addedTags`` is removed.
   public var removedTags: Set<String> = []
@@ -57,7 +57,7 @@ public struct RecordUpdate: Sendable, Hashable {
 
   /// Throws unless an import accepts the values that the update stores.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidRecord`.
+  /// - Throws: ``RecordStoreError`` with `invalidRecord` or `invalidTag`.
   func validate() throws(RecordStoreError) {
     guard RecordLimits.isRate(bytesPerSecond ?? nil),
       RecordLimits.isConnectionCount(connections ?? nil)
@@ -69,6 +69,7 @@ public struct RecordUpdate: Sendable, Hashable {
     }
     try (refreshEvery ?? nil)?.validateAsRefreshPeriod()
     try RecordLimits.requireVersionCount(keepVersions ?? nil)
+    try RecordLimits.requireTags(addedTags)
     guard (notBefore ?? nil).map(RecordLimits.isDate) ?? true else {
       throw RecordStoreError(.invalidRecord, "the earliest start is not in the years 1 to 9999")
     }

@@ -45,9 +45,16 @@ package struct FileLayout: Sendable, Hashable {
 
   /// Returns a normalized relative folder that does not lead out of the root.
   ///
+  /// - Parameters:
+  ///   - folder: The path.
+  ///   - acceptsHidden: Whether a folder in it may be hidden.
+  /// - Returns: The folder.
   /// - Throws: ``RecordStoreError`` with `invalidName` for an absolute path, for `..`, for control
-  ///   characters, and for a path that is too long.
-  package static func validatedFolder(_ folder: String) throws(RecordStoreError) -> String {
+  ///   characters, and for a path that is too long or hidden.
+  package static func validatedFolder(
+    _ folder: String,
+    acceptsHidden: Bool = true
+  ) throws(RecordStoreError) -> String {
     guard !folder.isEmpty else { return folder }
     // Compares scalars: a slash with a combining mark is one Character, but a slash to the file
     // system.
@@ -64,6 +71,9 @@ package struct FileLayout: Sendable, Hashable {
           ? "'\(folder)' is not a folder below the root: it must be relative"
           : "a folder is longer than \(RecordLimits.folderLength) bytes"
       )
+    }
+    guard acceptsHidden || !isHidden(folder) else {
+      throw RecordStoreError(.invalidName, "the folder '\(folder)' is hidden")
     }
     return parts.filter { $0 != "." }.joined(separator: "/")
   }

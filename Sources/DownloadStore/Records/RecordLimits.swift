@@ -29,6 +29,9 @@ package enum RecordLimits {
   /// The maximum length of a key in bytes.
   package static let keyLength = 1_024
 
+  /// The maximum length of a tag in bytes.
+  package static let tagLength = 256
+
   /// The time between two refreshes of a download in seconds: from a minute to a year.
   package static let refreshPeriod: ClosedRange<Int64> = 60...365 * 86_400
 
@@ -53,6 +56,15 @@ package enum RecordLimits {
 
   /// Whether a value is a number of previous versions, or none.
   static func isVersionCount(_ value: Int32?) -> Bool { value.map(versionCount.contains) ?? true }
+
+  /// Throws if a tag is too long.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidTag`.
+  static func requireTags(_ tags: Set<String>) throws(RecordStoreError) {
+    guard tags.allSatisfy({ $0.utf8.count <= tagLength }) else {
+      throw RecordStoreError(.invalidTag, "a tag is longer than \(tagLength) bytes")
+    }
+  }
 
   /// Throws unless a value is a number of previous versions, or none.
   ///

@@ -18,6 +18,7 @@ extension DownloadRecord {
     try validateNumbers()
     try validateVersions()
     try validateDates()
+    try RecordLimits.requireTags(tags)
     for text in [expectedDigest, verifiedDigest, refreshed?.verifiedDigest] {
       guard let text else { continue }
       guard try Digest(text).text == text else {
@@ -57,11 +58,10 @@ extension DownloadRecord {
   }
 
   private func validateNames(acceptsHiddenFolder: Bool) throws(RecordStoreError) {
-    guard try FileLayout.validatedFolder(folder) == folder else {
+    guard
+      try FileLayout.validatedFolder(folder, acceptsHidden: acceptsHiddenFolder) == folder
+    else {
       throw RecordStoreError(.invalidName, "'\(folder)' is not a folder in its stored form")
-    }
-    guard acceptsHiddenFolder || !FileLayout.isHidden(folder) else {
-      throw RecordStoreError(.invalidName, "the folder '\(folder)' is hidden")
     }
     guard SafeFilename.sanitized(filename).utf8.elementsEqual(filename.utf8) else {
       throw RecordStoreError(.invalidName, "'\(filename)' is not a safe file name")

@@ -12,14 +12,17 @@ struct Addition: Sendable {
 
   /// Validates a request.
   ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - acceptsHiddenFolder: Whether the folder may be hidden.
   /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidName`, `invalidHeader`,
-  ///   `invalidKey` or `invalidRecord`.
-  init(_ request: DownloadRequest) throws {
+  ///   `invalidKey`, `invalidTag` or `invalidRecord`.
+  init(_ request: DownloadRequest, acceptsHiddenFolder: Bool) throws {
     try RecordIdentity.validate(request.url)
     for mirror in request.mirrors { try RecordIdentity.validate(mirror) }
     for field in request.headers { try field.validateForSending() }
     try request.validateNumbers()
-    folder = try FileLayout.validatedFolder(request.folder)
+    folder = try FileLayout.validatedFolder(request.folder, acceptsHidden: acceptsHiddenFolder)
     guard request.filename?.isEmpty != true, request.type?.isEmpty != true else {
       throw RecordStoreError(
         .invalidName,

@@ -48,7 +48,7 @@ public struct DownloadRequest: Sendable, Hashable {
   /// The type, a label of the caller's choice; by default the file name's extension, or the type of
   /// a known download.
   public var type: String?
-  /// The tags.
+  /// The tags, each of at most 256 bytes.
   public var tags: Set<String> = []
   /// The priority; higher starts first; by default 0, or the priority of a known download.
   public var priority: Int32?
@@ -175,7 +175,7 @@ public struct DownloadRequest: Sendable, Hashable {
 extension DownloadRequest {
   /// Throws unless an import accepts the numbers, the date and the key that the request stores.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidRecord`, `invalidKey` or `invalidName`.
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`, `invalidKey`, `invalidTag` or `invalidName`.
   func validateNumbers() throws(RecordStoreError) {
     guard RecordLimits.isRate(bytesPerSecond), RecordLimits.isConnectionCount(connections) else {
       throw RecordStoreError(
@@ -201,6 +201,7 @@ extension DownloadRequest {
       throw RecordStoreError(.invalidRecord, "'\(id ?? "")' is not 16 hexadecimal digits")
     }
     if let key { try RecordIdentity.validate(key: key) }
+    try RecordLimits.requireTags(tags)
     guard !root.isEmpty, !root.hasControlCharacters else {
       throw RecordStoreError(.invalidName, "'\(root)' is not the name of a root")
     }

@@ -83,7 +83,8 @@ extension RecordStore {
   ///
   /// - Parameter requests: The requests.
   /// - Returns: The records, in the order of the requests.
-  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidHeader` or `invalidKey`; with `keyTaken`
+  /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidHeader`, `invalidTag` or
+  ///   `invalidKey`; with `keyTaken`
   ///   for another digest than that of the download with the key; with `urlTaken` if each URL of a new
   ///   key is that of a download with another key or digest; with `invalidRecord` for a
   ///   rate, a number of connections or a date that is out of range; with `busy` for a digest
@@ -100,7 +101,7 @@ extension RecordStore {
   /// Adds downloads as ``add(_:)`` does, on the calling thread.
   @discardableResult
   package func addNow(_ requests: [DownloadRequest]) throws -> [Added] {
-    let additions = try requests.map { try Addition($0) }
+    let additions = try requests.map { try Addition($0, acceptsHiddenFolder: acceptsHiddenFolders) }
     let roots = try roots()
     var files = FinishedFileDigests()
     while true {

@@ -56,7 +56,7 @@ extension RecordStore {
   ) throws -> Added {
     var paused = request
     paused.isPaused = true
-    let addition = try Addition(request)
+    let addition = try Addition(request, acceptsHiddenFolder: acceptsHiddenFolders)
     if let root = try roots().path(of: request.root),
       let identity = FileIdentity(
         ofFileAt: FileLayout.destination(

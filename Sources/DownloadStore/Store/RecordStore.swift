@@ -28,6 +28,8 @@ public final class RecordStore: Sendable {
   /// store has the same id, so it can continue the downloads of the original.
   package let id: String
   let now: @Sendable () -> Date
+  /// Whether an addition may name a hidden folder, such as `.ssh`, whose files other programs obey.
+  let acceptsHiddenFolders: Bool
 
   /// The folder of the store.
   public var path: String { objects.path }
@@ -80,6 +82,21 @@ public final class RecordStore: Sendable {
     objects = try Store(at: path, models: Self.models, options: options)
     id = RecordIdentity.id(ofStoreWithSeed: objects.seed)
     self.now = now
+    acceptsHiddenFolders = true
+  }
+
+  private init(refusingHiddenFoldersOf store: RecordStore) {
+    objects = store.objects
+    id = store.id
+    now = store.now
+    acceptsHiddenFolders = false
+  }
+
+  /// Returns the same store for requests that come from other machines or from web pages.
+  ///
+  /// It refuses additions to hidden folders, such as `.ssh`, with `invalidName`.
+  package func refusingHiddenFolders() -> RecordStore {
+    RecordStore(refusingHiddenFoldersOf: self)
   }
 
   /// Runs blocking work on a background thread.

@@ -13,7 +13,7 @@ public struct RecordStoreError: Error, Sendable {
     private enum Value: String, CaseIterable {
       case invalidURL, invalidName, invalidDigest, unknownRecord, ambiguousID, missingRoot
       case nameTaken, urlTaken, busy, fileSystem, invalidHeader, invalidRecord
-      case invalidKey, keyTaken
+      case invalidKey, keyTaken, invalidTag
     }
 
     private let value: Value
@@ -31,6 +31,8 @@ public struct RecordStoreError: Error, Sendable {
     public static let invalidHeader = Self(value: .invalidHeader)
     /// A key is empty, too long, or has control characters.
     public static let invalidKey = Self(value: .invalidKey)
+    /// A tag is longer than 256 bytes.
+    public static let invalidTag = Self(value: .invalidTag)
     /// A record of a file contradicts itself, or has a number that is out of range.
     public static let invalidRecord = Self(value: .invalidRecord)
     /// No record has that URL or id.

@@ -12,7 +12,7 @@ public struct StoreError: Error, Sendable {
       case diskFull, inputOutput, duplicateKey, keyChanged, wouldDeadlock, unknownModel
       case alreadyExists, busy, invalidInput, referenced, danglingReference
       case missingField, invalidPageToken, unsupportedPredicate, overflow, closed, conflict
-      case keysExhausted, migrationFailed, other
+      case keysExhausted, migrationFailed, replaced, other
     }
 
     private let value: Value
@@ -61,6 +61,10 @@ public struct StoreError: Error, Sendable {
     public static let alreadyExists = Self(value: .alreadyExists)
     /// This process or another one has the store open.
     public static let busy = Self(value: .busy)
+    /// The folder of the store or its file was moved, deleted or replaced while this program had it open.
+    ///
+    /// Nothing was written: no other program would have read it. Release the store and open it again.
+    public static let replaced = Self(value: .replaced)
     /// A line of an import is invalid.
     ///
     /// The cause is a ``JSONLinesError``.
@@ -187,6 +191,15 @@ extension StoreError {
       self.init(
         .busy,
         "\(what): the store is open in this or another process; close it first",
+        cause: error
+      )
+    case .replaced:
+      self.init(
+        .replaced,
+        """
+        \(what): the store was moved, deleted or replaced while this program had it open; nothing was \
+        written; open the store again
+        """,
         cause: error
       )
     case .processIDInUse:

@@ -215,6 +215,17 @@ public final class Store: Sendable {
     return ", because a program with schema version \(stored) has changed it: update this program"
   }
 
+  /// Throws if another program has moved, deleted or replaced the folder or its file since it was opened.
+  ///
+  /// A write does so by itself. A read does not, so a program that shows a store for a long time asks.
+  ///
+  /// - Throws: ``StoreError`` with `replaced`.
+  package func requireInPlace() throws {
+    guard environment.isInPlace else {
+      throw StoreError(LMDBError(.replaced, operation: "lstat"), "reading \(path)")
+    }
+  }
+
   /// Begins the write transaction.
   ///
   /// Waits for the write of any other thread or process.

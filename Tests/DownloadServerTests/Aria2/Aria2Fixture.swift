@@ -18,7 +18,7 @@ struct Aria2Fixture {
 
   init(allowsChanges: Bool = true) throws {
     folder = try TemporaryFolder()
-    store = try RecordStore(at: folder.path("store"))
+    store = try RecordStore(at: folder.path("store")).refusingHiddenFolders()
     service = Aria2Service(store: store, allowsChanges: allowsChanges) { $0 == Self.token }
   }
 

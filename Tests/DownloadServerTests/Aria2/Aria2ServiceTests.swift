@@ -58,10 +58,15 @@ import Testing
 
   @Test(arguments: [
     (#"{"dir":"/etc"}"#, "is in no folder of this store"),
-    (#"{"dir":"../x"}"#, "must be relative"), (#"{"dir":".ssh"}"#, "hidden folder"),
+    (#"{"dir":"../x"}"#, "must be relative"), (#"{"dir":".ssh"}"#, "'.ssh' is hidden"),
     (#"{"out":"a/"}"#, "is not a file name"), (#"{"all-proxy":"http://p:1"}"#, "all-proxy"),
     (#"{"header":"nothing"}"#, "Name: value"), (#"{"split":"0"}"#, "number from 1"),
     (#"{"checksum":"crc32=00"}"#, "checksum"), (#"{"max-download-limit":"fast"}"#, "byte count"),
+    (#"{"out":{"a":1}}"#, "out: the value must be a string"),
+    (#"{"dir":["a"]}"#, "dir: the value must be a string"),
+    (#"{"header":[{}]}"#, "header: the value must be a string"),
+    (#"{"header":["A: b",[["C: d"]]]}"#, "header: the value must be a string"),
+    (#"{"gid":1}"#, "16 hexadecimal digits"),
   ])
   func `an option that cannot be honoured is an error, and adds nothing`(
     options: String,
@@ -70,6 +75,30 @@ import Testing
     let message = fixture.message("aria2.addUri", #"["\#(url)"],\#(options)"#)
     #expect(message?.contains(reason) == true, "\(message ?? "none")")
     #expect(try fixture.store.records().isEmpty)
+  }
+
+  @Test func `numbers, truth values and null are accepted as clients send them`() throws {
+    let options =
+      #"{"split":3,"pause":true,"max-download-limit":2048,"out":null,"header":null,"seed-time":{}}"#
+    _ = try fixture.result("aria2.addUri", #"["\#(url)"],\#(options)"#)
+    let record = try fixture.record(url)
+    #expect(record.connections == 3 && record.bytesPerSecond == 2048 && record.state == .paused)
+    let message = fixture.message(
+      "aria2.changeGlobalOption",
+      #"{"max-overall-download-limit":{"a":1}}"#
+    )
+    #expect(message?.hasPrefix("max-overall-download-limit: ") == true, "\(message ?? "none")")
+  }
+
+  @Test func `a GID that a download has is not given again`() throws {
+    let gid = "0123456789abcdef"
+    _ = try fixture.result("aria2.addUri", #"["\#(url)"],{"gid":"\#(gid)"}"#)
+    for other in [url, "http://h.example/other"] {
+      let options = #"{"gid":"\#(gid.uppercased())"}"#
+      let message = fixture.message("aria2.addUri", #"["\#(other)"],\#(options)"#)
+      #expect(message == "GID \(gid) is not unique.")
+    }
+    #expect(try fixture.store.records().count == 1)
   }
 
   @Test func `dir may be any folder of the store`() throws {
