@@ -164,6 +164,12 @@ import Testing
     #expect(paths.allSatisfy { !exists($0) })
   }
 
+  @Test func `the copy of a version that a kill has left is an orphan`() throws {
+    let name = PartialName(recordID: orphanID, storeID: fixture.store.id).copyText
+    let path = try orphan(name)
+    #expect(try fixture.store.orphanPlan().files.map(\.path) == [path])
+  }
+
   @Test func `orphans of a root inside another root are counted once`() throws {
     try fixture.store.setRoot("\(fixture.folder.path)/\(StoreFixture.files)/sub", named: "sub")
     let path = try orphan(in: "\(StoreFixture.files)/sub")

@@ -11,6 +11,8 @@ package struct FileLayout: Sendable, Hashable {
   /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is
   /// unique to the record and the store, and does not change with the record's file name.
   package let partialPath: String
+  /// The copy of the finished file that is to be kept beside a newer one, until it is complete.
+  package let versionCopyPath: String
   /// Whether the root is known, and the record's folder and file name are valid, so that no path
   /// leads out of the root.
   ///
@@ -31,6 +33,7 @@ package struct FileLayout: Sendable, Hashable {
     finalPath = "\(folderPath)/\(record.filename)"
     let name = PartialName(recordID: record.id, storeID: storeID)
     partialPath = "\(folderPath)/\(name.text)"
+    versionCopyPath = "\(folderPath)/\(name.copyText)"
     isBelowRoot =
       path != nil
       && (try? Self.validatedFolder(record.folder)) == record.folder
@@ -94,6 +97,8 @@ package struct FileLayout: Sendable, Hashable {
 package struct PartialName: Sendable, Hashable {
   /// The suffix of all such names.
   package static let suffix = ".dlstore-part"
+  /// What follows the name in that of the copy of a finished file that is to be kept beside a newer one.
+  private static let copySuffix = ".version"
 
   /// The id of the record.
   package var recordID: String
@@ -118,6 +123,15 @@ package struct PartialName: Sendable, Hashable {
     storeID = String(ids[1])
   }
 
+  /// Parses the name of a copy, ``copyText``; `nil` if it is none.
+  package init?(ofCopy text: String) {
+    guard text.hasSuffix(Self.copySuffix) else { return nil }
+    self.init(String(text.dropLast(Self.copySuffix.count)))
+  }
+
   /// The name.
   package var text: String { "\(recordID)-\(storeID)\(Self.suffix)" }
+
+  /// The name of the copy of the record's finished file until it is complete and gets a numbered name.
+  package var copyText: String { text + Self.copySuffix }
 }

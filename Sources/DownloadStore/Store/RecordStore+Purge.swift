@@ -89,7 +89,8 @@ extension RecordStore {
     let files = Set(paths.flatMap { FolderWalk.files(below: $0) })
     try objects.read { tx in
       for file in files.sorted() {
-        guard let text = file.split(separator: "/").last, let name = PartialName(String(text)),
+        let text = file.split(separator: "/").last.map(String.init) ?? ""
+        guard let name = PartialName(text) ?? PartialName(ofCopy: text),
           name.storeID == id,
           let fileIdentity = FileIdentity(ofFileAt: file),
           fileIdentity.modified / 1_000_000_000 < oldest,

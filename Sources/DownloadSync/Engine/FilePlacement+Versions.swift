@@ -52,7 +52,7 @@ extension FilePlacement {
     case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: break
     default: return code
     }
-    let copy = Self.copyPath(layout)
+    let copy = layout.versionCopyPath
     let copied = perform(.open(path: copy)) {
       errno = version.copy(layout.finalPath, to: copy)
       return errno
@@ -67,9 +67,6 @@ extension FilePlacement {
     }
   }
 
-  /// The path of a copy until it is complete: beside the partial file, a name of this record alone.
-  private static func copyPath(_ layout: FileLayout) -> String { "\(layout.partialPath).version" }
-
   /// Deletes the kept versions of a completed download beyond those that the user wants, if they are
   /// still the files that it has kept.
   ///
@@ -77,7 +74,7 @@ extension FilePlacement {
   func removeExcessVersions(of record: DownloadRecord, _ layout: FileLayout) {
     guard layout.isBelowRoot, record.keepVersions != nil else { return }
     // A process that was killed while it copied a version has left it.
-    remove(Self.copyPath(layout))
+    remove(layout.versionCopyPath)
     for version in record.excessVersions {
       let path = "\(layout.folderPath)/\(version.filename)"
       guard FileIdentity(ofFileAt: path) == version.identity else { continue }
