@@ -122,7 +122,7 @@ public final class Environment: Sendable {
     isReadOnly = options.isReadOnly || isImmutable
     fileMode = options.fileMode
     isInMemory = kind == .inMemory
-    sharedFile = kind == .shared ? path + "/data.mdb" : nil
+    sharedFile = kind == .shared ? absolutePath(path + "/data.mdb") : nil
     let opening = EnvironmentOpening(path: path, options: options, kind: kind)
     let opened = try opening.run()
     clearedReaders = Atomic(opened.clearedReaders)
@@ -158,9 +158,13 @@ public final class Environment: Sendable {
   /// Whether the name of the data file still stands for the file that is open.
   ///
   /// False once another program has moved, deleted or replaced the file or its folder. A replacement by
-  /// this library waits until no program has the file open.
+  /// this library waits until no program has the file open. Costs one `lstat`.
   package var isInPlace: Bool {
-    sharedFile.map { EnvironmentRegistry.identity(of: $0) == identity } ?? true
+    guard let sharedFile else { return true }
+    var status = stat()
+    // A folder that cannot be searched any more says nothing about the file.
+    guard lstat(sharedFile, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+    return EnvironmentRegistry.Identity(status) == identity
   }
 
   // MARK: Transactions
@@ -228,7 +232,9 @@ public final class Environment: Sendable {
   /// `mdb_txn_begin`.
   ///
   /// - Throws: ``LMDBError`` with `accessDenied` (opened read-only), `busy` (the lock file belongs to
-  ///   another data file), `replaced` (the data file was moved, deleted or replaced), `wouldDeadlock` (this thread already has a write transaction), `mapResized` as ``beginRead()``, or another system error.
+  ///   another data file), `replaced` (the data file was moved, deleted or replaced), `wouldDeadlock`
+  ///   (this thread already has a write transaction), `mapResized` as ``beginRead()``, or another system
+  ///   error.
   public func beginWrite() throws(LMDBError) -> WriteTransaction {
     let transaction = try beginUncheckedWrite()
     guard isInPlace else { throw LMDBError(.replaced, operation: "mdb_txn_begin") }

@@ -149,3 +149,12 @@ package func namesInFolder(_ path: String) -> [String]? {
   }
   return names
 }
+
+/// Returns a path that stays right when the current folder changes; `nil` if that folder is gone
+/// (`getcwd`).
+package func absolutePath(_ path: String) -> String? {
+  guard !path.hasPrefix("/") else { return path }
+  guard let folder = unsafe getcwd(nil, 0) else { return nil }
+  defer { unsafe free(folder) }
+  return unsafe String(cString: folder) + "/" + path
+}

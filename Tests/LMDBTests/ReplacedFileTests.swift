@@ -43,6 +43,18 @@ struct ReplacedFileTests {
     try transaction.commit()
   }
 
+  @Test func `a file opened by a relative path is in place when the current folder changes`() async
+  {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      #expect(FileManager.default.changeCurrentDirectoryPath(folder.path))
+      let environment = try Environment.open(".")
+      #expect(FileManager.default.changeCurrentDirectoryPath("/"))
+      #expect(environment.isInPlace)
+      _ = try environment.beginWrite()
+    }
+  }
+
   @Test func `an environment in memory has no name to lose`() throws {
     let environment = try Environment.openInMemory()
     _ = try environment.beginWrite()
