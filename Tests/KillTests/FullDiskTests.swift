@@ -65,9 +65,10 @@ import Testing
       try disk.grow(to: 32 << 20)
       #expect(try await BuiltProcess.run(run, output: log) == 0)
       #expect(body.matches(file: "\(disk.path)/a"))
-      // On a slow machine, a second connection may follow.
+      // If the machine was slow, there were several connections, and there are several gaps.
       let next = server.requests.dropFirst(count).first
-      #expect(next?["Range"] == "bytes=\(stopped.received)-")
+      let start = "bytes=\(stopped.committed.prefixLength)-"
+      #expect(next?["Range"]?.hasPrefix(start) == true, "\(next?["Range"] ?? "none"), not \(start)")
     }
 
     @Test func `a full disk delays only its own downloads, which continue when space is available`()

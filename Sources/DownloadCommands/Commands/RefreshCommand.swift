@@ -131,11 +131,11 @@ struct RefreshCommand: EngineCommand {
     let selected = targets.targets(engineRuns: store.hasEngine)
     var requested = try begun(selected, in: store)
     guard Worker.current?.isRestarted != true else { return requested }
-    // A refresh that is paused, or waits for its next attempt, goes on now.
-    let resting: [DownloadState] = [.paused, .failedRetryable, .failedPermanent]
-    let rested = requested.values.filter { resting.contains($0.state) }.map(\.url)
-    if !rested.isEmpty {
-      for outcome in try store.apply(.resume(immediately: false), to: .named(rested)) {
+    // A refresh that waits for its next attempt goes on now; one that the user has paused does not.
+    let waiting: [DownloadState] = [.failedRetryable, .failedPermanent]
+    let resumed = requested.values.filter { waiting.contains($0.state) }.map(\.url)
+    if !resumed.isEmpty {
+      for outcome in try store.apply(.resume(immediately: false), to: .named(resumed)) {
         if let record = outcome.record { requested[record.url] = record }
       }
     }

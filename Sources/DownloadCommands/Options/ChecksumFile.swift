@@ -96,8 +96,8 @@ struct ChecksumFile: Sendable, Equatable {
         }
         // A path that the URL ends with as a whole decides against one that it ends with in part.
         let whole = candidates.filter { $0.folders.count == longest }
-        // Without a common folder such a part decides nothing.
-        guard longest > 0 || !whole.isEmpty else { throw Ambiguous(name: name) }
+        // Without a common folder the path decides nothing, unless neither has one.
+        guard longest > 0 || folders.isEmpty else { throw Ambiguous(name: name) }
         if !whole.isEmpty { candidates = whole }
       }
       let digests = Set(candidates.map(\.digest))
