@@ -113,7 +113,8 @@ struct RefreshCommandTests: ToolSuite {
     change()
     try await RecordStore(at: store).refresh(.matching(server.url("/f3")))
     try rest(in: state)
-    #expect(try await dlstore("refresh", "f3", "-q").status == 0)
+    let result = try await dlstore("refresh", "f3")
+    #expect(result.status == 0, "\(result.messages)")
     #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
 

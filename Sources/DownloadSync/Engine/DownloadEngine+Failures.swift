@@ -30,7 +30,7 @@ extension DownloadEngine {
     if download.refreshed != nil,
       let stored = try await store.objects.read({ tx in try tx.record(of: TransferKey(download)) })
     {
-      let layout = try locations.layout(of: stored)
+      let layout = locations.roots.possibleLayout(of: stored)
       settings.named = DownloadRecord.NamedVersion(of: stored, in: layout)
       if try end.endsRefresh(of: stored, settings),
         let failure = try await discardPartial(of: TransferKey(download), layout)
