@@ -13,19 +13,19 @@ struct RefreshCommandTests: ToolSuite {
 
   init() throws {
     fixture = try ToolFixture()
-    for number in 0..<count { server.route("/f\(number)", Resource(Self.body(number))) }
+    for number in 0..<count { server.route("/n\(number)", Resource(Self.body(number))) }
   }
 
   private static func body(_ number: Int, version: UInt64 = 1) -> Body {
     .generated(byteCount: 2_000 + Int64(number), seed: UInt64(number) * 10 + version)
   }
 
-  private func file(_ number: Int) -> String { "\(store)/files/f\(number)" }
+  private func file(_ number: Int) -> String { "\(store)/files/n\(number)" }
 
   /// Downloads the first versions with the tag `mirror`.
   private func mirror() async throws {
     let list = folder.path("list")
-    let urls = (0..<count).map { server.url("/f\($0)") }
+    let urls = (0..<count).map { server.url("/n\($0)") }
     try Data(urls.joined(separator: "\n").utf8).write(to: URL(filePath: list))
     try await dlstore("add", "--input-file", list, "--tag", "mirror")
     #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
@@ -34,9 +34,9 @@ struct RefreshCommandTests: ToolSuite {
   /// Lets two files change and one disappear.
   private func change() {
     for number in [3, 7] {
-      server.route("/f\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
+      server.route("/n\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
     }
-    server.route("/f5", Resource(Self.body(5), faults: .status(404), then: .repeatLast))
+    server.route("/n5", Resource(Self.body(5), faults: .status(404), then: .repeatLast))
   }
 
   @Test func `one command refreshes a mirror, and says what has changed`() async throws {
@@ -51,7 +51,7 @@ struct RefreshCommandTests: ToolSuite {
     let result = try await dlstore("refresh", "--tag", "mirror")
     #expect(result.status == 1)
     #expect(result.messages.contains("\(count) files: 2 updated"))
-    let counts = "\(count - 3) unchanged, 1 is gone from the server, 0 failed:\ndlstore:   f5: "
+    let counts = "\(count - 3) unchanged, 1 is gone from the server, 0 failed:\ndlstore:   n5: "
     #expect(result.messages.contains(counts))
     for number in 0..<count {
       let version: UInt64 = [3, 7].contains(number) ? 2 : 1
@@ -60,7 +60,7 @@ struct RefreshCommandTests: ToolSuite {
     // The next night asks all servers again, also the one without the file.
     let again = try await dlstore("refresh", "--all", "-q")
     #expect(again.status == 1)
-    #expect(again.messages.contains("failed f5"))
+    #expect(again.messages.contains("failed n5"))
     #expect(again.messages.split(separator: "\n").count == 1)
   }
 
@@ -72,20 +72,20 @@ struct RefreshCommandTests: ToolSuite {
     let result = try await dlstore("refresh", "--all", "--dry-run")
     #expect(result.status == 1)
     let lines = Set(result.output.split(separator: "\n").map(String.init))
-    #expect(lines.isSuperset(of: ["newer f3", "newer f7", "missing f9"]))
-    #expect(lines.contains { $0.hasPrefix("failed f5: ") })
+    #expect(lines.isSuperset(of: ["newer n3", "newer n7", "missing n9"]))
+    #expect(lines.contains { $0.hasPrefix("failed n5: ") })
     let counts =
       "\(count) files: 2 have a newer version, 1 missing or changed here, \(count - 4) unchanged, "
       + "0 unknown, 1 is gone from the server, 0 failed"
     #expect(lines.contains(counts))
-    #expect(try record("/f3").state == .completed)
+    #expect(try record("/n3").state == .completed)
     #expect(Self.body(3).matches(file: file(3)))
   }
 
   /// Lets the refresh of a file rest.
   private func rest(in state: DownloadState) throws {
     try RecordStore(at: store).objects.write { tx in
-      _ = try tx.update(DownloadRecord.self, key: server.url("/f3")) { record in
+      _ = try tx.update(DownloadRecord.self, key: server.url("/n3")) { record in
         record.state = state
         record.nextRetryAt = state == .failedRetryable ? Date.now + 86_400 : nil
       }
@@ -96,10 +96,10 @@ struct RefreshCommandTests: ToolSuite {
     try await mirror()
     var page = Resource(.text("<html>please log in</html>"), etag: nil)
     page.fields = [Field("Content-Type", "text/html")]
-    server.route("/f3", page)
-    let result = try await dlstore("refresh", "f3", "--dry-run")
+    server.route("/n3", page)
+    let result = try await dlstore("refresh", "n3", "--dry-run")
     #expect(result.status == 1)
-    #expect(result.output.contains("failed f3: the server answered with a web page"))
+    #expect(result.output.contains("failed n3: the server answered with a web page"))
     #expect(
       result.output.hasSuffix("1 file: 0 have a newer version, 0 unchanged, 0 unknown, 1 failed\n")
     )
@@ -111,9 +111,9 @@ struct RefreshCommandTests: ToolSuite {
   ) async throws {
     try await mirror()
     change()
-    try await RecordStore(at: store).refresh(.matching(server.url("/f3")))
+    try await RecordStore(at: store).refresh(.matching(server.url("/n3")))
     try rest(in: state)
-    let result = try await dlstore("refresh", "f3")
+    let result = try await dlstore("refresh", "n3")
     #expect(result.status == 0, "\(result.messages)")
     #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
@@ -126,13 +126,13 @@ struct RefreshCommandTests: ToolSuite {
       var hasher = DigestHasher(.sha256)
       let body = Self.body(number, version: version)
       hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
-      return "\(hasher.digest.text.dropFirst("sha256:".count))  f\(number)\n"
+      return "\(hasher.digest.text.dropFirst("sha256:".count))  n\(number)\n"
     }
     let path = folder.path("SHA256SUMS")
     try Data((line(3, version: 1) + line(4, version: 1)).utf8).write(to: URL(filePath: path))
-    try await dlstore("add", "--checksum-file", path, server.url("/f3"), server.url("/f4"))
+    try await dlstore("add", "--checksum-file", path, server.url("/n3"), server.url("/n4"))
     #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
-    server.route("/f3", Resource(Self.body(3, version: 2), etag: "\"2\""))
+    server.route("/n3", Resource(Self.body(3, version: 2), etag: "\"2\""))
     // The digest of the finished file is required, so its newer version is refused.
     #expect(try await dlstore("refresh", "--all", "-q").status == 1)
     #expect(Self.body(3).matches(file: file(3)))
@@ -154,28 +154,28 @@ struct RefreshCommandTests: ToolSuite {
       hasher.update(Self.body(3, version: version).bytes(at: 0, count: 2003).span)
       return hasher.digest.text
     }
-    try await dlstore("add", server.url("/f3"), "--checksum", checksum(version: 1))
+    try await dlstore("add", server.url("/n3"), "--checksum", checksum(version: 1))
     #expect(try await dlstore("run", "--until-idle", "-q").status == 0)
-    let newer = [server.url("/f3"), "--refresh", "--checksum", checksum(version: 2)]
+    let newer = [server.url("/n3"), "--refresh", "--checksum", checksum(version: 2)]
     for _ in 0..<2 {
       #expect(try await get(newer).status == 1)
-      let record = try record("/f3")
+      let record = try record("/n3")
       #expect(record.state == .completed && record.expectedDigest == checksum(version: 1))
       #expect(Self.body(3).matches(file: file(3)))
     }
     #expect(try await dlstore("refresh", "--all", "-q").status == 0)
-    server.route("/f3", Resource(Self.body(3, version: 2), etag: "\"2\""))
+    server.route("/n3", Resource(Self.body(3, version: 2), etag: "\"2\""))
     #expect(try await get(newer).status == 0)
     #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
 
   @Test func `a newer version that is complete gets its name by the same command`() async throws {
     try await mirror()
-    server.route("/f3", Resource(Self.body(3, version: 2), etag: "\"2\""))
+    server.route("/n3", Resource(Self.body(3, version: 2), etag: "\"2\""))
     // As a process leaves it that is killed between the commit and the rename.
     let records = try RecordStore(at: store)
-    try await records.refresh(.matching(server.url("/f3")))
-    var record = try record("/f3")
+    try await records.refresh(.matching(server.url("/n3")))
+    var record = try record("/n3")
     let partial = try records.roots().layout(of: record).partialPath
     let bytes = Data(Self.body(3, version: 2).bytes(at: 0, count: 2003))
     try bytes.write(to: URL(filePath: partial))
@@ -184,8 +184,8 @@ struct RefreshCommandTests: ToolSuite {
     try record.apply(.fileComplete(.init(identity, entityTag: "\"2\"")), at: .now)
     try await records.objects.write { [record] tx in _ = try tx.upsert(record) }
     let preview = try await dlstore("refresh", "--all", "--dry-run")
-    #expect(preview.output.contains("newer f3\n"), "\(preview.output)")
-    let result = try await dlstore("refresh", "f3")
+    #expect(preview.output.contains("newer n3\n"), "\(preview.output)")
+    let result = try await dlstore("refresh", "n3")
     #expect(result.status == 0, "\(result.messages)")
     #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
@@ -203,28 +203,28 @@ struct RefreshCommandTests: ToolSuite {
     #expect(result.status == 65)
     #expect(result.messages.contains("contains no MD5"))
     #expect(server.requests.count == asked + 1)
-    #expect(try record("/f3").state == .completed)
+    #expect(try record("/n3").state == .completed)
   }
 
   @Test func `get --refresh downloads what is new, what has changed and what is missing`()
     async throws
   {
     let files = folder.path("files")
-    let first = server.url("/f1")
+    let first = server.url("/n1")
     let options = ["--output-folder", files]
     #expect(try await get([first] + options).status == 0)
     let plain = try await get([first] + options)
     #expect(plain.status == 0 && server.requests.count == 1)
-    server.route("/f1", Resource(Self.body(1, version: 2), etag: "\"2\""))
-    #expect(try await get([first, server.url("/f2"), "--refresh"] + options).status == 0)
-    #expect(Self.body(1, version: 2).matches(file: files + "/f1"))
-    #expect(Self.body(2).matches(file: files + "/f2"))
+    server.route("/n1", Resource(Self.body(1, version: 2), etag: "\"2\""))
+    #expect(try await get([first, server.url("/n2"), "--refresh"] + options).status == 0)
+    #expect(Self.body(1, version: 2).matches(file: files + "/n1"))
+    #expect(Self.body(2).matches(file: files + "/n2"))
     let again = try await get([first, "--refresh"] + options)
     #expect(again.status == 0)
     #expect(again.messages.contains("unchanged"))
-    server.route("/f1", Resource(Self.body(1), faults: .status(404), then: .repeatLast))
+    server.route("/n1", Resource(Self.body(1), faults: .status(404), then: .repeatLast))
     #expect(try await get([first, "--refresh"] + options).status == 1)
-    #expect(Self.body(1, version: 2).matches(file: files + "/f1"))
+    #expect(Self.body(1, version: 2).matches(file: files + "/n1"))
   }
 
   private func get(
@@ -235,10 +235,10 @@ struct RefreshCommandTests: ToolSuite {
   }
 
   @Test func `what cannot be refreshed is named`() async throws {
-    try await dlstore("add", server.url("/f1"))
-    let waiting = try await dlstore("refresh", "f1")
+    try await dlstore("add", server.url("/n1"))
+    let waiting = try await dlstore("refresh", "n1")
     #expect(waiting.status == 0)
-    #expect(waiting.messages.contains("not refreshed: f1: it is not complete"))
+    #expect(waiting.messages.contains("not refreshed: n1: it is not complete"))
     #expect(try await dlstore("refresh", "nosuch").status == 1)
     #expect(try await dlstore("refresh").status == 64)
   }
@@ -249,9 +249,9 @@ struct RefreshCommandTests: ToolSuite {
     let gate = Gate()
     var resource = Resource(Self.body(3, version: 2), etag: "\"2\"")
     (resource.bytesPerSecond, resource.rateGate) = (100, gate)
-    server.route("/f3", resource)
+    server.route("/n3", resource)
     let process = try start("refresh", "--all")
-    try await waitUntil { try record("/f3").state == .running && record("/f3").received > 0 }
+    try await waitUntil { try record("/n3").state == .running && record("/n3").received > 0 }
     return (process, gate)
   }
 
@@ -261,7 +261,7 @@ struct RefreshCommandTests: ToolSuite {
     #expect(try await stopped.status() == 143)
     gate.open()
     let preview = try await dlstore("refresh", "--all", "--dry-run")
-    #expect(preview.output.contains("newer f3\n"), "\(preview.output)")
+    #expect(preview.output.contains("newer n3\n"), "\(preview.output)")
     let asked = server.requests.count
     let result = try await dlstore("refresh", "--all")
     #expect(result.status == 0, "\(result.messages)")
@@ -271,14 +271,14 @@ struct RefreshCommandTests: ToolSuite {
 
   @Test func `a paused refresh is named by the next one`() async throws {
     let (process, gate) = try await slowRefresh()
-    try await dlstore("pause", "f3")
+    try await dlstore("pause", "n3")
     #expect(try await process.status() == 1)
     gate.open()
     let result = try await dlstore("refresh", "--all")
     #expect(result.status == 1)
-    let id = try record("/f3").id
+    let id = try record("/n3").id
     #expect(
-      result.messages.contains("f3 was paused by another command; 'dlstore resume \(id)"),
+      result.messages.contains("n3 was paused by another command; 'dlstore resume \(id)"),
       "\(result.messages)"
     )
     #expect(Self.body(3).matches(file: file(3)))
@@ -286,12 +286,12 @@ struct RefreshCommandTests: ToolSuite {
 
   @Test func `a refresh that is cancelled ends with 1, and the finished file stays`() async throws {
     let (process, gate) = try await slowRefresh()
-    try await dlstore("cancel", "f3")
+    try await dlstore("cancel", "n3")
     #expect(try await process.status() == 1)
     gate.open()
     #expect(
       process.messages.contains(
-        "stopped f3: another command cancelled its refresh; the finished file stays"
+        "stopped n3: another command cancelled its refresh; the finished file stays"
       ),
       "\(process.messages)"
     )
@@ -305,7 +305,7 @@ struct RefreshCommandTests: ToolSuite {
     for number in 0..<count {
       var resource = Resource(Self.body(number, version: 2), etag: "\"2\"")
       resource.bytesPerSecond = 4_000
-      server.route("/f\(number)", resource)
+      server.route("/n\(number)", resource)
     }
     let process = try start("refresh", "--all", "-q")
     try await waitUntil { server.requests.count > count + 4 }
@@ -318,7 +318,7 @@ struct RefreshCommandTests: ToolSuite {
       )
     }
     for number in 0..<count {
-      server.route("/f\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
+      server.route("/n\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
     }
     // The rest was requested before, so any engine completes it.
     #expect(try await dlstore("run", "--until-idle", "-q").status == 0)

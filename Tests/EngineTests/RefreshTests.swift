@@ -160,6 +160,24 @@ struct RefreshTests {
     #expect(new.matches(file: fixture.file("a")))
   }
 
+  @Test(arguments: [404, 503])
+  func `a mirror, which may have an older version, is not asked for a newer one`(
+    status: Int
+  ) async throws {
+    fixture.server.route("/a", Resource(old))
+    fixture.server.route("/mirror", Resource(new, etag: "\"0\""))
+    let mirror = fixture.server.url("/mirror")
+    try fixture.add("/a") { $0.mirrors = [mirror] }
+    try await fixture.run()
+    fixture.server.route("/a", Resource(old, faults: .status(status), then: .repeatLast))
+    let (summary, _) = try await refresh {
+      $0.retry = RetryPolicy(maximumAttempts: 2, base: .milliseconds(1))
+    }
+    #expect(summary == RunSummary(failed: 1))
+    try expectComplete(old)
+    #expect(fixture.server.requests.allSatisfy { $0.target == "/a" })
+  }
+
   @Test func `a 304 about another version is a failure`() async throws {
     try await complete(Resource(old))
     var resource = Resource(old)

@@ -4,7 +4,7 @@ internal import DownloadStore
 ///
 /// A URL whose last failure was permanent is skipped. Only failures since the last progress count.
 /// One URL is used at a time. Without a required digest, an unencrypted mirror of an encrypted file is
-/// used only if no encrypted URL is left.
+/// used only if no encrypted URL is left, and a refresh asks no mirror: it may have an older version.
 struct SourceRotation: Sendable {
   private let sources: [String]
   /// The sources that are used only if all others have failed permanently, by index.
@@ -16,8 +16,10 @@ struct SourceRotation: Sendable {
 
   init(of record: DownloadRecord) {
     var sources = [record.url]
+    let comparesMirrors = record.earlierVersion == nil || record.expectedDigest != nil
+    let mirrors = comparesMirrors ? record.mirrors.prefix(RecordLimits.mirrors) : []
     // A source that is listed twice would never have had its turn.
-    for mirror in record.mirrors.prefix(RecordLimits.mirrors)
+    for mirror in mirrors
     where !sources.contains(where: { $0.utf8.elementsEqual(mirror.utf8) }) {
       sources.append(mirror)
     }
