@@ -16,12 +16,12 @@ struct SourceRotation: Sendable {
 
   init(of record: DownloadRecord) {
     var sources = [record.url]
-    let comparesMirrors = record.earlierVersion == nil || record.expectedDigest != nil
-    let mirrors = comparesMirrors ? record.mirrors.prefix(RecordLimits.mirrors) : []
-    // A source that is listed twice would never have had its turn.
-    for mirror in mirrors
-    where !sources.contains(where: { $0.utf8.elementsEqual(mirror.utf8) }) {
-      sources.append(mirror)
+    if !record.isEarlierVersionInPlace || record.expectedDigest != nil {
+      // A source that is listed twice would never have had its turn.
+      for mirror in record.mirrors.prefix(RecordLimits.mirrors)
+      where !sources.contains(where: { $0.utf8.elementsEqual(mirror.utf8) }) {
+        sources.append(mirror)
+      }
     }
     var failures: [Int: DownloadFailure.Code] = [:]
     var last: Int?

@@ -16,12 +16,13 @@ extension DownloadRecord {
   ///
   /// Once it is, only the file system can tell which of the two has the name.
   package var isEarlierVersionInPlace: Bool {
-    refreshed != nil && replacedFileIdentity != nil && fileIdentity == nil
+    // The largest field last: most records are decided by the others.
+    replacedFileIdentity != nil && fileIdentity == nil && refreshed != nil
   }
 
   /// Whether a newer version is complete, and gets the name of the finished file or has it already.
   package var hasCompleteNewerVersion: Bool {
-    refreshed != nil && replacedFileIdentity != nil && fileIdentity != nil
+    replacedFileIdentity != nil && fileIdentity != nil && refreshed != nil
   }
 
   /// Notes that the finished file still has its name, so that the record can return to it.
