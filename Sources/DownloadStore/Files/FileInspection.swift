@@ -196,23 +196,16 @@ extension DownloadRecord {
   }
 }
 
-extension DownloadRecord.NamedVersion {
-  /// Compares the file that has the name; `nil` if it is neither version, or no newer one is complete.
-  package init?(of record: DownloadRecord, _ files: FileInspection) {
-    guard record.hasCompleteNewerVersion else { return nil }
-    if files.isReplaced {
-      self = .earlier
-    } else if files.final == .ours {
-      self = .newer
-    } else {
-      return nil
-    }
+extension DownloadRecord {
+  /// The version that has the name; `nil` if it is neither, or no newer one is complete.
+  package func namedVersion(_ files: FileInspection) -> NamedVersion? {
+    guard hasCompleteNewerVersion else { return nil }
+    return files.isReplaced ? .earlier : files.final == .ours ? .newer : nil
   }
 
   /// Examines the files; costs two `lstat` if a newer version is complete, and otherwise nothing.
-  package init?(of record: DownloadRecord, in layout: FileLayout) {
-    guard record.hasCompleteNewerVersion else { return nil }
-    self.init(of: record, FileInspection(of: record, in: layout))
+  package func namedVersion(in layout: FileLayout) -> NamedVersion? {
+    hasCompleteNewerVersion ? namedVersion(FileInspection(of: self, in: layout)) : nil
   }
 }
 

@@ -31,7 +31,7 @@ extension DownloadEngine {
       let stored = try await store.objects.read({ tx in try tx.record(of: TransferKey(download)) })
     {
       let layout = locations.roots.possibleLayout(of: stored)
-      settings.named = DownloadRecord.NamedVersion(of: stored, in: layout)
+      settings.named = stored.namedVersion(in: layout)
       if try end.endsRefresh(of: stored, settings),
         let failure = try await discardPartial(of: TransferKey(download), layout)
       {

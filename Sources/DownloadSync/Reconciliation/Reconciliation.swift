@@ -54,7 +54,7 @@ package struct Reconciliation: Sendable, Hashable {
     let files = FileInspection(of: record, in: layout)
     partialIdentity = files.partialIdentity
     lacksEarlierVersion = record.earlierVersion != nil && !record.hasPreviousFile(files)
-    namedVersion = DownloadRecord.NamedVersion(of: record, files)
+    namedVersion = record.namedVersion(files)
     reconcileCase = ReconcileCase(
       record: record,
       files: files,
