@@ -11,13 +11,16 @@ package struct FileLayout: Sendable, Hashable {
   /// It is beside the finished file, so that the last step is a rename. Its ``PartialName`` is
   /// unique to the record and the store, and does not change with the record's file name.
   package let partialPath: String
-  /// The copy of the finished file that is to be kept beside a newer one, until it is complete.
-  package let versionCopyPath: String
   /// Whether the root is known, and the record's folder and file name are valid, so that no path
   /// leads out of the root.
   ///
   /// Every stored name was validated. Damage or another program may have changed it since.
   package let isBelowRoot: Bool
+
+  /// The copy of the finished file that is to be kept beside a newer one, until it is complete.
+  ///
+  /// Few downloads ever need it, and each record has a layout, so it is not stored.
+  package var versionCopyPath: String { partialPath + PartialName.copySuffix }
 
   /// Creates the layout of a record's files.
   ///
@@ -33,7 +36,6 @@ package struct FileLayout: Sendable, Hashable {
     finalPath = "\(folderPath)/\(record.filename)"
     let name = PartialName(recordID: record.id, storeID: storeID)
     partialPath = "\(folderPath)/\(name.text)"
-    versionCopyPath = "\(folderPath)/\(name.copyText)"
     isBelowRoot =
       path != nil
       && (try? Self.validatedFolder(record.folder)) == record.folder
@@ -98,7 +100,7 @@ package struct PartialName: Sendable, Hashable {
   /// The suffix of all such names.
   package static let suffix = ".dlstore-part"
   /// What follows the name in that of the copy of a finished file that is to be kept beside a newer one.
-  private static let copySuffix = ".version"
+  fileprivate static let copySuffix = ".version"
 
   /// The id of the record.
   package var recordID: String
