@@ -340,8 +340,8 @@ let package = Package(
       dependencies: [
         "CommandLineSupport", "CommandTestSupport", "DownloadCommands", "DownloadMetalink",
         "DownloadReports", "DownloadStore", "DownloadSync", "FaultServer", "LMDB",
-        "ObjectStore", "ObjectStoreCore", "ResumeData", "Fuzzing", "SystemInterface", "TestSupport",
-        "TestTraits", "DownloadURLSession", "dlstore",
+        "ObjectStore", "ObjectStoreCore", "ObjectStoreMaintenance", "ResumeData", "Fuzzing",
+        "SystemInterface", "TestSupport", "TestTraits", "DownloadURLSession", "dlstore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ]

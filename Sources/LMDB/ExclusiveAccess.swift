@@ -85,47 +85,11 @@ extension Environment {
       try check(environment)
       for leftover in NewFileFolder.abandoned(in: folder) { leftover.remove() }
       ReplacementStep.begin(.writeNewFile)
-      let made = try partialCopies.withLock { copies throws(LMDBError) in
-        try copies.make(in: folder)
-      }
-      defer { partialCopies.withLock { $0.remove(made) } }
+      let made = try NewFileFolder.make(in: folder)
+      defer { made.remove() }
       try environment.writeCompacted(to: made.file)
       try replaceDataFile(in: folder, with: made.fileName)
     }
-  }
-
-  /// The unfinished copies of this process, which has exclusive access to their environments.
-  private struct PartialCopies {
-    private var folders: [String: NewFileFolder] = [:]
-    private var isAbandoned = false
-
-    mutating func make(in folder: String) throws(LMDBError) -> NewFileFolder {
-      guard !isAbandoned else {
-        throw LMDBError(LMDBError.Code(rawValue: ECANCELED), operation: "compacting")
-      }
-      let made = try NewFileFolder.make(in: folder)
-      folders[made.path] = made
-      return made
-    }
-
-    mutating func remove(_ folder: NewFileFolder) {
-      folders[folder.path] = nil
-      folder.remove()
-    }
-
-    mutating func abandon() {
-      isAbandoned = true
-      for folder in folders.values { folder.removeFiles() }
-    }
-  }
-
-  private static let partialCopies = Mutex(PartialCopies())
-
-  /// Removes the unfinished copies of compactions in this process, which fail from then on.
-  ///
-  /// For a process that is about to end.
-  package static func abandonCompactions() {
-    partialCopies.withLock { $0.abandon() }
   }
 
   /// Writes a marked file that can replace the data file.

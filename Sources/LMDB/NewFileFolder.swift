@@ -5,7 +5,7 @@ internal import SystemInterface
 /// Its process holds a lock on the folder (`flock`), so other processes, also in other containers,
 /// can tell it from one that a killed process left. Only such folders are removed, never a file that
 /// this package did not create.
-package struct NewFileFolder: Sendable {
+package struct NewFileFolder: UnfinishedItem {
   /// The path of the folder.
   package let path: String
   private let descriptor: Int32
@@ -21,8 +21,18 @@ package struct NewFileFolder: Sendable {
     return name + "/data.mdb"
   }
 
-  /// Makes and locks a folder with a random name.
+  /// Makes and locks a folder with a random name, which is ``UnfinishedWork`` until it is removed.
+  ///
+  /// - Throws: ``LMDBError`` with the code of `mkdir`, or with `ECANCELED` if the process is about to
+  ///   end.
   package static func make(in folder: String) throws(LMDBError) -> NewFileFolder {
+    guard
+      let made = try UnfinishedWork.begin({ () throws(LMDBError) in try makeFolder(in: folder) })
+    else { throw LMDBError(LMDBError.Code(rawValue: ECANCELED), operation: "mkdir") }
+    return made
+  }
+
+  private static func makeFolder(in folder: String) throws(LMDBError) -> NewFileFolder {
     while true {
       let path = "\(folder)/\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
       guard mkdir(path, 0o700) == 0 else {
@@ -75,14 +85,20 @@ package struct NewFileFolder: Sendable {
   }
 
   /// Removes the folder with the environment in it, and keeps the lock.
-  func removeFiles() {
-    // Relative to the open folder, which cannot be replaced by a link.
-    for name in ["data.mdb", "lock.mdb"] { unlinkat(descriptor, name, 0) }
-    _ = rmdir(path)
+  package func removeFiles() { Self.removeEnvironment(at: path, descriptor) }
+
+  /// Removes an open folder with the environment in it, also while another thread creates that.
+  package static func removeEnvironment(at path: String, _ descriptor: Int32) {
+    while rmdir(path) != 0, errno == ENOTEMPTY || errno == EEXIST {
+      // Relative to the open folder, which cannot be replaced by a link.
+      let removed = ["data.mdb", "lock.mdb"].filter { unlinkat(descriptor, $0, 0) == 0 }
+      if removed.isEmpty { return }
+    }
   }
 
   /// Releases the lock, so that another process may remove the folder.
   package func unlock() {
+    UnfinishedWork.end(path)
     flock(descriptor, LOCK_UN)
     EnvironmentFile.close(descriptor)
   }

@@ -2,6 +2,7 @@ import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
+import ObjectStoreMaintenance
 import SystemInterface
 import TestSupport
 import Testing
@@ -56,6 +57,25 @@ struct UnfinishedOutputTests {
     #expect(try await process.status() == code, "\(process.messages)")
     #expect(!FileManager.default.fileExists(atPath: new))
     withExtendedLifetime(pipe) {}
+  }
+
+  @Test func `an import that begins while its process ends leaves no new store`() async throws {
+    try add(1)
+    let file = folder.path("export")
+    #expect(await dlstore("--store", store, "export", "-o", file).status == .done)
+    let new = folder.path("new")
+    await #expect(processExitsWith: .success) { [file = file as String, new = new as String] in
+      let export = try FileHandle(forReadingFrom: URL(filePath: file))
+      Store.abandonUnfinishedWork()
+      #expect(throws: StoreError.self) {
+        try Store.importJSONLines(
+          from: export.fileDescriptor,
+          named: file,
+          intoStoreAt: new
+        )
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: new))
   }
 
   @Test(arguments: [["export", "-o", "out"], ["backup", "out"]])

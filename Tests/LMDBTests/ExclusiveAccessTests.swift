@@ -168,7 +168,7 @@ import Testing
         if compactions.isFinished { _exit(4) }
         usleep(100)
       }
-      Environment.abandonCompactions()
+      UnfinishedWork.abandon()
       _exit(3)
     }
     #expect(try folder.names() == ["data.mdb", "lock.mdb"])
@@ -181,7 +181,7 @@ import Testing
   @Test func `a process that has abandoned its compactions begins no other`() async {
     let path = folder.path
     await #expect(processExitsWith: .success) { [path = path as String] in
-      Environment.abandonCompactions()
+      UnfinishedWork.abandon()
       let error = #expect(throws: LMDBError.self) { try Environment.compact(path) }
       #expect(error?.code == LMDBError.Code(rawValue: ECANCELED))
     }

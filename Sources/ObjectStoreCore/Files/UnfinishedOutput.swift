@@ -1,10 +1,11 @@
+internal import LMDB
 internal import SystemInterface
 
 /// A temporary file or folder beside the path that it gets once it is complete.
 ///
 /// Its process holds a lock on it (`flock`), so other processes can tell it from one that a killed
 /// process left. Only such files and folders are removed.
-struct UnfinishedOutput: Sendable {
+struct UnfinishedOutput: UnfinishedItem {
   let path: String
   /// The open file, or the open folder; it holds the lock.
   let descriptor: Int32
@@ -17,6 +18,12 @@ struct UnfinishedOutput: Sendable {
   /// - Throws: ``StoreError`` with `permissionDenied`, `diskFull`, `notFound` or `other`.
   static func make(for target: String, isFolder: Bool) throws -> Self {
     for leftover in abandoned(of: target) { leftover.remove() }
+    guard let made = try UnfinishedWork.begin({ try makeOutput(for: target, isFolder: isFolder) })
+    else { throw StoreError(errno: ECANCELED, target) }
+    return made
+  }
+
+  private static func makeOutput(for target: String, isFolder: Bool) throws -> Self {
     while true {
       let path = "\(target).partial-\(getpid())-\(UInt32.random(in: .min ... .max))"
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
@@ -30,7 +37,6 @@ struct UnfinishedOutput: Sendable {
         _ = close(descriptor)
         continue
       }
-      UnfinishedWork.begin(path) { made.removeFiles() }
       return made
     }
   }
@@ -47,14 +53,13 @@ struct UnfinishedOutput: Sendable {
     end()
   }
 
-  private func removeFiles() {
-    guard isFolder else {
+  /// Removes the file, or the folder with the store in it, and keeps the lock.
+  func removeFiles() {
+    if isFolder {
+      NewFileFolder.removeEnvironment(at: path, descriptor)
+    } else {
       _ = unlink(path)
-      return
     }
-    // Relative to the open folder, which cannot be replaced by a link.
-    for name in ["data.mdb", "lock.mdb"] { unlinkat(descriptor, name, 0) }
-    _ = rmdir(path)
   }
 
   /// Locks the output; returns `false` if another process has it, or has removed it.
@@ -110,31 +115,5 @@ struct UnfinishedOutput: Sendable {
       return nil
     }
     return leftover
-  }
-}
-
-/// The temporary files and folders of this process.
-package enum UnfinishedWork {
-  private struct Item {
-    var path: String
-    var remove: @Sendable () -> Void
-  }
-
-  // Only held to change the list, and while a process that is about to end removes the files.
-  private static let items = Mutex<[Item]>([])
-
-  /// Notes a temporary file or folder, and how it is removed.
-  package static func begin(_ path: String, remove: @escaping @Sendable () -> Void) {
-    items.withLock { $0.append(Item(path: path, remove: remove)) }
-  }
-
-  /// Forgets a temporary file or folder that has its final path or was removed.
-  package static func end(_ path: String) {
-    items.withLock { items in items.removeAll { $0.path == path } }
-  }
-
-  /// Removes the temporary files and folders, those that were made last first.
-  static func abandon() {
-    items.withLock { items in for item in items.reversed() { item.remove() } }
   }
 }

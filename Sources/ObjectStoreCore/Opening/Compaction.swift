@@ -125,13 +125,6 @@ extension Store {
   private static func requireDataFile(at path: String) throws {
     close(try StoreFile.open("data.mdb", in: path, flags: O_RDONLY))
   }
-
-  /// Removes the unfinished copies of compactions in this process, which fail from then on.
-  ///
-  /// For a process that is about to end because of a signal.
-  package static func abandonCompactions() {
-    Environment.abandonCompactions()
-  }
 }
 
 extension Store {
@@ -139,7 +132,6 @@ extension Store {
   ///
   /// For a process that is about to end because of a signal.
   package static func abandonUnfinishedWork() {
-    abandonCompactions()
     UnfinishedWork.abandon()
   }
 }

@@ -117,11 +117,9 @@ package enum NewDataFile {
     }
     for leftover in NewFileFolder.abandoned(in: path) { leftover.remove() }
     let temporary = try makeTemporaryFolder(in: path)
-    UnfinishedWork.begin(temporary.path) { temporary.remove() }
     var marksUnsynced = false
     // A folder that stays unlocked is a leftover.
     defer { if marksUnsynced { temporary.unlock() } else { temporary.remove() } }
-    defer { UnfinishedWork.end(temporary.path) }
     try fill(temporary.path)
     // From here on, a folder that a killed process leaves is a sign, which must stay.
     UnfinishedWork.end(temporary.path)

@@ -110,8 +110,8 @@ extension Store {
     var status = stat()
     let isNewFolder = statFollowingLinks(path, &status) != 0
     do {
-      try StoreFolder.prepare(path, access: .create)
-      if isNewFolder { UnfinishedWork.begin(path) { _ = rmdir(path) } }
+      let folder = try UnfinishedWork.begin { try NewStoreFolder(path, isNew: isNewFolder) }
+      guard folder != nil else { throw StoreError(errno: ECANCELED, path) }
       defer { UnfinishedWork.end(path) }
       var report: ImportReport?
       let isComplete = try NewDataFile.createIfMissing(in: path) { folder in
@@ -156,5 +156,23 @@ extension Store {
     try session.add(first)
     try session.add(lines)
     return try session.finish()
+  }
+}
+
+/// The folder of a store that is being created.
+private struct NewStoreFolder: UnfinishedItem {
+  let path: String
+  private let isNew: Bool
+
+  /// Creates the folder unless it exists.
+  init(_ path: String, isNew: Bool) throws {
+    self.path = path
+    self.isNew = isNew
+    try StoreFolder.prepare(path, access: .create)
+  }
+
+  /// Removes the folder if this process made it and it is empty.
+  func removeFiles() {
+    if isNew { _ = rmdir(path) }
   }
 }
