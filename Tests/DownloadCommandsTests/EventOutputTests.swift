@@ -90,10 +90,11 @@ struct EventOutputTests {
     split.ranges = [0..<2, 4..<7]
     #expect(EventJSON.value(of: split).text.contains("\"ranges\":[[0,1],[4,6]]"))
     let url = ["displayURL", "event", "time", "url"]
+    let failure = DownloadFailure(.entityChanged, "changed")
     #expect(keys(EventJSON.value(of: .released(url: "http://a/"))) == url)
     #expect(
-      keys(EventJSON.value(of: .rolledBack(url: "http://a/", from: 1)))
-        == (url + ["droppedBytes"]).sorted()
+      keys(EventJSON.value(of: .rolledBack(url: "http://a/", from: 1, failure)))
+        == (url + ["droppedBytes", "error"]).sorted()
     )
     #expect(keys(EventJSON.value(of: .missed(3))) == ["count", "event", "time"])
   }

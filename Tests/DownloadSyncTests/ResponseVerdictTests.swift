@@ -33,12 +33,35 @@ import Testing
     switch verdict {
     case .write(let offset, _, let total): "write \(offset) of \(total.map(String.init) ?? "?")"
     case .askWithoutCondition: "again without If-Range"
-    case .startOver(let total): "start over, \(total.map(String.init) ?? "?")"
+    case .startOver(let total, _): "start over, \(total.map(String.init) ?? "?")"
     case .alreadyComplete: "complete"
     case .askAgainFromZero(let failure): "again: \(failure.code)"
     case .fail(let failure, let wait):
       "fail: \(failure.code)" + (wait.map { ", wait \($0.components.seconds)" } ?? "")
     }
+  }
+
+  @Test(
+    arguments: [
+      ("10", nil, "the server sent the whole file instead of the rest of it"),
+      ("11", nil, "the file on the server has changed"),
+      ("10", "\"other\"", "the file on the server has changed"),
+    ] as [(String, String?, String)]
+  )
+  func `a verdict says why the bytes on disk are of no use`(
+    length: String,
+    tag: String?,
+    reason: String
+  ) {
+    var fields = ["Content-Length": length]
+    fields["ETag"] = tag
+    let total = Int64(length)
+    let verdict = verdict(200, fields, offset: 4, expected: 10, tag: "\"1\"")
+    guard case .startOver(total, let failure) = verdict else {
+      Issue.record("unexpected verdict \(verdict)")
+      return
+    }
+    #expect(failure.message == reason)
   }
 
   // MARK: 200

@@ -166,7 +166,7 @@ struct EqualFileTests {
     }
     #expect(summary == RunSummary(completed: 1))
     #expect(
-      !events.contains { if case .rolledBack(_, let count) = $0 { count > 0 } else { false } }
+      !events.contains { if case .rolledBack(_, let count, _) = $0 { count > 0 } else { false } }
     )
     #expect(requestCount("/b") > 0 && body.matches(file: fixture.file("b")))
     let record = try fixture.record("/b")

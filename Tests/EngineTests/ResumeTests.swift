@@ -62,7 +62,7 @@ struct ResumeTests {
     let (_, events) = try await fixture.run()
     #expect(other.matches(file: fixture.file("a")))
     #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
-    #expect(events.contains { if case .rolledBack(_, 1_000_000) = $0 { true } else { false } })
+    #expect(events.contains { if case .rolledBack(_, 1_000_000, _) = $0 { true } else { false } })
   }
 
   @Test func `dropped bytes are reported if the server sends another version`() async throws {
@@ -72,7 +72,7 @@ struct ResumeTests {
     try fixture.interrupted("/a", Self.body)
     let (_, events) = try await fixture.run()
     #expect(other.matches(file: fixture.file("a")))
-    #expect(events.contains { if case .rolledBack(_, 1_000_000) = $0 { true } else { false } })
+    #expect(events.contains { if case .rolledBack(_, 1_000_000, _) = $0 { true } else { false } })
   }
 
   @Test(arguments: [true, false], [true, false])

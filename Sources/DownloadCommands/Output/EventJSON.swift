@@ -15,8 +15,13 @@ enum EventJSON {
     case .started(let record, let offset):
       object("started", time, record, ["offset": .integer(offset)])
     case .copying(let record, let path): object("copying", time, record, ["from": .string(path)])
-    case .rolledBack(let url, let bytes):
-      object("restarted", time, url, ["droppedBytes": .integer(bytes)])
+    case .rolledBack(let url, let bytes, let failure):
+      object(
+        "restarted",
+        time,
+        url,
+        ["droppedBytes": .integer(bytes), "error": error(failure, [url])]
+      )
     case .completed(let record): object("completed", time, record)
     case .unchanged(let record): object("unchanged", time, record)
     case .retrying(let record, let failure, let wait):
@@ -114,9 +119,13 @@ enum EventJSON {
   }
 
   private static func error(_ failure: DownloadFailure, _ record: DownloadRecord) -> JSONValue {
+    error(failure, [record.url] + record.mirrors)
+  }
+
+  private static func error(_ failure: DownloadFailure, _ urls: [String]) -> JSONValue {
     [
       "code": .string(failure.code.rawValue),
-      "message": .string(FailureSentence.reason(failure, record)),
+      "message": .string(FailureSentence.reason(failure, urls)),
     ]
   }
 }

@@ -43,10 +43,10 @@ struct EventLine {
         : "started \(record.filename) (\(Redaction.url(record.url)))"
     case .copying(let record, let path):
       "copying \(name(record)) from \(path), which has the required digest"
-    case .rolledBack(let url, let bytes):
+    case .rolledBack(let url, let bytes, let failure):
       bytes > 0
-        ? "starting over \(Redaction.url(url)): its \(bytes) bytes cannot be continued: their "
-          + "partial file is missing or was changed, or the server has another version or states none"
+        ? "starting over \(Redaction.url(url)): its \(bytes) bytes are of no use: "
+          + FailureSentence.reason(failure, [url])
         : nil
     case .completed(let record):
       completed(record, transfer)

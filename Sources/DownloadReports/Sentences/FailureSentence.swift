@@ -8,9 +8,12 @@ internal import ProgramOutput
 package enum FailureSentence {
   /// Returns what happened, with the download's own URLs redacted.
   package static func reason(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
-    ([record.url] + record.mirrors).reduce(failure.message) {
-      $0.replacing($1, with: Redaction.url($1))
-    }
+    reason(failure, [record.url] + record.mirrors)
+  }
+
+  /// Returns what happened, with these URLs redacted.
+  package static func reason(_ failure: DownloadFailure, _ urls: [String]) -> String {
+    urls.reduce(failure.message) { $0.replacing($1, with: Redaction.url($1)) }
   }
 
   /// Returns what happened to a download that is not tried again, and what the user can do.

@@ -71,7 +71,7 @@ extension DownloadEngine {
     switch effect {
     case .removePartial: removePartial(try locations.layout(of: record))
     case .reportLoss(let count):
-      dispatcher.emit(.rolledBack(url: record.url, from: count), of: record.id)
+      dispatcher.emit(.rolledBack(url: record.url, from: count, failure), of: record.id)
     case .release: dispatcher.emit(.released(url: record.url), of: record.id)
     case .reportFullDisk: dispatcher.emit(.waitingForDiskSpace(record))
     case .reportShortage: dispatcher.emit(.retrying(record, failure, wait: delay))

@@ -214,12 +214,15 @@ extension DownloadEngine {
     if let waiting { enqueue(waiting) }
   }
 
+  /// Emits the event of dropped bytes, if there are any.
+  func report(_ loss: Reconciliation.Loss?, of record: DownloadRecord) {
+    guard let loss else { return }
+    dispatcher.emit(.rolledBack(url: record.url, from: loss.byteCount, loss.reason), of: record.id)
+  }
+
   /// Emits the events of a reconciled record, and enqueues it if it may run.
   private func notify(_ found: Reconciliation, _ record: DownloadRecord, _ counted: ByteRanges?) {
-    let lostBytes = counted?.isEmpty == true ? found.record.received : found.lostBytes
-    if lostBytes > 0 {
-      dispatcher.emit(.rolledBack(url: record.url, from: lostBytes), of: record.id)
-    }
+    report(found.loss(counting: counted), of: record)
     switch record.state {
     case .completed where found.completes:
       if options.isOwn(record.url) { summary.completed += 1 }

@@ -187,9 +187,7 @@ extension DownloadEngine {
       )
     )
     log("start", record, ["offset": "\(offset)", "plan": start.source.rawValue])
-    if start.lostBytes > 0 {
-      dispatcher.emit(.rolledBack(url: record.url, from: start.lostBytes), of: record.id)
-    }
+    report(start.loss, of: record)
     dispatcher.emit(.started(record, offset: offset))
     if let copy { return begin(copy, of: record) }
     guard let request = start.request(proving: proof) else {

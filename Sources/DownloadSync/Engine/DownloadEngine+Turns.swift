@@ -73,9 +73,9 @@ extension DownloadEngine {
         // The first bytes clear a crash suspect, and the other downloads wait for that.
         if download.candidate.isSuspect { turn.isCheckpointDue = true }
         queue.noteProgress()
-      case .bytesDropped(let key, let byteCount):
+      case .bytesDropped(let key, let byteCount, let failure):
         if byteCount > 0, let record = active[key]?.record {
-          dispatcher.emit(.rolledBack(url: key.url, from: byteCount), of: record.id)
+          dispatcher.emit(.rolledBack(url: key.url, from: byteCount, failure), of: record.id)
         }
       case .renamed(let record):
         active.noteName(record, try locations.layout(of: record))

@@ -5,8 +5,8 @@ internal import SystemInterface
 enum EngineInput: Sendable {
   /// The first bytes of a body arrived.
   case progressed(TransferKey)
-  /// The sink dropped the bytes on disk, because the server sends another version of the file.
-  case bytesDropped(TransferKey, Int64)
+  /// The sink dropped the bytes on disk, for this reason, and writes the file from the first byte.
+  case bytesDropped(TransferKey, Int64, DownloadFailure)
   /// The sink committed the file name that the response suggests.
   case renamed(DownloadRecord)
   /// A transfer has as many unsynced bytes as ``EngineOptions/checkpointBytes``.

@@ -83,8 +83,8 @@ struct Start: Sendable {
   let candidate: Scheduler.Candidate
   /// Where the next byte comes from.
   let source: TransferPlan.Source
-  /// The number of committed bytes that the plan drops.
-  let lostBytes: Int64
+  /// The committed bytes that the plan drops.
+  let loss: Reconciliation.Loss?
   private let effects: ReconcileEffects
   private let lacksEarlierVersion: Bool
   private(set) var headers: RequestHeaders?
@@ -99,7 +99,7 @@ struct Start: Sendable {
     partialIdentity = found.partialIdentity
     self.candidate = candidate
     source = plan.source
-    lostBytes = found.lostBytes
+    loss = found.loss
     effects = found.effects
     lacksEarlierVersion = found.lacksEarlierVersion
   }

@@ -59,7 +59,7 @@ extension Transfer {
         state.claims.open(0, PartClaim(bytes, from: start, to: responseEnd))
       }
       return prepare(head, total: total)
-    case .startOver(let total):
+    case .startOver(let total, let failure):
       if let problem = begin(head, total) { return end(problem) }
       do {
         state.withLock { state in
@@ -71,7 +71,7 @@ extension Transfer {
         }
         let dropped = file.byteCount
         try file.removeAll()
-        inbox.post(.bytesDropped(key, dropped))
+        inbox.post(.bytesDropped(key, dropped, failure))
       } catch {
         return end(.failed(error.asDownloadFailure, retryAfter: nil))
       }

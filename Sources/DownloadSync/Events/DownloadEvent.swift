@@ -24,8 +24,10 @@ public enum DownloadEvent: Sendable, Hashable {
   /// Follows `started`. If the file turns out to be of no use, `rolledBack` follows, and the next
   /// `started` requests the bytes.
   case copying(DownloadRecord, from: String)
-  /// The download restarts at the first byte, because the `from` bytes on disk were dropped.
-  case rolledBack(url: String, from: Int64)
+  /// The download restarts at the first byte, because the `from` bytes on disk are of no use.
+  ///
+  /// The failure says why; it does not count as a failed attempt, unless it ended one.
+  case rolledBack(url: String, from: Int64, DownloadFailure)
   /// The file is complete, synced, and has its final name.
   case completed(DownloadRecord)
   /// The download was refreshed, and its finished file is the server's current version.
@@ -55,7 +57,7 @@ public enum DownloadEvent: Sendable, Hashable {
       .unchanged(let record), .retrying(let record, _, _),
       .failed(let record, _), .waitingForDiskSpace(let record):
       record.url
-    case .rolledBack(let url, _), .released(let url), .interceptorFailed(let url, _): url
+    case .rolledBack(let url, _, _), .released(let url), .interceptorFailed(let url, _): url
     case .missed: nil
     }
   }

@@ -99,8 +99,7 @@ package enum RangeProof: Sendable, Hashable {
         .entityChanged,
         "the server is another one than that of the bytes on disk, and states no strong entity tag"
       )
-    case .unchanged, .stated, .digest:
-      DownloadFailure(.entityChanged, "the file on the server has changed")
+    case .unchanged, .stated, .digest: ResponseVerdict.changed
     }
   }
 }

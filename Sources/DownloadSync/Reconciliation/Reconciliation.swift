@@ -129,9 +129,6 @@ package struct Reconciliation: Sendable, Hashable {
   var completes: Bool {
     effects.completes || namedVersion == .newer && reconcileCase.stored == .cancelled
   }
-
-  /// The number of committed bytes that the decision drops although the download continues.
-  var lostBytes: Int64 { effects.rollsBack ? record.received : 0 }
 }
 
 /// The settings that decisions depend on.

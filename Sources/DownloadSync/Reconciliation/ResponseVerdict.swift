@@ -12,8 +12,9 @@ package enum ResponseVerdict: Sendable, Hashable {
   case write(offset: Int64, end: Int64?, total: Int64?)
   /// Drop the bytes on disk and write the body, which is the whole file, from the first byte.
   ///
-  /// The size of the file in bytes is `total`; `nil` if unknown.
-  case startOver(total: Int64?)
+  /// The size of the file in bytes is `total`; `nil` if unknown. The failure says why the bytes on
+  /// disk are of no use.
+  case startOver(total: Int64?, DownloadFailure)
   /// All bytes are on disk, so there is nothing to download.
   case alreadyComplete
   /// Drop the body, and request the range again without `If-Range`.
@@ -39,7 +40,7 @@ package enum ResponseVerdict: Sendable, Hashable {
   var fileSize: Int64? {
     switch self {
     case .write(_, let end, let total): [end, total].compactMap(\.self).max()
-    case .startOver(let total): total
+    case .startOver(let total, _): total
     case .alreadyComplete, .askWithoutCondition, .askAgainFromZero, .fail: nil
     }
   }
@@ -151,6 +152,16 @@ package enum ResponseVerdict: Sendable, Hashable {
     DownloadFailure(.entityChanged, "the server answered a request for a range with no bytes")
   }
 
+  /// The failure of a response that belongs to another file than the bytes on disk.
+  static var changed: DownloadFailure {
+    DownloadFailure(.entityChanged, "the file on the server has changed")
+  }
+
+  /// The failure of a response with the whole file, which may be another one.
+  private static var wholeFile: DownloadFailure {
+    DownloadFailure(.badResponse, "the server sent the whole file instead of the rest of it")
+  }
+
   /// The failure of a partial response without bytes.
   fileprivate static var emptyPart: DownloadFailure {
     DownloadFailure(.badResponse, "the server answered a request for a range with no bytes")
@@ -187,7 +198,11 @@ package enum ResponseVerdict: Sendable, Hashable {
         retryAfter: nil
       )
     }
-    guard isSame else { return .startOver(total: length) }
+    guard isSame else {
+      let isOther =
+        isExact && length.map { $0 != expected } ?? false || proof.isContradicted(by: head)
+      return .startOver(total: length, isOther ? changed : wholeFile)
+    }
     if proof.ifRange != nil { return .askWithoutCondition }
     return .write(offset: 0, end: length, total: length ?? (isExact ? expected : nil))
   }
@@ -344,7 +359,7 @@ extension TransferResult {
           DownloadFailure(.entityChanged, "nothing shows that the other server has the same file"),
           retryAfter: nil
         )
-        : .startOver(DownloadFailure(.entityChanged, "the file on the server has changed"))
+        : .startOver(ResponseVerdict.changed)
       return
     }
     guard head.contentCoding == nil, head.transferCoding == nil, !head.hasInvalidLength,

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DownloadStore
@@ -70,6 +71,40 @@ import Testing
     return start
   }
 
+  @Test(
+    arguments: [
+      ("missing", "\"1\"", "the partial file is missing"),
+      ("shorter", "\"1\"", "another program has truncated the partial file"),
+      ("changed", "\"1\"", "another program has changed the partial file"),
+      ("equal", nil, "the server stated no strong entity tag and no date"),
+      ("equal", "W/\"1\"", "the server stated no strong entity tag and no date"),
+      ("equal", "\"1\"", nil),
+    ] as [(String, String?, String?)]
+  )
+  func `dropped bytes have a reason`(file: String, tag: String?, reason: String?) throws {
+    let folder = try TemporaryFolder()
+    let roots = Roots(paths: [:], standardPath: folder.path, storeID: "s")
+    var record = DownloadRecord.sample()
+    record.entityTag = tag
+    record.expected = 100
+    let path = roots.possibleLayout(of: record).partialPath
+    if file != "missing" {
+      let length = file == "shorter" ? 6 : 7
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent,
+        withIntermediateDirectories: true
+      )
+      try Data(repeating: 1, count: length).write(to: URL(filePath: path))
+      record.notePartial(FileIdentity(ofFileAt: path))
+    }
+    record.received = 7
+    // The file has been written since.
+    if file == "changed" { record.partialWrittenAt = moment }
+    let found = Reconciliation(of: record, in: roots, now: moment)
+    #expect(found.loss?.byteCount == reason.map { _ in 7 })
+    #expect(found.loss?.reason.message.hasPrefix(reason ?? "-") != false)
+  }
+
   @Test func `a start drops the bytes that it does not continue from, under a new generation`()
     throws
   {
@@ -78,7 +113,7 @@ import Testing
       record.expected = 100
       record.generation = 3
     }
-    #expect(start.lostBytes == 7 && start.source == .zero)
+    #expect(start.loss?.byteCount == 7 && start.source == .zero)
     try start.begin(takesResumeData: false, at: moment)
     #expect(start.record.received == 0 && start.record.generation == 4)
     #expect(start.record.state == .running)

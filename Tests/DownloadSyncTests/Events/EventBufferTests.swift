@@ -5,20 +5,22 @@ import Testing
 @testable import DownloadSync
 
 @Suite struct EventBufferTests {
+  private let failure = DownloadFailure(.entityChanged, "the file on the server has changed")
+
   private func drain(_ buffer: inout EventBuffer) -> [String] {
     var events: [String] = []
     while let event = buffer.next() {
       switch event {
       case .missed(let count): events.append("missed \(count)")
       case .released(let url): events.append("end \(url)")
-      case .rolledBack(let url, _): events.append(url)
+      case .rolledBack(let url, _, _): events.append(url)
       default: Issue.record("unexpected event \(event)")
       }
     }
     return events
   }
 
-  private func event(_ name: String) -> DownloadEvent { .rolledBack(url: name, from: 0) }
+  private func event(_ name: String) -> DownloadEvent { .rolledBack(url: name, from: 0, failure) }
 
   @Test func `events are delivered once and in order`() {
     var buffer = EventBuffer(capacity: 4)
@@ -61,13 +63,13 @@ import Testing
     var counted = 0
     var last = -1
     for number in 0..<3000 {
-      buffer.append(.rolledBack(url: "", from: Int64(number)))
+      buffer.append(.rolledBack(url: "", from: Int64(number), failure))
       told += 1
       #expect(buffer.count <= capacity)
       for _ in 0..<Int.random(in: 0...2, using: &random) {
         switch buffer.next() {
         case .missed(let count): counted += count
-        case .rolledBack(_, let number):
+        case .rolledBack(_, let number, _):
           #expect(Int(number) > last)
           last = Int(number)
           counted += 1

@@ -7,6 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct EventHubTests {
   private let hub = EventHub()
+  private let failure = DownloadFailure(.entityChanged, "the file on the server has changed")
 
   private func events(of url: String? = nil, keeping capacity: Int = 1000) -> DownloadEvents {
     let interest = url.map { EventHub.Interest.url($0) } ?? .everything
@@ -52,7 +53,7 @@ struct EventHubTests {
     hub.emit(.released(url: "a"), of: "1")
     hub.emit(.released(url: "a"), of: "2")
     hub.emit(.released(url: "a"))
-    hub.emit(.rolledBack(url: "b", from: 0), of: "1")
+    hub.emit(.rolledBack(url: "b", from: 0, failure), of: "1")
     hub.end()
     #expect(await urls(events) == ["a", "b"])
   }
@@ -67,7 +68,7 @@ struct EventHubTests {
   @Test func `a consumer that never reads keeps a bounded number of events`() async {
     let dead = events(keeping: 10)
     let alive = events(keeping: 100_000)
-    for number in 0..<50_000 { hub.emit(.rolledBack(url: "\(number)", from: 0)) }
+    for number in 0..<50_000 { hub.emit(.rolledBack(url: "\(number)", from: 0, failure)) }
     hub.end()
     #expect(await urls(alive).count == 50_000)
     let left = await urls(dead)
@@ -112,7 +113,7 @@ struct EventHubTests {
   @Test func `waiting for an end event returns when it arrives`() async {
     let events = events(of: "a")
     let wait = Task { await events.subscription.consumer.waitForEnd(atMost: .seconds(3600)) }
-    hub.emit(.rolledBack(url: "a", from: 0))
+    hub.emit(.rolledBack(url: "a", from: 0, failure))
     hub.emit(.released(url: "a"))
     await wait.value
     #expect(events.subscription.consumer.takeEnd())

@@ -76,6 +76,8 @@ struct FollowedRecordsTests {
 
 /// The buffer between a run of shared downloads and its consumer.
 struct SharedOutputTests {
+  private let failure = DownloadFailure(.entityChanged, "the file on the server has changed")
+
   private func progress(_ count: Int, leading: Bool = true) -> SharedProgress {
     let transfers = (0..<count).map { number in
       DownloadProgress(
@@ -100,12 +102,12 @@ struct SharedOutputTests {
     output.report(progress(3), [.released(url: "http://h/9")])
     output.note(.released(url: "http://h/0"))
     output.report(progress(2), [])
-    output.note(.rolledBack(url: "http://h/1", from: 7))
+    output.note(.rolledBack(url: "http://h/1", from: 7, failure))
     #expect(
       element(output)?.events
         == [
           .released(url: "http://h/9"), .released(url: "http://h/0"),
-          .rolledBack(url: "http://h/1", from: 7),
+          .rolledBack(url: "http://h/1", from: 7, failure),
         ]
     )
     #expect(element(output) == nil)
@@ -115,7 +117,7 @@ struct SharedOutputTests {
     let output = SharedOutput()
     output.report(progress(2))
     #expect(element(output)?.transfers.count == 2)
-    output.note(.rolledBack(url: "http://h/1", from: 7))
+    output.note(.rolledBack(url: "http://h/1", from: 7, failure))
     #expect(element(output)?.transfers.count == 2)
     output.note(.released(url: "http://h/0"))
     #expect(element(output)?.transfers.map(\.url) == ["http://h/1"])
@@ -124,7 +126,7 @@ struct SharedOutputTests {
   @Test func `events beyond the capacity are counted`() {
     let output = SharedOutput()
     output.report(progress(0))
-    for _ in 0..<1_030 { output.note(.rolledBack(url: "u", from: 1)) }
+    for _ in 0..<1_030 { output.note(.rolledBack(url: "u", from: 1, failure)) }
     let events = element(output)?.events ?? []
     #expect(events.first == .missed(6) && events.count == 1_025)
   }

@@ -53,7 +53,7 @@ final class EventLog: Sendable {
     case .started(let started, let offset):
       return trace.note("event", "started \(started.id) \(started.generation) at \(offset)")
     case .copying(let started, _): return trace.note("event", "copying \(started.id)")
-    case .rolledBack(let url, let offset):
+    case .rolledBack(let url, let offset, _):
       return trace.note("event", "rolledBack \(url) from \(offset)")
     case .released(let url): return trace.note("event", "released \(url)")
     case .interceptorFailed, .missed: return

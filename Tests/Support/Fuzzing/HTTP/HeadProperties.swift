@@ -53,7 +53,7 @@ enum HeadProperties {
           "bytes requested from \(offset) are written at \(start) of \(String(describing: total))"
         )
       }
-    case .startOver(let total):
+    case .startOver(let total, _):
       guard total.map({ $0 >= 0 }) ?? true else { throw FuzzViolation("the size is negative") }
     case .alreadyComplete:
       guard offset > 0 else { throw FuzzViolation("a download without bytes counts as complete") }
