@@ -286,6 +286,15 @@ struct StandardOutputTests: ToolSuite {
     #expect(unknown.status == 1 && unknown.output.isEmpty)
   }
 
+  @Test func `cat does not append a file to itself`() async throws {
+    server.route("/a", Resource(body))
+    #expect(try await dlstore("get", server.url("/a"), "--output-folder", folder.path).status == 0)
+    let cat = try shell("dlstore cat a >> a")
+    #expect(try await cat.status() == 1)
+    #expect(cat.messages.contains("standard output is the file itself"), "\(cat.messages)")
+    #expect(body.matches(file: folder.path("a")))
+  }
+
   @Test func `cat follows the engine of another process to the end`() async throws {
     let gate = slow()
     let get = try start("get", server.url("/a"))

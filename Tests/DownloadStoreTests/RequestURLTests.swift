@@ -59,7 +59,9 @@ import Testing
   @Test(arguments: [
     "", "h/x", "//h/x", "http:", "http:/h", "http:h", "http://", "http:///x", "http://:80/",
     "http://u@/", "http://h:x/", "http://h:65536/", "http://h:-1/", "http://h:+1/", "http://h:1:2/",
-    "http://[::1", "http://[]/", "http://[1]/", "http://[::1]a/", "http://[g::]/", "http://::1/",
+    "http://[::1", "http://[]/", "http://[1]/", "http://[::1]a/", "http://[g::]/",
+    "http://[127.0.0.1:80]/", "http://[::1%25lo]/",
+    "http://[1:2:3:4:5:6:7:8:9]/", "http://[::1\0]/", "http://::1/",
     "http://a b/", "http://a%20b/", "http://a%00b/", "http://a%2Fb/", "http://a%", "http://a<b/",
     "ftp://h/", "1http://h/", "http//h/", "http://\u{FFFD}/",
   ])

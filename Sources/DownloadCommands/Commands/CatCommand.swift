@@ -3,6 +3,7 @@ internal import CommandLineSupport
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
+internal import SystemInterface
 
 /// `dlstore cat`: writes the bytes of a download to standard output.
 struct CatCommand: AsyncParsableCommand {
@@ -47,6 +48,7 @@ struct CatCommand: AsyncParsableCommand {
     let store = try RecordStore(at: location.existing(), access: .readOnly)
     let record = try store.record(matching: name)
     try StandardDescriptors.requireOutput()
+    try requireOtherOutput(for: store.roots().possibleLayout(of: record))
     do {
       guard try await !copy(of: record, in: store) else { return }
     } catch let failure as DownloadFailure {
@@ -64,6 +66,16 @@ struct CatCommand: AsyncParsableCommand {
     }
     let last = (try? store.record(matching: record.id)) ?? record
     throw CommandFailure(.failed, last.incompleteText)
+  }
+
+  /// Throws if standard output is the file that is read, which would grow without an end.
+  private func requireOtherOutput(for layout: FileLayout) throws {
+    guard let output = FileIdentity(ofDescriptor: STDOUT_FILENO) else { return }
+    for path in [layout.finalPath, layout.partialPath] where FileIdentity(ofFileAt: path) == output
+    {
+      let path = TerminalText.safe(path)
+      throw CommandFailure(.failed, "standard output is the file itself: \(path)")
+    }
   }
 
   /// Writes the bytes of a download; returns whether all of them were.

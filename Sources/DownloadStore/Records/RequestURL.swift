@@ -1,3 +1,5 @@
+internal import SystemInterface
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -160,12 +162,10 @@ extension RequestURL {
     return (userInfo, host, Int(port) == scheme.defaultPort ? nil : Int(port))
   }
 
-  /// The form of an IPv6 address: hexadecimal digits, colons and dots.
   private static func address(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
-    guard bytes.contains(.colon),
-      bytes.allSatisfy({ $0.isHexDigit || $0 == .colon || $0 == .dot })
-    else { throw .noHost }
-    return "[\(String(decoding: bytes, as: UTF8.self).lowercased())]"
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard isAddress(text, AF_INET6) else { throw .noHost }
+    return "[\(text.lowercased())]"
   }
 
   /// Returns the form of a host in which two names of one host are equal: in ASCII (IDNA) and lower

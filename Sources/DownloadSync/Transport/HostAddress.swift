@@ -1,4 +1,5 @@
 package import DownloadStore
+internal import SystemInterface
 
 /// The address to which connections to a host and a port go, instead of those that DNS has for its name.
 ///
@@ -35,6 +36,7 @@ public struct HostAddress: Sendable, Hashable {
       throw ParseError(message: "'\(address)' is not one IPv4 or IPv6 address")
     }
     let host = RequestURL.comparableHost(parts[0])
+    guard host != "*" else { throw ParseError(message: "'*' is no host: name each one") }
     guard AddressFamily(ofAddress: host) == nil else {
       throw ParseError(message: "'\(host)' is an address already")
     }
@@ -56,16 +58,9 @@ public enum AddressFamily: Sendable, Hashable {
 
   /// The family of an address without brackets; `nil` for any other text.
   public init?(ofAddress text: String) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    let isDotted =
-      parts.count == 4
-      && parts.allSatisfy { part in
-        part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-          && UInt8(part) != nil
-      }
-    if isDotted {
+    if isAddress(text, AF_INET) {
       self = .ipv4
-    } else if text.contains(":"), (try? RequestURL("http://[\(text)]/")) != nil {
+    } else if isAddress(text, AF_INET6) {
       self = .ipv6
     } else {
       return nil

@@ -70,6 +70,7 @@
       "", "example.com", "example.com:443", "example.com:443:", "example.com:0:192.0.2.7",
       "example.com:70000:192.0.2.7", "example.com:443:a.b", "example.com:443:192.0.2.256",
       "example.com:443:192.0.2.7,192.0.2.8", "192.0.2.1:443:192.0.2.7", ":443:192.0.2.7",
+      "*:443:192.0.2.7", "example.com:443:192.0.2.7:80", "example.com:443:[192.0.2.7:80]",
     ])
     func `any other text is refused`(_ text: String) {
       #expect(throws: HostAddress.ParseError.self) { try HostAddress(text) }
