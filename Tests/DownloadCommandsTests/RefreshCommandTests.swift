@@ -190,6 +190,25 @@ struct RefreshCommandTests: ToolSuite {
     #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
 
+  @Test func `different checksums of one file concern that file alone`() async throws {
+    try await mirror()
+    for number in 3...5 {
+      server.route("/n\(number)", Resource(Self.body(number, version: 2), etag: "\"2\""))
+    }
+    let digits = ["d", "e"].map { String(repeating: $0, count: 64) }
+    let path = folder.path("SHA256SUMS")
+    try Data("\(digits[0])  n4\n\(digits[1])  n4\n".utf8).write(to: URL(filePath: path))
+    let result = try await dlstore("refresh", "--all", "--checksum-file", path)
+    #expect(result.status == 1)
+    #expect(result.messages.contains("not refreshed: n4: the checksum files have different"))
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
+    #expect(Self.body(4).matches(file: file(4)))
+    #expect(Self.body(5, version: 2).matches(file: file(5)))
+    let alone = try await dlstore("refresh", "n4", "--checksum-file", path)
+    #expect(alone.status == 1)
+    #expect(try record("/n4").state == .completed)
+  }
+
   @Test func `a checksum file without a checksum changes nothing`() async throws {
     try await mirror()
     server.route("/SHA256SUMS", Resource(.text("<html>please log in</html>"), etag: nil))

@@ -79,9 +79,12 @@ struct RefreshCommand: EngineCommand {
     )
     guard !dryRun else { return try await preview(store) }
     AwaitedDownloads.warnOfOtherOptions(in: store, limits, hooks, display)
-    let requested = try requested(in: store, try await checksums())
+    let (requested, refused) = try requested(in: store, try await checksums())
     let urls = requested.keys.sorted()
-    guard !urls.isEmpty else { return }
+    guard !urls.isEmpty else {
+      if refused > 0 { throw CommandFailure(.failed) }
+      return
+    }
     var lost = LostDownloads()
     for url in urls { if let record = requested[url] { lost.note(record) } }
     let awaited = AwaitedDownloads(
@@ -99,7 +102,7 @@ struct RefreshCommand: EngineCommand {
       record.state == .completed && record.refreshFailure == nil
         && requested[record.url].map { !record.hasCancelledRefresh(since: $0) } ?? true
     }
-    guard isDone, records.count == urls.count, end.failedHooks == 0 else {
+    guard isDone, records.count == urls.count, refused == 0, end.failedHooks == 0 else {
       throw CommandFailure(.failed)
     }
   }
@@ -120,17 +123,44 @@ struct RefreshCommand: EngineCommand {
     return checksums
   }
 
-  /// Requests the refresh, and returns the downloads to wait for by their URLs.
+  /// Returns the selected downloads that can be refreshed, without those of which the checksum files have
+  /// different checksums, and the number of these, which are named in messages.
+  private func refreshable(
+    _ selected: CommandTargets,
+    in store: RecordStore,
+    with checksums: ChecksumFile
+  ) throws -> (targets: CommandTargets, refused: Int) {
+    guard !checksums.isEmpty else { return (selected, 0) }
+    let outcomes = try store.preview(.refresh, of: selected)
+    let names = outcomes.compactMap { outcome -> String? in
+      guard let record = outcome.record else { return outcome.name }
+      do throws(CommandFailure) {
+        _ = try checksums.digest(ofFileAt: record.url, named: record.filename)
+        return record.url
+      } catch {
+        sayNotRefreshed(record, error.message ?? "")
+        return nil
+      }
+    }
+    return (.named(names), outcomes.count - names.count)
+  }
+
+  private func sayNotRefreshed(_ record: DownloadRecord, _ reason: String) {
+    Output.current.say("not refreshed: \(TerminalText.safe(record.filename)): \(reason)")
+  }
+
+  /// Requests the refresh, and returns the downloads to wait for by their URLs, and the number of those
+  /// that are refused.
   ///
   /// These include the selected ones whose refresh an earlier command has begun. A worker that follows
   /// a crashed one waits for these alone: another request would ask again for those that are complete.
   private func requested(
     in store: RecordStore,
     _ checksums: ChecksumFile
-  ) throws -> [String: DownloadRecord] {
+  ) throws -> (records: [String: DownloadRecord], refused: Int) {
     let selected = targets.targets(engineRuns: store.hasEngine)
     var requested = try begun(selected, in: store)
-    guard Worker.current?.isRestarted != true else { return requested }
+    guard Worker.current?.isRestarted != true else { return (requested, 0) }
     // A refresh that waits for its next attempt goes on now; one that the user has paused does not.
     let waiting: [DownloadState] = [.failedRetryable, .failedPermanent]
     let resumed = requested.values.filter { waiting.contains($0.state) }.map(\.url)
@@ -139,9 +169,10 @@ struct RefreshCommand: EngineCommand {
         if let record = outcome.record { requested[record.url] = record }
       }
     }
+    let (refreshable, refused) = try refreshable(selected, in: store, with: checksums)
     let outcomes = try store.apply(
       .refresh,
-      to: selected,
+      to: refreshable,
       requiring: { try checksums.digest(ofFileAt: $0.url, named: $0.filename) },
       keepingVersions: keepVersions
     )
@@ -150,20 +181,21 @@ struct RefreshCommand: EngineCommand {
       case .done(let record): requested[record.url] = record
       case .unchanged(let record) where record.refreshed != nil: break
       case .unchanged(let record):
-        let reason =
+        sayNotRefreshed(
+          record,
           record.state == .completed
-          ? "its file was not downloaded by this store"
-          : "it is not complete; 'dlstore retry' or 'get' continues it"
-        Output.current.say("not refreshed: \(TerminalText.safe(record.filename)): \(reason)")
+            ? "its file was not downloaded by this store"
+            : "it is not complete; 'dlstore retry' or 'get' continues it"
+        )
       case .unknown(let error):
         throw CommandFailure(.failed, error.message)
       }
     }
-    if outcomes.isEmpty, requested.isEmpty {
+    if outcomes.isEmpty, requested.isEmpty, refused == 0 {
       Output.current.say("no finished file to refresh")
       if !targets.all { throw CommandFailure(.failed) }
     }
-    return requested
+    return (requested, refused)
   }
 
   /// Returns the selected downloads whose refresh was begun and has not ended, by their URLs.

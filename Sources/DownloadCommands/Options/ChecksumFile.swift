@@ -87,17 +87,15 @@ struct ChecksumFile: Sendable, Equatable {
       if Set(candidates.map(\.digest)).count > 1 {
         guard let folders else { throw Ambiguous(name: name) }
         let own = Array(folders.reversed())
-        let lengths = candidates.map { entry in
+        let common = Dictionary(grouping: candidates) { entry in
           zip(entry.folders, own).prefix { $0 == $1 }.count
         }
-        let longest = lengths.max() ?? 0
-        candidates = candidates.filter { entry in
-          zip(entry.folders, own).prefix { $0 == $1 }.count == longest
-        }
-        // A path that the URL ends with as a whole decides against one that it ends with in part.
-        let whole = candidates.filter { $0.folders.count == longest }
+        let longest = common.keys.max() ?? 0
         // Without a common folder the path decides nothing, unless neither has one.
         guard longest > 0 || folders.isEmpty else { throw Ambiguous(name: name) }
+        candidates = Set(common[longest] ?? [])
+        // A path that the URL ends with as a whole decides against one that it ends with in part.
+        let whole = candidates.filter { $0.folders.count == longest }
         if !whole.isEmpty { candidates = whole }
       }
       let digests = Set(candidates.map(\.digest))
@@ -114,11 +112,11 @@ struct ChecksumFile: Sendable, Equatable {
   ///   - filename: The name of the file on disk; `nil` if it follows from the URL.
   /// - Returns: The checksum.
   /// - Throws: ``CommandFailure`` if there are different checksums of it.
-  func digest(ofFileAt url: String, named filename: String?) throws -> Digest? {
+  func digest(ofFileAt url: String, named filename: String?) throws(CommandFailure) -> Digest? {
     let path = (try? RequestURL(url))?.path ?? ""
     let parts = path.split(separator: "/").map { String($0).removingPercentEncoding ?? String($0) }
     let names = [parts.last ?? "", SafeFilename.suggested(byURL: url), filename]
-    do {
+    do throws(Ambiguous) {
       for name in names.compactMap({ $0 }) {
         if let digest = try digest(of: name, in: Array(parts.dropLast())) { return digest }
       }
