@@ -200,6 +200,36 @@ struct RefreshTests {
     #expect(old.matches(file: fixture.file("a.iso")))
   }
 
+  @Test(arguments: [
+    "Content-Length: 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "Connection: close\r\n\r\n",
+  ])
+  func `an answer without bytes and validator does not replace the finished file`(
+    rest: String
+  ) async throws {
+    try await complete(Resource(old))
+    func answer(_ fields: String) -> Resource {
+      var resource = Resource(old)
+      resource.faults = [.rawResponse("HTTP/1.1 200 OK\r\n\(fields)")]
+      resource.afterFaults = .repeatLast
+      return resource
+    }
+    fixture.server.route("/a", answer(rest))
+    #expect(try await refresh().summary == RunSummary(failed: 1))
+    try expectComplete(old)
+    #expect(try fixture.record("/a").refreshFailure?.code == .badResponse)
+    // A file that has become empty has a validator.
+    fixture.server.route("/a", answer("ETag: \"2\"\r\n" + rest))
+    #expect(try await refresh().summary == RunSummary(completed: 1))
+    #expect(FileIdentity(ofFileAt: fixture.file("a"))?.size == 0)
+    // It may stay empty, and get bytes.
+    fixture.server.route("/a", answer(rest))
+    #expect(try await refresh().summary.failed == 0)
+    fixture.server.route("/a", Resource(new, etag: "\"3\""))
+    #expect(try await refresh().summary == RunSummary(completed: 1))
+    try expectComplete(new)
+  }
+
   @Test(arguments: [true, false])
   func `a cancelled refresh leaves the finished file`(hasStarted: Bool) async throws {
     try await complete(Resource(old))

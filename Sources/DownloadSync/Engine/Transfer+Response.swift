@@ -17,6 +17,7 @@ extension Transfer {
       case .notModified: return end(.notModified)
       case .digestForbids: return end(.failed(RefreshAnswer.forbidden, retryAfter: nil))
       case .newerMissing: return end(.failed(RefreshAnswer.missing, retryAfter: nil))
+      case .empty: return end(.failed(RefreshAnswer.noBytes, retryAfter: nil))
       case .other: break
       }
     }

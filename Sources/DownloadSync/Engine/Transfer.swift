@@ -278,10 +278,10 @@ final class Transfer: TaskSink {
   }
 
   func finish(_ outcome: TaskOutcome) {
-    let (isFirst, finding, left, hasStartedOver) = state.withLock { state in
+    let (isFirst, finding, left, hasStartedOver, head) = state.withLock { state in
       defer { state.hasFinished = true }
       let left = state.claims.left(0, ofSize: state.entity.total)
-      return (!state.hasFinished, state.finding, left, state.entityCount > 0)
+      return (!state.hasFinished, state.finding, left, state.entityCount > 0, state.head)
     }
     // Only the first call counts, in case a transport reports the end twice.
     guard isFirst else { return }
@@ -295,6 +295,11 @@ final class Transfer: TaskSink {
     // file has become empty shows the answer to a request for all of it.
     if result == .complete, hasStartedOver, file.written.isEmpty {
       result = .startOver(ResponseVerdict.emptyRange)
+    }
+    if result == .complete, file.written.isEmpty, let head,
+      RefreshAnswer.isEmpty(head, insteadOf: record)
+    {
+      result = .failed(RefreshAnswer.noBytes, retryAfter: nil)
     }
     inbox.post(.taskEnded(key, result))
   }

@@ -10,6 +10,8 @@ enum RefreshAnswer: Sendable, Hashable {
   case digestForbids
   /// The file is the server's current version, but the record requires the digest of a newer one.
   case newerMissing
+  /// The response has no bytes and no validator, and the finished file has bytes.
+  case empty
   /// The body may be a newer version, or the response is a failure: the general rules decide.
   ///
   /// A version that has the size of the finished file, and no validator to compare, is received: only
@@ -40,6 +42,8 @@ enum RefreshAnswer: Sendable, Hashable {
         version.isReplaced(in: head, size: size)
       {
         self = .digestForbids
+      } else if head.contentLength == 0, Self.isEmpty(head, insteadOf: record) {
+        self = .empty
       } else {
         self = .other
       }
@@ -47,6 +51,21 @@ enum RefreshAnswer: Sendable, Hashable {
       self = .other
     }
   }
+
+  /// Whether a whole file without bytes, as the body of a response, is not taken for a newer version.
+  ///
+  /// A server that fails often sends nothing, with status 200. A file that has become empty has a
+  /// validator, or the required digest. Also for a body whose end alone shows that it is empty.
+  static func isEmpty(_ head: ResponseHead, insteadOf record: DownloadRecord) -> Bool {
+    record.earlierVersion != nil && record.expectedDigest == nil && !head.statesValidator
+      && record.replacedFileIdentity.map { $0.size > 0 } ?? false
+  }
+
+  /// The failure of a refresh whose response has no bytes.
+  static let noBytes = DownloadFailure(
+    .badResponse,
+    "the server sent no bytes, and no ETag or date, in the place of the file"
+  )
 
   /// The failure of a refresh whose record requires the digest of the finished version.
   static let forbidden = DownloadFailure(

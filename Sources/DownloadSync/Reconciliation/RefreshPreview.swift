@@ -25,6 +25,8 @@ package enum RefreshPreview: String, Sendable, Hashable {
     switch RefreshAnswer(head, comparedWith: version, of: record) {
     case .notModified: self = .unchanged
     case .digestForbids, .newerMissing: self = .newer
+    // The answer to 'HEAD' often has no length.
+    case .empty: self = .unknown
     case .other:
       let isReplaced = version.isReplaced(in: head, size: record.replacedFileIdentity?.size)
       self = isReplaced ? .newer : .unknown
