@@ -47,6 +47,19 @@ struct DueRefreshTests {
     _ = try await engine().run(until: .idle)
   }
 
+  @Test(arguments: [366, 3_660, 1] as [TimeInterval])
+  func `a file that was completed by a clock years ahead is refreshed`(
+    days: TimeInterval
+  ) async throws {
+    try await complete()
+    clock.advance(by: -days * 86_400)
+    _ = try await engine().run(until: .idle)
+    // A shorter difference may be a year's period.
+    #expect(requestCount() == (days > 365 ? 2 : 1))
+    let now = clock.date
+    #expect(try fixture.record("/a").nextRefreshAt == (days > 365 ? now + 60 : now + 86_400 + 60))
+  }
+
   private func requestCount(_ path: String = "/a") -> Int {
     fixture.server.requests.count { $0.path == path }
   }

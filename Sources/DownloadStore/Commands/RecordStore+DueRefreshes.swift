@@ -9,6 +9,9 @@ package import ObjectStore
 extension RecordStore {
   /// Returns the URLs of completed downloads whose refresh is due.
   ///
+  /// These include times that are more than a year away, which no period produces: the clock was set
+  /// back. After a smaller change of the clock the times are kept.
+  ///
   /// - Parameters:
   ///   - moment: The time up to which they are due.
   ///   - limit: The maximum number of URLs.
@@ -16,8 +19,16 @@ extension RecordStore {
   /// - Throws: ``StoreError``.
   /// - Complexity: O(k log n) for k returned URLs and n downloads of the store.
   package func dueRefreshes(at moment: Date, limit: Int = .max) throws -> [String] {
-    let query = DownloadRecord.where { $0.refreshDates.any { $0 <= moment } }.limit(limit)
-    return try objects.read { tx in try tx.fetch(query) { view in try view.url } }
+    let last = moment.addingTimeInterval(TimeInterval(RecordLimits.refreshPeriod.upperBound))
+    return try objects.read { tx in
+      func urls(_ query: Query<DownloadRecord>, _ limit: Int) throws -> [String] {
+        try tx.fetch(query.limit(limit)) { view in try view.url }
+      }
+      let due = try urls(DownloadRecord.where { $0.refreshDates.any { $0 <= moment } }, limit)
+      guard due.count < limit else { return due }
+      let late = DownloadRecord.where { $0.refreshDates.any { $0 > last } }
+      return due + (try urls(late, limit - due.count))
+    }
   }
 
   /// Requests those of some refreshes that are still due, as the command does.

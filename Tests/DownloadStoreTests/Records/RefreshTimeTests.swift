@@ -34,6 +34,14 @@ import Testing
     #expect(record.isRefreshDue(at: Self.moment + 60))
   }
 
+  @Test func `a time that is further away than the period counts as due`() throws {
+    let record = try Self.completed(every: 60)
+    #expect(!record.isRefreshDue(at: Self.moment))
+    // The clock was set back.
+    #expect(record.isRefreshDue(at: Self.moment - 1))
+    #expect(record.isRefreshDue(at: Self.moment - 100_000_000))
+  }
+
   @Test(arguments: ["unchanged", "failed", "cancelled"])
   func `the next period begins with the end of a refresh, whatever it is`(end: String) throws {
     var record = try Self.completed(every: 60)

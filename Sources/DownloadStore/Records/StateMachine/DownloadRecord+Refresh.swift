@@ -35,8 +35,11 @@ extension DownloadRecord {
   public var nextRefreshAt: Date? { refreshDates.first }
 
   /// Whether the time of the next refresh has come.
+  ///
+  /// A time that is further away than the period was stored before the clock was set back.
   package func isRefreshDue(at moment: Date) -> Bool {
-    nextRefreshAt.map { $0 <= moment } ?? false
+    guard let next = nextRefreshAt else { return false }
+    return next <= moment || next > moment.addingTimeInterval(TimeInterval(refreshEvery ?? 0))
   }
 
   /// Sets the time between two refreshes in seconds; `nil` for refreshes on command only.
