@@ -98,6 +98,21 @@ import Testing
     #expect(try await list()["refreshEvery"] is NSNull)
   }
 
+  @Test func `add and set say that a kept file is not refreshed`() async throws {
+    try folder.makeFile("store/files/a", "theirs")
+    let words = ["http://h/a", "--if-exists", "keep", "--refresh-every", "1d"]
+    let added = await dlstore(["--store", store, "add"] + words)
+    let reason = "its file was not downloaded by this store"
+    #expect(
+      added.messages.contains("/files is kept and not downloaded, and not refreshed: \(reason)")
+    )
+    let changed = await dlstore("--store", store, "set", "a", "--refresh-every", "2d")
+    #expect(changed.status == .done)
+    #expect(changed.messages.contains("not refreshed: a: \(reason)"))
+    let removed = await dlstore("--store", store, "set", "a", "--refresh-every", "none")
+    #expect(removed.messages.isEmpty, "\(removed.messages)")
+  }
+
   @Test(arguments: ["59s", "500ms", "366d", "never", "0"])
   func `a time between refreshes of less than a minute or more than a year is a usage error`(
     text: String

@@ -183,9 +183,7 @@ struct RefreshCommand: EngineCommand {
       case .unchanged(let record):
         sayNotRefreshed(
           record,
-          record.state == .completed
-            ? "its file was not downloaded by this store"
-            : "it is not complete; 'dlstore retry' or 'get' continues it"
+          record.refreshObstacle ?? "it is not complete; 'dlstore retry' or 'get' continues it"
         )
       case .unknown(let error):
         throw CommandFailure(.failed, error.message)

@@ -191,6 +191,7 @@ struct SetCommand: AsyncParsableCommand {
     guard names.count == 1 else { return try await changeAll(in: store) }
     let outcome = try await store.update(matching: names[0], with: update)
     if let filename, !messages.quiet { FileNameNotice.say(filename, "--filename") }
+    sayNotRefreshed(outcome)
     if newURL != nil, let record = outcome.record { try sayWithheld(from: record, in: store) }
     if filename != nil, let record = outcome.record { try sayKeptFile(of: record, in: store) }
     let report = CommandReport(
@@ -208,7 +209,9 @@ struct SetCommand: AsyncParsableCommand {
     var outcomes: [CommandOutcome] = []
     for name in try names.isEmpty ? selectedURLs(in: store, engineRuns) : names {
       do {
-        outcomes.append(try await store.update(matching: name, with: update))
+        let outcome = try await store.update(matching: name, with: update)
+        sayNotRefreshed(outcome)
+        outcomes.append(outcome)
       } catch let error as RecordStoreError {
         outcomes.append(CommandOutcome(name: name, effect: .unknown(error)))
       }
@@ -228,6 +231,14 @@ struct SetCommand: AsyncParsableCommand {
     filter.host = url.host
     let condition = filter.condition(engineRuns: engineRuns)
     return try store.objects.read { tx in try tx.fetch(Query(condition)) { view in try view.url } }
+  }
+
+  /// Reports that a download is not refreshed, although it has a period for that now.
+  private func sayNotRefreshed(_ outcome: CommandOutcome) {
+    guard refreshEvery?.new != nil, let record = outcome.record,
+      let obstacle = record.refreshObstacle
+    else { return }
+    Output.current.say("not refreshed: \(TerminalText.safe(record.filename)): \(obstacle)")
   }
 
   /// Reports that the file of a completed download was not renamed with its record.

@@ -27,8 +27,10 @@ struct AdditionSummary: Sendable {
     }
 
     var files: String { count == 1 ? "the file" : "\(count) files" }
-    var place: String {
-      folder.map { "into \(AdditionSummary.path(root, $0))" } ?? "below \(root)"
+    var place: String { place("into") }
+
+    func place(_ preposition: String) -> String {
+      folder.map { "\(preposition) \(AdditionSummary.path(root, $0))" } ?? "below \(root)"
     }
   }
 
@@ -42,6 +44,8 @@ struct AdditionSummary: Sendable {
   private var waiting = Group()
   private var paused = Group()
   private var adopted = Group()
+  /// Why adopted files are not refreshed, although that was asked for; `nil` if it was not.
+  private var refreshObstacle: String?
   private var known: [String] = []
   private var knownCounts: [String: Int] = [:]
 
@@ -60,7 +64,9 @@ struct AdditionSummary: Sendable {
       }
       switch added.record.state {
       case .paused: paused.note(added.record, roots)
-      case .completed: adopted.note(added.record, roots)
+      case .completed:
+        adopted.note(added.record, roots)
+        if added.record.refreshEvery != nil { refreshObstacle = added.record.refreshObstacle }
       default: waiting.note(added.record, roots)
       }
     }
@@ -101,7 +107,10 @@ struct AdditionSummary: Sendable {
     }
     if adopted.count > 0 {
       let verb = adopted.count == 1 ? "is" : "are"
-      messages.append("\(adopted.files) \(adopted.place) \(verb) kept and not downloaded")
+      messages.append(
+        "\(adopted.files) \(adopted.place("in")) \(verb) kept and not downloaded"
+          + (refreshObstacle.map { ", and not refreshed: \($0)" } ?? "")
+      )
     }
     let count = knownCounts.values.reduce(0, +)
     guard count > Self.describedCount else { return messages + known }
