@@ -92,6 +92,15 @@ struct KeepVersionsTests {
     #expect(try fixture.record("/a").keptVersions.last?.filename == "a.~5~")
   }
 
+  @Test func `thousands of numbers of the user are passed`() async throws {
+    try await complete(keeping: 1)
+    for number in 1...12_000 { close(open(fixture.file("a.~\(number)~"), O_CREAT | O_EXCL, 0o600)) }
+    try await refresh(to: 2)
+    let kept = try #require(try fixture.record("/a").keptVersions.first)
+    #expect(kept.number > 12_000 && version(kept.filename) == 1 && version("a") == 2)
+    #expect(try names().count == 12_002)
+  }
+
   @Test func `a name that is taken after it was chosen is left to the other program`() async throws
   {
     try await complete(keeping: 3)

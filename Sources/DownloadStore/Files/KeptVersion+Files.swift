@@ -2,29 +2,32 @@ internal import SystemInterface
 
 extension KeptVersion {
   /// The most names that are tried.
-  private static let attempts: Int32 = 10_000
+  private static let attempts = 120
 
-  /// Chooses the first free number for the previous version of a file.
+  /// Chooses a free number for the previous version of a file: the first one, unless a hundred are taken.
   ///
-  /// Costs one `lstat` for each number that another file has.
+  /// Costs one `lstat` for each number that is tried.
   ///
   /// - Parameters:
   ///   - identity: The identity of the previous version.
   ///   - name: The name that it has.
   ///   - folder: The path of its folder.
   ///   - first: The first number to try.
-  /// - Returns: The version; `nil` if none of many numbers is free.
+  /// - Returns: The version; `nil` if none of the numbers is free.
   package static func free(
     for identity: FileIdentity,
     named name: String,
     in folder: String,
     from first: Int32
   ) -> Self? {
-    for number in 0..<attempts {
-      let number = first &+ number
+    var number = first
+    for attempt in 0..<attempts where number > 0 {
       let filename = filename(name, number)
-      guard case .missing = PathExamination("\(folder)/\(filename)") else { continue }
-      return Self(number: number, filename: filename, identity: identity)
+      if case .missing = PathExamination("\(folder)/\(filename)") {
+        return Self(number: number, filename: filename, identity: identity)
+      }
+      // Other files may have thousands of numbers: their end is found by ever longer steps.
+      number &+= 1 << Int32(max(0, attempt - 99))
     }
     return nil
   }
