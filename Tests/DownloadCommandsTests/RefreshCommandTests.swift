@@ -92,6 +92,26 @@ struct RefreshCommandTests: ToolSuite {
     }
   }
 
+  @Test func `a preview leaves it to the server whether an older file is a newer version`()
+    async throws
+  {
+    let date = "Tue, 15 Nov 1994 12:45:26 GMT"
+    server.route("/n3", Resource(Self.body(3), etag: nil, lastModified: date))
+    try await mirror()
+    var restored = Resource(Self.body(3, version: 2))
+    restored.faults = [.rawResponse("HTTP/1.1 304 Not Modified\r\n\r\n")]
+    restored.afterFaults = .repeatLast
+    server.route("/n3", restored)
+    let result = try await dlstore("refresh", "--all", "--dry-run")
+    #expect(
+      result.output.hasSuffix("0 have a newer version, \(count) unchanged, 0 unknown, 0 failed\n")
+    )
+    #expect(server.requests.contains { $0.path == "/n3" && $0["If-Modified-Since"] == date })
+    // As the refresh itself.
+    #expect(try await dlstore("refresh", "--all", "-q").status == 0)
+    #expect(Self.body(3).matches(file: file(3)))
+  }
+
   @Test func `a preview does not take a login page for a newer version`() async throws {
     try await mirror()
     var page = Resource(.text("<html>please log in</html>"), etag: nil)

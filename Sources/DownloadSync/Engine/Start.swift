@@ -197,9 +197,7 @@ struct Start: Sendable {
       prefersBackground: record.prefersBackground
     )
     if record.committed.isEmpty, let version = record.earlierVersion {
-      request.ifNoneMatch = version.entityTag
-      request.ifModifiedSince = version.lastModified
-      request.validatorOrigin = version.validatorOrigin ?? own
+      request.ask(forNewerThan: version, of: own)
     }
     return request
   }

@@ -80,6 +80,19 @@ enum RefreshAnswer: Sendable, Hashable {
   )
 }
 
+extension TaskRequest {
+  /// Makes the request conditional: a server without a newer version sends no file.
+  ///
+  /// - Parameters:
+  ///   - version: The version of the finished file.
+  ///   - origin: The origin of the download's URL.
+  mutating func ask(forNewerThan version: FinishedVersion, of origin: String) {
+    ifNoneMatch = version.entityTag
+    ifModifiedSince = version.lastModified
+    validatorOrigin = version.validatorOrigin ?? origin
+  }
+}
+
 extension FinishedVersion {
   /// Whether the finished file is known not to be the version with a digest.
   ///

@@ -35,8 +35,8 @@ package enum RefreshPreview: String, Sendable, Hashable {
 
   /// Asks the servers of finished files, a few at a time.
   ///
-  /// Sends one `HEAD` for each file, or a request for its first byte if the server refuses that, without
-  /// conditions and without retries.
+  /// Sends one `HEAD` for each file with the conditions of a refresh, or a request for its first byte if
+  /// the server refuses that, without retries.
   ///
   /// - Parameters:
   ///   - records: The records as the refresh would queue them.
@@ -70,8 +70,12 @@ package enum RefreshPreview: String, Sendable, Hashable {
   ) async throws -> RefreshPreview {
     // The newer version is complete here, whatever the server says now.
     if record.earlierVersion == nil, record.refreshed != nil { return .newer }
-    let head = try await transport.wholeHead(of: record.url, headers: headers)
-    guard head.status == 200 else {
+    let head = try await transport.wholeHead(of: record.url, headers: headers) { request in
+      guard let version = record.earlierVersion else { return }
+      request.ask(forNewerThan: version, of: RecordIdentity.origin(of: record.url))
+    }
+    let answer = record.earlierVersion.map { RefreshAnswer(head, comparedWith: $0, of: record) }
+    guard head.status == 200 || head.status == 304 && answer == .notModified else {
       guard let failure = head.failure else { return .unknown }
       throw failure
     }

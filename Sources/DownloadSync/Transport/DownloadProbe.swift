@@ -83,10 +83,24 @@ extension Transport {
   /// Returns the head of the response to a `GET` of the whole file, without its body.
   ///
   /// The head of a refused `HEAD` is replaced by that of a range, with the size of the whole file.
-  func wholeHead(of url: String, headers: [HeaderField]) async throws -> ResponseHead {
-    let head = try await document(url, method: .head, headers: headers).head
-    guard head.mayRefuseMethod else { return head }
+  ///
+  /// - Parameters:
+  ///   - url: An absolute `http` or `https` URL.
+  ///   - headers: The header fields to send.
+  ///   - change: Changes the request, for example to a conditional one. A range has no such condition.
+  /// - Returns: The head.
+  /// - Throws: `DownloadFailure`; `CancellationError`.
+  func wholeHead(
+    of url: String,
+    headers: [HeaderField],
+    _ change: (inout TaskRequest) -> Void = { _ in }
+  ) async throws -> ResponseHead {
     var request = TaskRequest(url: url, recordID: TaskRequest.noRecord, headers: headers)
+    change(&request)
+    request.method = .head
+    let head = try await document(request, limit: 1) { _ in true }.document.head
+    guard head.mayRefuseMethod else { return head }
+    request.method = .get
     request.end = 1
     return try await document(request, limit: 1) { _ in false }.document.head.ofWholeFile
   }
