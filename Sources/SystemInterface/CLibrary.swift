@@ -23,8 +23,8 @@ extension stat {
 package func isAddress(_ text: String, _ family: Int32) -> Bool {
   // An IPv4 address needs less memory. C ends a text at a NUL.
   var address = in6_addr()
-  return !text.utf8.contains(0)
-    && unsafe text.withCString { unsafe inet_pton(family, $0, &address) } == 1
+  guard !text.utf8.contains(0) else { return false }
+  return unsafe text.withCString { unsafe inet_pton(family, $0, &address) } == 1
 }
 
 /// Returns the system's message for an error number, by default that of the last failed call.

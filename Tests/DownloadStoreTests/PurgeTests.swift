@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test func `the copy of a version that a kill has left is an orphan`() throws {
-    let name = PartialName(recordID: orphanID, storeID: fixture.store.id).copyText
+    let name = PartialName(recordID: orphanID, storeID: fixture.store.id).text + ".version"
     let path = try orphan(name)
     #expect(try fixture.store.orphanPlan().files.map(\.path) == [path])
   }

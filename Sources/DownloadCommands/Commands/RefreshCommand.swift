@@ -241,8 +241,7 @@ struct RefreshCommand: EngineCommand {
         + "\(counts[.newer, default: 0]) have a newer version, "
         + (counts[.missing].map { "\($0) missing or changed here, " } ?? "")
         + "\(counts[.unchanged, default: 0]) unchanged, \(counts[.unknown, default: 0]) unknown, "
-        + (gone > 0 ? "\(gone) \(gone == 1 ? "is" : "are") gone from the server, " : "")
-        + "\(failed) failed"
+        + "\(RefreshSentence.gone(gone))\(failed) failed"
     )
     if gone + failed > 0 { throw CommandFailure(.failed) }
   }

@@ -144,8 +144,7 @@ struct RunReport: Sendable {
       ? "\(count) files: \(updated) updated \(speed), "
         + (downloaded > 0 ? "\(downloaded) downloaded, " : "") + ofCopies
         + "\(unchanged) unchanged, "
-        + (gone > 0 ? "\(gone) \(gone == 1 ? "is" : "are") gone from the server, " : "")
-        + "\(failed - gone) failed"
+        + "\(RefreshSentence.gone(gone))\(failed - gone) failed"
       : "\(count) downloads: \(completed) completed \(speed), \(ofCopies)\(failed) failed"
     if unfinished.count > 0 {
       let bytes = unfinished.bytes.map { " (\(ByteAmount.text($0)) missing)" } ?? ""

@@ -16,9 +16,9 @@ extension RecordStore {
   ///   - update: The changes.
   /// - Returns: The new record and whether it has changed.
   /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; with `invalidRecord` for a
-  ///   rate, a number of connections, a period or a date that is out of range; with `invalidTag`; with `invalidURL` or `urlTaken`
-  ///   for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a new name;
-  ///   with `busy` while the finished file is being renamed; ``StoreError``. Nothing has changed
+  ///   rate, a number of connections, a period or a date that is out of range; with `invalidTag`; with
+  ///   `invalidURL` or `urlTaken` for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a
+  ///   new name; with `busy` while the finished file is being renamed; ``StoreError``. Nothing has changed
   ///   then.
   /// - Complexity: That of ``record(matching:)``.
   @discardableResult

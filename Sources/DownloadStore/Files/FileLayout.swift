@@ -125,7 +125,7 @@ package struct PartialName: Sendable, Hashable {
     storeID = String(ids[1])
   }
 
-  /// Parses the name of a copy, ``copyText``; `nil` if it is none.
+  /// Parses the name of such a copy; `nil` if it is none.
   package init?(ofCopy text: String) {
     guard text.hasSuffix(Self.copySuffix) else { return nil }
     self.init(String(text.dropLast(Self.copySuffix.count)))
@@ -133,7 +133,4 @@ package struct PartialName: Sendable, Hashable {
 
   /// The name.
   package var text: String { "\(recordID)-\(storeID)\(Self.suffix)" }
-
-  /// The name of the copy of the record's finished file until it is complete and gets a numbered name.
-  package var copyText: String { text + Self.copySuffix }
 }
