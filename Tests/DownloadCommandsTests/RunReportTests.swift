@@ -58,6 +58,33 @@ struct RunReportTests {
     )
   }
 
+  @Test func `a file that is refreshed several times counts once`() throws {
+    var report = RunReport(start: start)
+    func refresh(_ name: String, _ end: (DownloadRecord) -> DownloadEvent) throws {
+      var record = try record(name)
+      record.refreshed = FinishedVersion(completedAt: .now, hasPieceDigests: false)
+      _ = report.note(.started(record, offset: 0), at: start)
+      record.refreshed = nil
+      record.state = .completed
+      _ = report.note(end(record), at: start)
+    }
+    let gone = DownloadFailure(.notFound, "gone")
+    try refresh("a") { .completed($0) }
+    for _ in 0..<2 {
+      try refresh("a") { .unchanged($0) }
+      try refresh("b") { .unchanged($0) }
+      try refresh("c") { .failed($0, gone) }
+      try refresh("d") { .failed($0, gone) }
+    }
+    try refresh("d") { .unchanged($0) }
+    #expect(
+      report.lines(at: start + .seconds(2)) == [
+        "4 files: 1 updated (0 B in 2 s), 2 unchanged, 1 is gone from the server, 0 failed:",
+        "  c: gone",
+      ]
+    )
+  }
+
   @Test func `the speed of a resumed download with several connections is that of this run`() throws
   {
     var report = RunReport(start: start)

@@ -92,6 +92,7 @@ struct RefreshCommand: EngineCommand {
       limits: limits,
       display: display,
       hooks: hooks,
+      requested: Array(requested.values),
       waits: !noWait
     )
     let (end, _) = try await awaited.run(Set(urls))
@@ -189,6 +190,8 @@ struct RefreshCommand: EngineCommand {
         throw CommandFailure(.failed, error.message)
       }
     }
+    // Another command may have requested some of them since.
+    requested.merge(try begun(selected, in: store)) { known, _ in known }
     if outcomes.isEmpty, requested.isEmpty, refused == 0 {
       Output.current.say("no finished file to refresh")
       if !targets.all { throw CommandFailure(.failed) }

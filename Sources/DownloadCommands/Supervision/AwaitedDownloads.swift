@@ -9,6 +9,8 @@ struct AwaitedDownloads {
   let limits: EngineLimits
   let display: DisplayOptions
   var hooks: HookOptions?
+  /// The downloads as the command has requested them; empty if their state at the start is of no interest.
+  var requested: [DownloadRecord] = []
   /// Whether the command waits for the engine of another process.
   var waits = true
   /// Says which of the files that the user gave have no credentials for a URL.
@@ -65,6 +67,7 @@ struct AwaitedDownloads {
       every: .milliseconds(100)
     )
     downloads.waits = waits
+    downloads.known = requested
     downloads.logger = setup.display.logger
     downloads.leading = setup.leading
     let isNoticed = waits && !ended.isSuperset(of: urls)

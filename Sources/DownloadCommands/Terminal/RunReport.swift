@@ -10,6 +10,17 @@ struct RunReport: Sendable {
   /// The maximum number of failures in the report; more are counted.
   static let maximumFailures = 50
 
+  /// How a refresh, or a download that failed, has ended.
+  private enum End {
+    /// A newer version has replaced the finished file.
+    case updated
+    /// The server has no newer version.
+    case unchanged
+    case failed
+    /// The server does not have the file of a refresh any more.
+    case gone
+  }
+
   private struct Start {
     /// The number of bytes that were on disk.
     var offset: Int64
@@ -27,18 +38,19 @@ struct RunReport: Sendable {
   private let name: @Sendable (DownloadRecord) -> String
   /// The number of bytes that were received by completed downloads.
   private var byteCount: Int64 = 0
-  private(set) var completed = 0
-  /// The downloads whose last attempt has failed for good; a number for each, because a run may have a
-  /// million of them.
-  private var failedDownloads: Set<UInt64> = []
-  var failed: Int { failedDownloads.count }
+  /// The number of completed downloads other than refreshes.
+  private var downloaded = 0
+  /// The ends of refreshes and of failed downloads.
+  ///
+  /// A file that is refreshed several times, also because of other commands, counts once. A number for
+  /// each, because a run may have a million of them.
+  private var ends: [UInt64: End] = [:]
+  private var counts: [End: Int] = [:]
+  var completed: Int { downloaded + ended(.updated) }
+  /// The number of downloads whose last attempt has failed for good.
+  var failed: Int { ended(.failed) + ended(.gone) }
   /// The number of finished files of which the server has no newer version.
-  private(set) var unchanged = 0
-  /// The number of finished files that a newer version has replaced.
-  private var updated = 0
-  /// The number of finished files that the server does not have any more; they count as failed, too.
-  private var goneFiles: Set<UInt64> = []
-  private var gone: Int { goneFiles.count }
+  var unchanged: Int { ended(.unchanged) }
   /// The number of completed downloads whose bytes were copied from finished files.
   private(set) var copied = 0
   /// The number of their bytes.
@@ -78,10 +90,10 @@ struct RunReport: Sendable {
     case .copying(let record, _):
       copying.insert(record.id)
     case .completed(let record):
-      completed += 1
       noteNoFailure(of: record)
-      guard let first = starts.removeValue(forKey: record.id) else { return nil }
-      if first.isRefresh { updated += 1 }
+      let first = starts.removeValue(forKey: record.id)
+      if first?.isRefresh == true { set(.updated, of: record) } else { downloaded += 1 }
+      guard let first else { return nil }
       let received = max(0, record.received - first.offset)
       if copying.remove(record.id) != nil {
         copied += 1
@@ -91,16 +103,15 @@ struct RunReport: Sendable {
       }
       return TransferAmount(byteCount: received, duration: first.time.duration(to: now))
     case .unchanged(let record):
-      unchanged += 1
       noteNoFailure(of: record)
+      // It may have been updated before.
+      if ends[Self.number(of: record)] == nil { set(.unchanged, of: record) }
       starts[record.id] = nil
     case .failed(let record, let failure):
-      failedDownloads.insert(Self.number(of: record))
       starts[record.id] = nil
       // A refresh that fails has left the finished file.
-      if failure.code == .notFound, record.state == .completed {
-        goneFiles.insert(Self.number(of: record))
-      }
+      let isGone = failure.code == .notFound && record.state == .completed
+      set(isGone ? .gone : .failed, of: record)
       guard failures.count < Self.maximumFailures else { break }
       failures.append(
         (record.id, "\(name(record)): \(FailureSentence.reason(failure, record))")
@@ -111,10 +122,20 @@ struct RunReport: Sendable {
   }
 
   private mutating func noteNoFailure(of record: DownloadRecord) {
-    guard failedDownloads.remove(Self.number(of: record)) != nil else { return }
-    goneFiles.remove(Self.number(of: record))
+    let end = ends[Self.number(of: record)]
+    guard end == .failed || end == .gone else { return }
+    set(nil, of: record)
     failures.removeAll { $0.id == record.id }
   }
+
+  private mutating func set(_ end: End?, of record: DownloadRecord) {
+    let number = Self.number(of: record)
+    if let previous = ends[number] { counts[previous, default: 0] -= 1 }
+    if let end { counts[end, default: 0] += 1 }
+    ends[number] = end
+  }
+
+  private func ended(_ end: End) -> Int { counts[end] ?? 0 }
 
   private static func number(of record: DownloadRecord) -> UInt64 {
     UInt64(record.id, radix: 16) ?? 0
@@ -137,8 +158,9 @@ struct RunReport: Sendable {
     let speed = "(\(ByteAmount.text(byteCount)) \(amount.text.prefix { $0 != "(" }.trimmedEnd))"
     let ofCopies =
       copied > 0 ? "\(copied) of them copied (\(ByteAmount.text(copiedByteCount))), " : ""
+    let updated = ended(.updated)
+    let gone = ended(.gone)
     let isRefresh = unchanged + updated + gone > 0
-    let downloaded = completed - updated
     var head =
       isRefresh
       ? "\(count) files: \(updated) updated \(speed), "

@@ -3,12 +3,18 @@ internal import Foundation
 
 /// The downloads of another engine as events and progress, from the records that it commits.
 ///
-/// The first records produce an event for each download that is running or has ended.
+/// The first records produce an event for each download that is running or has ended, unless it was known
+/// to be so.
 ///
 /// Pure.
 struct FollowedRecords: Sendable {
   private var last: [String: DownloadRecord] = [:]
   private var meters: [String: SpeedMeter] = [:]
+
+  /// Begins with the records that are known.
+  init(after known: [DownloadRecord] = []) {
+    last = Dictionary(known.map { ($0.url, $0) }) { $1 }
+  }
 
   /// Notes the current records.
   ///

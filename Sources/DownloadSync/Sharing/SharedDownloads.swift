@@ -53,6 +53,8 @@ public struct SharedDownloads: AsyncSequence, Sendable {
   public var logger: Logger?
   /// The work of the caller beside the engine of this process.
   package var leading = LeaderWork()
+  /// The downloads as the caller knows them, whose first events say what has changed since.
+  package var known: [DownloadRecord] = []
 
   /// Starts the downloads, or begins to wait for them.
   public func makeAsyncIterator() -> Iterator {

@@ -18,7 +18,7 @@ struct SharedRun {
   func run() async throws {
     let urls = try store.urls(of: downloads.selection)
     var records = PacedRecords(store, urls)
-    var followed = FollowedRecords()
+    var followed = FollowedRecords(after: downloads.known)
     _ = try await records.read()
     let registration =
       downloads.waits && options.mayBeLedByOthers

@@ -60,6 +60,26 @@ struct FollowedRecordsTests {
     #expect(followed.progress(at: .now).isEmpty)
   }
 
+  @Test func `a refresh that has ended before the first call is told by the known record`() throws {
+    let now = Date(timeIntervalSince1970: 1_000)
+    func end(_ change: (inout DownloadRecord) throws -> Void) throws -> [String] {
+      var record = try record("a")
+      record.fileIdentity = FileIdentity(size: 1, inode: 1, modified: 1)
+      (record.state, record.completedAt, record.entityTag) = (.completed, now, "\"1\"")
+      try record.apply(.command(.refresh), at: now + 1)
+      var followed = FollowedRecords(after: [record])
+      try record.apply(.started(keepingBytes: false), at: now + 2)
+      try change(&record)
+      return words(followed.note([record], now: now, at: .now))
+    }
+    let unchanged = try end { try $0.apply(.notModified, at: now + 3) }
+    #expect(unchanged.first?.hasPrefix("unchanged") == true)
+    let failure = DownloadFailure(.notFound, "gone")
+    let failing = DownloadRecord.Event.attemptFailed(.init(failure, from: "u") { _ in nil })
+    #expect(try end { try $0.apply(failing, at: now + 3) } == ["failed notFound"])
+    #expect(try end { _ in } == ["started 0"])
+  }
+
   @Test func `the first records tell which downloads have ended`() throws {
     var (old, failed, paused) = (try record("old"), try record("failed"), try record("paused"))
     (old.state, failed.state, paused.state) = (.completed, .failedPermanent, .paused)
