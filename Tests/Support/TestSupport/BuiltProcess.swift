@@ -70,13 +70,17 @@ package final class BuiltProcess: Sendable {
     environment["PATH"] = folders.joined(separator: ":")
     process.environment = environment
     process.standardInput = input
-    process.standardOutput = try Self.appending(to: files.output)
-    process.standardError = try Self.appending(to: files.messages)
+    let handles = try [Self.appending(to: files.output), Self.appending(to: files.messages)]
+    process.standardOutput = handles[0]
+    process.standardError = handles[1]
     if let terminal {
       process.standardInput = terminal
       process.standardOutput = terminal
       process.standardError = terminal
     }
+    // Foundation never releases a process with its handles, and many descriptors make it crash; see
+    // `Process.start()`.
+    defer { for handle in handles { try? handle.close() } }
     try process.start()
   }
 
