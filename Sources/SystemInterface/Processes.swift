@@ -8,10 +8,19 @@ package struct ProcessStart {
     case copy(_ source: Int32, as: Int32)
     case close(Int32)
     case open(_ path: String, _ flags: Int32, as: Int32)
+
+    fileprivate var target: Int32 {
+      switch self {
+      case .copy(_, let target), .close(let target), .open(_, _, let target): target
+      }
+    }
   }
 
   /// In this order.
   package var files: [File] = []
+  /// Whether the process inherits no descriptor above those that ``files`` names, if the system can
+  /// close them: those that a library opened without `O_CLOEXEC`.
+  package var closesOthers = false
   /// Whether the process begins a group of its own.
   package var beginsGroup = false
   /// The signals that it blocks; `nil` for those that this thread blocks.
@@ -50,6 +59,14 @@ package struct ProcessStart {
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var flags: Int32 = 0
+    if closesOthers {
+      #if canImport(Darwin)
+        flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+      #else
+        let others = (files.map(\.target).max() ?? STDERR_FILENO) + 1
+        unsafe closeDescriptors(from: others, in: &actions)
+      #endif
+    }
     if beginsGroup {
       unsafe posix_spawnattr_setpgroup(&attributes, 0)
       flags |= Int32(POSIX_SPAWN_SETPGROUP)
@@ -82,6 +99,23 @@ package struct ProcessStart {
     return (id, code)
   }
 }
+
+#if !canImport(Darwin)
+  /// Makes a process close all descriptors from `first` on; does nothing before glibc 2.34, and with
+  /// musl, which have no such function.
+  ///
+  /// The corresponding C function is `posix_spawn_file_actions_addclosefrom_np`.
+  private func closeDescriptors(
+    from first: Int32,
+    in actions: inout posix_spawn_file_actions_t
+  ) {
+    typealias Function =
+      @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+    guard let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+    let addClosing = unsafe unsafeBitCast(symbol, to: Function.self)
+    _ = unsafe addClosing(&actions, first)
+  }
+#endif
 
 /// Waits for a change of a child process.
 package func waitpid(_ id: pid_t, _ status: inout Int32, _ options: Int32) -> pid_t {

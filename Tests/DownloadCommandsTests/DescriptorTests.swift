@@ -2,12 +2,36 @@ import DownloadStore
 import FaultServer
 import Foundation
 import ObjectStore
+import SystemInterface
 import TestSupport
 import Testing
 
 /// The program with a low limit of file descriptors.
 @Suite(.timeLimit(.minutes(10)))
 struct DescriptorTests {
+  #if os(Linux)
+    @Test(arguments: [false, true])
+    func `a program that closes other descriptors inherits none`(closesOthers: Bool) throws {
+      let input = try #require(DescriptorPipe())
+      let other = try #require(DescriptorPipe())
+      defer { for end in [input.reading, other.reading] { close(end) } }
+      _ = fcntl(other.writing, F_SETFD, 0)
+      var start = ProcessStart()
+      start.files = [.copy(input.reading, as: STDIN_FILENO)]
+      start.closesOthers = closesOthers
+      let shell = start.start("/bin/sh", arguments: ["sh", "-c", "read line"], environment: [])
+      #expect(shell.code == 0)
+      close(other.writing)
+      // A program that another test starts at this moment may hold it for as long as it runs.
+      var pipe = pollfd(fd: other.reading, events: 0, revents: 0)
+      let isClosed = unsafe poll(&pipe, 1, closesOthers ? -1 : 0) == 1
+      #expect(isClosed == closesOthers)
+      close(input.writing)
+      var status: Int32 = 0
+      _ = waitpid(shell.id, &status, 0)
+    }
+  #endif
+
   @Test func `a low limit of file descriptors delays downloads and fails none`() async throws {
     let folder = try TemporaryFolder()
     let server = try FaultServer()

@@ -79,6 +79,8 @@ enum CommandGuard {
       // To itself: the guard inherits it, although other programs do not.
       start.files.append(.copy(Worker.notesDescriptor, as: Worker.notesDescriptor))
     }
+    // It lives as long as this process: whoever reads a pipe that it had inherited would wait for it.
+    start.closesOthers = true
     // A group of its own, which the terminal does not signal.
     start.beginsGroup = true
     let arguments = ["/bin/sh", "-c", text]

@@ -9,11 +9,17 @@ extension Process {
   /// buffer of `opendir`, and it reads beyond that: a segmentation fault if the heap ends there.
   /// Suites whose tests run at once hold several descriptors for each open store.
   ///
+  /// One process starts at a time. `run()` gives a program one end of a pair of sockets, and waits until
+  /// nobody has that end; a program that another thread starts at the same time would inherit it.
+  ///
   /// - Throws: The error of `run()`.
   public func start() throws {
     _ = Self.separateLargeBuffers
-    try run()
+    try Self.starts.withLock { _ in try run() }
   }
+
+  /// Held while a process starts.
+  private static let starts = Mutex(())
 
   /// Starts the program, and waits for its end; see ``waitForEnd()``.
   ///
