@@ -269,18 +269,26 @@ public actor DownloadEngine {
   private func isReached(_ goal: RunGoal) throws -> Bool {
     switch goal {
     case .stopped: false
-    case .idle: isIdle
-    case .finished: try isIdle || haveFinished()
+    case .idle: try isIdle && !hasUnreadChanges()
+    case .finished: try (isIdle && !hasUnreadChanges()) || haveFinished()
     }
+  }
+
+  /// Whether another writer has committed what the engine has not read; the next turn reads it.
+  ///
+  /// On a busy machine, the signal for a commit comes later than the end of the last download, and the
+  /// commit may be a command that has to be carried out. Blocks for a short read transaction.
+  private func hasUnreadChanges() throws -> Bool {
+    guard try follower.hasChanges() else { return false }
+    inbox.post(.storeChanged)
+    return true
   }
 
   /// Whether the downloads whose ends are the goal of the run have ended.
   ///
   /// Blocks for a short read transaction, unless one of them has a transfer.
   private func haveFinished() throws -> Bool {
-    guard var finish, !active.urls.contains(where: finish.contains),
-      // A command may have to be carried out.
-      try !follower.hasChanges()
+    guard var finish, !active.urls.contains(where: finish.contains), try !hasUnreadChanges()
     else { return false }
     defer { self.finish = finish }
     return try store.objects.read { tx in
