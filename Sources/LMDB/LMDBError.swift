@@ -158,7 +158,8 @@ public struct LMDBError: Error, Hashable, Sendable {
 
   /// Whether the operation says in a sentence what is wrong, such as that a file is a symbolic link.
   package var statesReason: Bool {
-    !operation.hasPrefix("mdb_") && !operation.hasPrefix("opening ") && operation.contains(" is ")
+    !operation.hasPrefix("mdb_") && !operation.hasPrefix("opening ")
+      && [" is ", " has ", Self.foreignFile].contains(where: operation.contains)
   }
 
   /// LMDB's message for the code, without the name of the code.
@@ -168,6 +169,13 @@ public struct LMDBError: Error, Hashable, Sendable {
     return String(text[colon.upperBound...])
   }
 
+  /// Whether the operation says that a file is not what it should be, which another user would find, too.
+  package var refusesFile: Bool {
+    code == .accessDenied && statesReason && !operation.contains(Self.foreignFile)
+  }
+
+  /// The end of the operation of an error about a file of another user.
+  static let foreignFile = " belongs to another user"
   /// The operation of an error about a data file without contents.
   package static let openingEmptyFile = "opening data.mdb, which is empty"
 

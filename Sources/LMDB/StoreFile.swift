@@ -97,7 +97,7 @@ package enum StoreFile {
     if [user, 0, status.st_uid].contains(file.st_uid) { return }
     let isTrusted = [user, 0].contains(status.st_uid) || status.st_mode & S_IWGRP != 0
     guard isTrusted, status.st_mode & S_IWOTH == 0 else {
-      throw LMDBError(.accessDenied, operation: "\(name) belongs to another user")
+      throw LMDBError(.accessDenied, operation: name + LMDBError.foreignFile)
     }
   }
 

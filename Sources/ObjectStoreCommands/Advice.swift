@@ -11,7 +11,7 @@ enum Advice {
   }
 
   private static func text(for error: any Error) -> String? {
-    guard let error = error as? StoreError else { return nil }
+    guard let error = error as? StoreError, !error.refusesFile else { return nil }
     if error.requiresImmutable {
       return "if no program writes it, commands that only read accept --immutable"
     }

@@ -23,6 +23,7 @@ package enum Advice {
     case let error as StoreError where error.requiresImmutable:
       "the store cannot be changed here, and commands that only read accept --immutable if no program "
         + "writes it"
+    case let error as StoreError where error.refusesFile: nil
     case let error as StoreError: text(for: error.code)
     case let error as RecordStoreError: text(for: error.code)
     case let error as EngineError: text(for: error.code)

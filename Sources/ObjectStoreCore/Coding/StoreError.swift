@@ -125,7 +125,7 @@ public struct StoreError: Error, Sendable {
 extension StoreError: CustomStringConvertible {
   /// The message, followed by the cause in parentheses if the message does not end with it.
   public var description: String {
-    guard let cause else { return message }
+    guard let cause, !refusesFile else { return message }
     let reason = "\(cause)"
     return message.hasSuffix(reason) ? message : "\(message) (\(reason))"
   }
@@ -144,7 +144,7 @@ extension StoreError {
     guard error.statesReason || error.isCorruption && !error.operation.hasPrefix("mdb_") else {
       return code == .other ? "\(message): \(error.reason)" : message
     }
-    if code == .otherFormat { return message }
+    if code == .otherFormat || refusesFile { return message }
     return "\(message) (\(error.operation))"
   }
 
@@ -152,6 +152,9 @@ extension StoreError {
   package var requiresImmutable: Bool {
     (cause as? LMDBError)?.code == .readOnlyFileSystem
   }
+
+  /// Whether a file of the store is not what it should be, such as a symbolic link.
+  package var refusesFile: Bool { (cause as? LMDBError)?.refusesFile == true }
 
   /// Converts an LMDB error.
   ///
@@ -171,6 +174,8 @@ extension StoreError {
         """,
         cause: error
       )
+    case .accessDenied where error.refusesFile:
+      self.init(.permissionDenied, "\(what): \(error.operation)", cause: error)
     case .accessDenied:
       self.init(.permissionDenied, "\(what): permission denied", cause: error)
     case .noSpace:
