@@ -31,8 +31,13 @@ struct SalvagedDescription {
   ///
   /// - Parameters:
   ///   - entries: The readable entries of the table.
+  ///   - known: The models of the program, for those whose stored description is lost.
   ///   - hasTable: Whether the file has a table with this name and at least one entry.
-  init(_ entries: [String: [UInt8]], hasTable: (String) -> Bool) throws {
+  init(
+    _ entries: [String: [UInt8]],
+    knowing known: [ModelSchema],
+    hasTable: (String) -> Bool
+  ) throws {
     if let format = Self.integer(entries[MetadataKey.format], as: UInt32.self),
       format > MetadataKey.currentFormat
     {
@@ -117,6 +122,13 @@ struct SalvagedDescription {
       }
       models.append(model)
     }
+    for schema in known where layouts[schema.name] == nil {
+      guard let model = Self.model(schema, hasTable) else { continue }
+      models.append(model)
+      notes.append(
+        "the description of \(schema.name) is lost; its objects are read as this program stores them"
+      )
+    }
     guard !models.isEmpty else {
       throw StoreError(.damaged, "no model description is readable, so no record can be decoded")
     }
@@ -174,6 +186,22 @@ struct SalvagedDescription {
     }
     let floor = integer(entries[MetadataKey.floor(name)], as: UInt64.self) ?? 0
     return Model(name: name, layouts: layouts, fields: fields, indexes: possible, floor: floor)
+  }
+
+  /// Returns a model as the program stores it; `nil` if the file has no objects of it.
+  private static func model(_ schema: ModelSchema, _ hasTable: (String) -> Bool) -> Model? {
+    let storages = StorageLayout.allCases
+    guard
+      let storage = storages.first(where: { hasTable(ModelTableNames(schema.name, $0).records) })
+    else { return nil }
+    let layout = RecordLayout(schema, storage: storage)
+    return Model(
+      name: schema.name,
+      layouts: [layout],
+      fields: layout.fields,
+      indexes: schema.indexes,
+      columns: storage == .sequential ? schema.columns : []
+    )
   }
 
   private static func integer<Integer: FixedWidthInteger>(

@@ -71,12 +71,8 @@ struct SalvagedFile {
   /// The number of entries that the table had at the last commit; `nil` if it cannot be read.
   func entryCount(of table: String) -> UInt64? { trees[table]?.entries }
 
-  /// Whether the table has a readable entry.
-  func hasEntries(of table: String) -> Bool {
-    var isFound = false
-    forEachEntry(of: table) { _, _ in isFound = true }
-    return isFound
-  }
+  /// Whether the table had an entry at the last commit, as far as that can be read.
+  func hasEntries(of table: String) -> Bool { (entryCount(of: table) ?? 0) > 0 }
 
   /// Calls `body` with each readable entry of the table.
   func forEachEntry(

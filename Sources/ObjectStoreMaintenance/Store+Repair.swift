@@ -16,15 +16,21 @@ extension Store {
   /// - Parameters:
   ///   - path: The folder of the damaged store.
   ///   - target: The folder of the new store. It must not exist.
+  ///   - models: The models of the program. If the store's own description of one is lost, its objects
+  ///     are read as the program stores them.
   /// - Returns: A report of the objects that were saved and lost.
   /// - Throws: ``StoreError`` with `alreadyExists`, `notFound`, `tooNew`, `diskFull`, `other`, or
   ///   `damaged` if nothing can be saved because no commit or no model description is readable.
   ///   `CancellationError` if the task is cancelled. The new store is then not created.
   /// - Complexity: O(n log n) in the objects and index entries. Uses memory for the hot parts of
   ///   one model, the ids of its objects, and the entries found behind damaged pages.
-  public static func repair(at path: String, into target: String) throws -> RepairReport {
+  public static func repair(
+    at path: String,
+    into target: String,
+    models: [any Model.Type] = []
+  ) throws -> RepairReport {
     try translating("repairing \(path)") {
-      let salvage = try StoreSalvage(path: path)
+      let salvage = try StoreSalvage(path: path, models)
       return try NewFolder.make(target) { folder in try salvage.run(into: folder) }
     }
   }
@@ -36,9 +42,14 @@ struct StoreSalvage {
   private let description: SalvagedDescription
 
   /// Reads the description of the damaged store in a folder.
-  init(path: String) throws {
+  init(path: String, _ models: [any Model.Type]) throws {
     file = try SalvagedFile(path: path)
-    description = try SalvagedDescription(file.description) { [file] in file.hasEntries(of: $0) }
+    description = try SalvagedDescription(
+      file.description,
+      knowing: models.map { $0.schema }
+    ) { [file] in
+      file.hasEntries(of: $0)
+    }
   }
 
   /// Creates a store with the readable contents in an empty folder; synced on return.

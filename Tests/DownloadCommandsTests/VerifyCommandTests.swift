@@ -366,6 +366,16 @@ struct VerifyCommandTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: store + "/data.mdb.repair"))
   }
 
+  @Test func `records are saved without the description of the store`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
+    try editTable("store", .bytes) { tx, table in try tx.removeAll(in: table) }
+    #expect(await verify().status == .damaged)
+    let result = await verify("--repair")
+    #expect(result.status == .done, "\(result)")
+    #expect(await dlstore("--store", store, "list", "--quiet").lines.count == 2)
+    #expect(await dlstore("--store", store, "add", "http://a/2").status == .done)
+  }
+
   @Test func `partial files of lost records are kept as long as the damaged file`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
     let partial = try layout("http://a/1").partialPath

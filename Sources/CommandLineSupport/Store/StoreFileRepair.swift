@@ -31,6 +31,8 @@ package enum RepairPlan: Sendable, Hashable {
 package struct StoreFileRepair {
   /// The absolute path of the store's folder.
   package let path: String
+  /// The models of the program that repairs the store.
+  private let models: [any Model.Type]
   /// The number of entries of the rebuilt indexes; `nil` if none were rebuilt.
   package private(set) var indexEntries: Int?
   /// The result of copying the objects into a new file; `nil` if that was not necessary.
@@ -39,8 +41,9 @@ package struct StoreFileRepair {
   package var failures: [String] = []
 
   /// Creates a repair that has done nothing.
-  package init(path: String) {
+  package init(path: String, models: [any Model.Type] = []) {
     self.path = path
+    self.models = models
   }
 
   /// Repairs what was found.
@@ -56,7 +59,7 @@ package struct StoreFileRepair {
     case .salvage:
       status.show("copying the readable objects into a new file")
       let (report, damagedFile) = try ClosedStore.perform(path) {
-        try Store.repairInPlace(at: path)
+        try Store.repairInPlace(at: path, models: models)
       }
       salvage = (report, damagedFile)
     }

@@ -18,7 +18,7 @@ struct StoreRepair {
   private var path: String { store.path }
 
   init(path: String) {
-    store = StoreFileRepair(path: path)
+    store = StoreFileRepair(path: path, models: RecordStore.models)
   }
 
   /// Repairs what was found.

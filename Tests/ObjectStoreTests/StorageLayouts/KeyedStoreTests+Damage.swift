@@ -95,6 +95,24 @@ extension KeyedStoreTests {
     #expect(try repaired.verify().problems == [])
   }
 
+  @Test func `objects without a description are read as the program stores them`() throws {
+    let before = try { () throws in try keysByID(makeStore().store) }()
+    let path = folder.path("store")
+    do {
+      let environment = try Environment.open(path)
+      var transaction = try environment.beginWrite()
+      try transaction.removeAll(in: try transaction.createDatabase("store"))
+      try transaction.commit()
+    }
+    let target = folder.path("repaired")
+    #expect(throws: StoreError.self) { try Store.repair(at: path, into: target) }
+    let report = try Store.repair(at: path, into: target, models: [KeyedPage.self])
+    #expect(report.models["Page"]?.saved == before.count && !report.isComplete)
+    let repaired = try Store(at: target, models: [KeyedPage.self])
+    #expect(try keysByID(repaired) == before)
+    #expect(try repaired.verify().problems == [])
+  }
+
   @Test func `of two records with one key, repair saves the first and reports the other`() throws {
     do { _ = try makeStore() }
     let path = folder.path("store")
