@@ -32,16 +32,14 @@ package struct HTTPExchange: Sendable {
     ///
     /// - Throws: `DownloadFailure` with `insecure` if a certificate or a key cannot be read.
     package init(_ connection: ConnectionSettings) throws {
-      clients = Clients(
-        ClientPool(
-          configuration: HTTPClient.Configuration(
-            tlsConfiguration: try .forClient(connection),
-            redirectConfiguration: .disallow,
-            timeout: HTTPClient.Configuration.Timeout(connect: .seconds(10))
-          ),
-          connection
-        )
+      var configuration = HTTPClient.Configuration(
+        tlsConfiguration: try .forClient(connection),
+        redirectConfiguration: .disallow,
+        timeout: HTTPClient.Configuration.Timeout(connect: .seconds(10))
       )
+      // A mistyped port is reported at once. Callers decide about retries.
+      configuration.connectionPool.retryConnectionEstablishment = false
+      clients = Clients(ClientPool(configuration: configuration, connection))
     }
 
     /// Sends a request.

@@ -124,7 +124,7 @@ struct HookTests {
       "echo \"$DLSTORE_KEY\" >> keys; [ $(wc -l < keys) = 2 ]"
     )
     #expect(result.status == 0)
-    #expect(result.messages.contains("the command exited with 1; it is repeated in 1.0 seconds"))
+    #expect(result.messages.contains("the command exited with 1; it is repeated in 1 s"))
     let keys = try text("keys").split(separator: "\n")
     #expect(keys.count == 2 && Set(keys).count == 1)
     #expect(server.requests.count == 1)

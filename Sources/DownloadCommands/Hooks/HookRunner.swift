@@ -244,7 +244,7 @@ struct HookRunner: Sendable {
   ) {
     let next =
       switch outcome {
-      case .repeated(let wait) where !isStopping: "it is repeated in \(wait)"
+      case .repeated(let wait) where !isStopping: "it is repeated in \(WaitText.text(wait))"
       case .finished, .repeated, .givenUp: "the next run repeats it"
       }
     Output.current.say("\(failure); \(next)")

@@ -54,6 +54,9 @@ public final class FaultServer: Sendable {
   /// The bodies sent so far, in the order in which the replies ended.
   public var deliveries: [Delivery] { state.deliveries }
 
+  /// The number of connections so far.
+  public var connectionCount: Int { state.connectionCount }
+
   /// The number of open connections, including idle ones.
   public var openConnectionCount: Int { state.openConnectionCount }
 

@@ -28,6 +28,7 @@ final class ServerState: Sendable {
 
   var isStopped: Bool { contents.withLock { $0.isStopped } }
   var requests: [Request] { contents.withLock { $0.requests } }
+  var connectionCount: Int { contents.withLock { $0.connectionCount } }
   var openConnectionCount: Int { contents.withLock { $0.connections.count } }
   var deliveries: [Delivery] { contents.withLock { $0.deliveries } }
 
