@@ -307,6 +307,26 @@ struct FailureSentenceTests {
     )
   }
 
+  @Test func `each source of a download says why it has failed`() async throws {
+    let closed = try ClosedPort()
+    server.route("/x", Resource(Self.body, faults: .status(404), then: .repeatLast))
+    let result = try await get(server.url("/x"), "--mirror", closed.url("/y"))
+    #expect(result.status == .failed)
+    #expect(
+      lines(result, "started") == [
+        "started x (\(server.url("/x")))", "started x (\(closed.url("/y")))",
+        "started x (\(closed.url("/y")))",
+      ]
+    )
+    #expect(
+      lines(result, "failed") == [
+        "failed x: \(closed.url("/y")): 127.0.0.1 port \(closed.port) refused the connection (3 "
+          + "attempts); \(server.url("/x")): the server has no such file (404 Not Found); the same "
+          + "command tries again"
+      ]
+    )
+  }
+
   @Test func `attempts that the user asks for are made`() async throws {
     let closed = try ClosedPort()
     _ = try await get(closed.url("/x"), "--max-attempts", "3")

@@ -40,7 +40,7 @@ struct EventLine {
     case .started(let record, let offset):
       offset > 0
         ? "started \(name(record)) \(Self.place(record, offset))"
-        : "started \(record.filename) (\(Redaction.url(record.url)))"
+        : "started \(record.filename) (\(Redaction.url(record.source)))"
     case .copying(let record, let path):
       "copying \(name(record)) from \(path), which has the required digest"
     case .rolledBack(let url, let bytes, let failure):

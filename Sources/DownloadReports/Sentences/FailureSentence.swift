@@ -31,7 +31,27 @@ package enum FailureSentence {
     let attempts = record.failedAttempts
     let count = attempts > 1 && failure.code.isRetryable ? " (\(attempts) attempts)" : ""
     let advice = advice(for: failure, record, isRepeatable: isRepeatable)
-    return "\(reason(failure, record))\(count); \(advice)"
+    var (source, others) = ("", "")
+    if let (url, rest) = otherSources(of: record) {
+      source = "\(Redaction.url(url)): "
+      others = rest.map { "; \($0)" }.joined()
+    }
+    return "\(source)\(reason(failure, record))\(count)\(others); \(advice)"
+  }
+
+  /// Returns the URL that failed last, and why the other sources have failed, at most three; `nil` if
+  /// only one has.
+  private static func otherSources(of record: DownloadRecord) -> (url: String, others: [String])? {
+    let attempts = record.attempts.suffix(Int(max(0, record.failedAttempts)))
+    guard !record.mirrors.isEmpty, let last = attempts.last else { return nil }
+    var named: Set = [last.url]
+    let others = attempts.reversed().filter { named.insert($0.url).inserted }
+    guard !others.isEmpty else { return nil }
+    var reasons = others.prefix(3).map { attempt in
+      "\(Redaction.url(attempt.url)): \(reason(attempt.failure, record))"
+    }
+    if others.count > 3 { reasons.append("and \(others.count - 3) other mirrors") }
+    return (last.url, reasons)
   }
 
   /// Returns what the user can do about a failure.

@@ -80,14 +80,17 @@ public struct RetryPolicy: Sendable, Hashable {
   /// A server was reached if bytes have arrived, or if one of the consecutive failures was that of a
   /// connection or an answer. A server that does not speak TLS was not reached with `https`, and one
   /// that closes the connection or answers with other bytes than HTTP, perhaps those of TLS, was not
-  /// reached with `http`.
+  /// reached with `http`. Another source that has failed permanently does not count: it is not asked
+  /// again.
   package func applied(to record: DownloadRecord) -> RetryPolicy {
+    let attempts = record.attempts.suffix(Int(max(0, record.failedAttempts)))
+    let reached = attempts.filter { !$0.failure.isOfFirstContact }
     guard let firstContactAttempts, record.received == 0,
-      record.attempts.suffix(Int(max(0, record.failedAttempts)))
-        .allSatisfy({ $0.failure.isOfFirstContact })
+      reached.allSatisfy({ !$0.failure.code.isRetryable && $0.url != attempts.last?.url })
     else { return self }
     var policy = self
-    policy.maximumAttempts = min(maximumAttempts, firstContactAttempts)
+    let limit = firstContactAttempts + Int32(reached.count)
+    policy.maximumAttempts = min(maximumAttempts, limit)
     policy.cap = min(cap, Self.longestFirstContactWait)
     return policy
   }

@@ -98,6 +98,23 @@ import Testing
     #expect((limited(after: code, .cannotConnect) == RetryPolicy.limitedOnly) == !isUnreachable)
   }
 
+  @Test func `a refusal for good leaves two attempts for a mirror that was never reached`() {
+    var policy = RetryPolicy()
+    policy.firstContactAttempts = 2
+    var record = DownloadRecord.sample()
+    let mirror = "https://mirror.example/a"
+    record.mirrors = [mirror]
+    for (code, source, attempts) in [
+      (DownloadFailure.Code.notFound, record.url, 8), (.cannotConnect, mirror, 3),
+      (.cannotConnect, mirror, 3), (.timedOut, mirror, 8), (.cannotConnect, mirror, 8),
+    ] {
+      _ = record.fail(DownloadFailure(code, ""), from: source, at: record.createdAt) { _ in
+        Duration.zero
+      }
+      #expect(policy.applied(to: record).maximumAttempts == attempts, "\(code)")
+    }
+  }
+
   @Test func `a command waits ten minutes for a server and a service a day`() {
     func wait(_ asked: Int64, patience: Duration?) -> Duration? {
       var policy = RetryPolicy()
