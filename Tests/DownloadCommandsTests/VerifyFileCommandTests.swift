@@ -247,8 +247,14 @@ struct VerifyFileCommandTests: StoreSuite {
     let lines = ["x", "y", "z"].map { "\(folder.path("files/\($0)")): correct" }
     #expect(await compared("--tag", "odd") == [lines[0], lines[2]])
     #expect(await compared("--all") == lines)
-    let none = await dlstore("--store", store, "verify-file", "--tag", "none")
-    #expect(none.output.isEmpty && none.messages.contains("no completed download is selected"))
+    let waiting = await dlstore("--store", store, "verify-file", "--state", "waiting")
+    #expect(waiting.status == .done && waiting.output.isEmpty)
+    #expect(waiting.messages == "dlstore: no completed download is selected\n")
+    for command in ["verify-file", "refresh"] {
+      let none = await dlstore("--store", store, command, "--tag", "none")
+      #expect(none.status == .failed && none.output.isEmpty)
+      #expect(none.messages == "dlstore: no download with --tag 'none' exists\n")
+    }
     try Data("Y".utf8).write(to: URL(filePath: folder.path("files/y")))
     #expect(await dlstore("--store", store, "verify-file", "--all").status == .damaged)
     #expect(await compared("--tag", "odd") == [lines[0], lines[2]])

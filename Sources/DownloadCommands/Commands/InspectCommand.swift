@@ -70,8 +70,7 @@ struct InspectCommand: AsyncParsableCommand {
     if json { try Output.current.line(isFirst ? "[]" : "\n]") }
     try found.report()
     guard isFirst, !json else { return }
-    Output.current.say("no download with \(TerminalText.safe(selection.text)) exists")
-    throw CommandFailure(.failed)
+    throw CommandFailure(.failed, "\(selection.none) exists")
   }
 
   private func urls(

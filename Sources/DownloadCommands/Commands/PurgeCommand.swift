@@ -93,13 +93,9 @@ struct PurgeCommand: AsyncParsableCommand {
     let store = try RecordStore(at: path, access: dryRun ? .readOnly : .readWrite)
     let (list, orphans) = try printPlan(of: store)
     if list.count == 0, list.unreachableCount == 0, selection.isFiltered {
-      let condition = selection.condition(engineRuns: store.hasEngine, includesRemoved: true)
-      let isKnown = try store.objects.read { tx in
-        try !tx.fetch(Query(condition).limit(1)).isEmpty
-      }
-      let found = isKnown ? "is old enough" : "exists"
+      let isKnown = try selection.isKnown(in: store, includesRemoved: true)
       // No failure: a purge is repeated, also when nothing is left.
-      messages.say("no download with \(TerminalText.safe(selection.text)) \(found)")
+      messages.say("\(selection.none) \(isKnown ? "is old enough" : "exists")")
     }
     guard !dryRun, list.count > 0 || !orphans.files.isEmpty else {
       if list.unreachableCount > 0, !dryRun { throw CommandFailure(.failed) }

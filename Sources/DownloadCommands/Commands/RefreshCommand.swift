@@ -193,6 +193,7 @@ struct RefreshCommand: EngineCommand {
     // Another command may have requested some of them since.
     requested.merge(try begun(selected, in: store)) { known, _ in known }
     if outcomes.isEmpty, requested.isEmpty, refused == 0 {
+      try targets.selection.requireKnown(in: store)
       Output.current.say("no finished file to refresh")
       if !targets.all { throw CommandFailure(.failed) }
     }

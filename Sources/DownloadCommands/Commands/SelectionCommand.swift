@@ -110,12 +110,8 @@ extension SelectionCommand {
     guard !selection.isEmpty else {
       return messages.say(states == nil ? "no download needs a change" : "no download has failed")
     }
-    let condition = selection.condition(engineRuns: engineRuns)
-    let isKnown = try store.objects.read { tx in try !tx.fetch(Query(condition).limit(1)).isEmpty }
-    let found = isKnown ? "needs a change" : "exists"
-    let message = "no download with \(TerminalText.safe(selection.text)) \(found)"
-    guard isKnown else { throw CommandFailure(.failed, message) }
-    messages.say(message)
+    try selection.requireKnown(in: store)
+    messages.say("\(selection.none) needs a change")
   }
 
   /// Asks if the command changes several downloads, and returns those that the user has agreed to.

@@ -104,7 +104,10 @@ struct VerifyFileCommand: EngineCommand {
     let urls = try store.objects.read { tx in
       try tx.fetch(Query(condition)) { view in try view.url }
     }
-    if urls.isEmpty { Output.current.say("no completed download is selected") }
+    if urls.isEmpty {
+      try selection.requireKnown(in: store)
+      Output.current.say("no completed download is selected")
+    }
     return urls
   }
 

@@ -69,6 +69,25 @@ struct SelectionOptions: ParsableArguments {
   }
 }
 
+extension SelectionOptions {
+  /// Refuses options that select no download at all; does nothing for names, which are looked up.
+  ///
+  /// - Throws: ``CommandFailure`` with `failed`; `StoreError`.
+  func requireKnown(in store: RecordStore) throws {
+    guard isFiltered, try !isKnown(in: store) else { return }
+    throw CommandFailure(.failed, "\(none) exists")
+  }
+
+  /// Whether the options select a download.
+  func isKnown(in store: RecordStore, includesRemoved: Bool = false) throws -> Bool {
+    let condition = condition(engineRuns: store.hasEngine, includesRemoved: includesRemoved)
+    return try store.objects.read { tx in try !tx.fetch(Query(condition).limit(1)).isEmpty }
+  }
+
+  /// The beginning of a message about options that select nothing.
+  var none: String { "no download with \(TerminalText.safe(text))" }
+}
+
 /// The downloads that were found for a selection.
 struct FoundDownloads: Sendable {
   /// The condition that selects them.
