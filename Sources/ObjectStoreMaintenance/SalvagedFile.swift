@@ -52,6 +52,11 @@ struct SalvagedFile {
     // If a meta page is damaged, it may be that of the last commit.
     lastCommit = reader.lastTransaction &+ (reader.hasBothMetaPages ? 0 : 2)
     self.trees = reader.trees()
+    if !reader.hasBothMetaPages {
+      notes.append(
+        "one of the two meta pages is damaged: if it is that of the last commit, its changes are lost"
+      )
+    }
     if free == nil, areNamesDamaged || !damaged.isEmpty {
       notes.append(
         """

@@ -92,7 +92,9 @@ extension Store {
         do {
           try verifyPages(path, &report)
         } catch let error as LMDBError where error.isCorruption {}
-        if report.isValid { report.note(.page, "\(error)") }
+        if report.isValid {
+          report.note(.page, error.code == .invalid ? "this is no file of LMDB" : "\(error)")
+        }
         return report
       }
     }

@@ -166,6 +166,16 @@ struct VerifyCommandTests: StoreSuite {
     let text = await verify().output
     #expect(text.contains("the file has 90 bytes; the downloaded one had 100"))
     #expect(text.contains("49 bytes; 50 are committed"))
+    #expect(
+      text.contains(
+        """
+        'dlstore verify --repair --store \(store)' corrects the records of unfinished downloads
+        'dlstore verify-file --all --repair --store \(store)' downloads missing and damaged files again
+        if files were copied to another disk, 'dlstore verify --accept --store \(store)' recognizes them
+
+        """
+      )
+    )
   }
 
   @Test(arguments: [[], ["--repair"]])
@@ -376,6 +386,38 @@ struct VerifyCommandTests: StoreSuite {
     #expect(await dlstore("--store", store, "add", "http://a/2").status == .done)
   }
 
+  @Test(arguments: [false, true])
+  func `damage is named with the command that repairs it, and its losses`(
+    isMetaPage: Bool
+  ) async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let file = try FileHandle(forUpdating: URL(filePath: store + "/data.mdb"))
+    if isMetaPage {
+      try file.seek(toOffset: 4_096)
+      try file.write(contentsOf: Data(repeating: 0x5a, count: 4_096))
+    } else {
+      try file.truncate(atOffset: 0)
+      try file.write(contentsOf: Data(repeating: 0x5a, count: 20_000))
+    }
+    try file.close()
+    let damage =
+      isMetaPage ? "page: one of the two meta pages is damaged" : "page: this is no file of LMDB"
+    #expect(
+      await verify().output.hasPrefix(
+        """
+        \(damage)
+        files were not compared with records: the store is damaged
+        'dlstore verify --repair --store \(store)' copies what is readable into a new file, and keeps \
+        the damaged one
+        """
+      )
+    )
+    let repair = await verify("--repair")
+    #expect((repair.status == .done) == isMetaPage)
+    let note = "note: one of the two meta pages is damaged: if it is that of the last commit"
+    #expect(repair.output.contains(note) == isMetaPage)
+  }
+
   @Test func `partial files of lost records are kept as long as the damaged file`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
     let partial = try layout("http://a/1").partialPath
@@ -440,7 +482,7 @@ struct VerifyCommandTests: StoreSuite {
     #expect(result.lines.first == repaired)
     #expect(!FileManager.default.fileExists(atPath: orphan))
     // A missing file is for the user to decide about: only `restart` downloads it again.
-    #expect(result.lines.last?.hasSuffix("1 problem (missing 1)") == true)
+    #expect(result.lines.last?.hasSuffix("1 problem (missing: 1)") == true)
     #expect(try RecordStore(at: store).record(matching: "http://a/short").received <= 30)
     #expect(try RecordStore(at: store).records().count == 2)
   }

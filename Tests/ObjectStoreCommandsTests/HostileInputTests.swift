@@ -69,7 +69,7 @@ struct HostileInputTests {
     let json = await objectstore(path, "verify", "--json")
     #expect(json.status == .damaged && json.output.contains("\"valid\": false"))
     let into = await objectstore(path, "repair", "--into", folder.path("saved"))
-    #expect(into.status == .done && into.output.contains("lost: 1 objects of Note"), "\(into)")
+    #expect(into.status == .done && into.output.contains("lost: 1 object of Note"), "\(into)")
     #expect(await objectstore(folder.path("saved"), "query", "Note", "--count").output == "1999\n")
     let inPlace = await objectstore(path, "repair")
     #expect(inPlace.status == .done && inPlace.output.contains("data.mdb.damaged"), "\(inPlace)")

@@ -39,7 +39,13 @@ package struct StoreCheckReport {
   // MARK: Text
 
   /// One line for each listed problem.
-  package var problemLines: [String] { report.problems.map { "\($0.kind.rawValue): \($0)" } }
+  package var problemLines: [String] {
+    report.problems.map { problem in
+      let (kind, text) = (problem.kind.rawValue, "\(problem)")
+      // Most descriptions of a page begin with its number.
+      return text.hasPrefix("\(kind) ") ? text : "\(kind): \(text)"
+    }
+  }
 
   /// The last line of the output.
   ///
@@ -59,7 +65,7 @@ package struct StoreCheckReport {
     let problems = counts.reduce(0) { $0 + $1.count }
     guard problems > 0 else { return text + ": no problems" }
     text += ": \(problems) \(problems == 1 ? "problem" : "problems")"
-    return text + " (\(counts.map { "\($0.kind) \($0.count)" }.joined(separator: ", ")))"
+    return text + " (\(counts.map { "\($0.kind): \($0.count)" }.joined(separator: ", ")))"
   }
 
   // MARK: JSON

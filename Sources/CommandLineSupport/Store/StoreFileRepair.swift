@@ -91,7 +91,7 @@ package struct StoreFileRepair {
     }
     guard let (report, damagedFile) = salvage else { return lines }
     let saved = report.models.values.reduce(0) { $0 + $1.saved }
-    lines.append("repaired: copied \(saved) objects into a new file")
+    lines.append("repaired: copied \(Self.objects(saved)) into a new file")
     if let damagedFile {
       lines.append("the old file is \(damagedFile); delete it when nothing is missing")
     }
@@ -99,7 +99,7 @@ package struct StoreFileRepair {
       lines += Self.losses(of: name, model)
       if !model.withoutHotFields.isEmpty {
         let count = model.withoutHotFields.count
-        lines.append("lost: the hot fields of \(count) objects of \(name)")
+        lines.append("lost: the hot fields of \(Self.objects(count)) of \(name)")
       }
     }
     lines += report.skippedObjects.map { skipped in
@@ -115,10 +115,14 @@ package struct StoreFileRepair {
     case 0 where ids > 0:
       return ["note: no object of \(name) is lost; \(ids) damaged ids have no object"]
     case 0: return []
-    case let count?: return ["lost: \(count) objects of \(name)"]
+    case let count?: return ["lost: \(objects(count)) of \(name)"]
     case nil:
       return ["lost: an unknown number of objects of \(name); \(ids) ids have no object"]
     }
+  }
+
+  private static func objects(_ count: Int) -> String {
+    "\(count) \(count == 1 ? "object" : "objects")"
   }
 
   /// One line for each failed repair.

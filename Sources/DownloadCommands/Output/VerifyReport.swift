@@ -62,11 +62,35 @@ struct VerifyReport {
     return lines + rest + skipped + advice
   }
 
-  /// What to do about files with another identity.
+  /// What to do about the problems.
   private var advice: [String] {
-    guard found.files?.hasModified == true, repair?.accepted == nil else { return [] }
-    let accept = SuggestedCommand.text("verify --accept")
-    return ["if files were copied to another disk, \(accept) recognizes them"]
+    var lines: [String] = []
+    if repair == nil, let effect = effectOfRepair {
+      lines.append("\(SuggestedCommand.text("verify --repair")) \(effect)")
+    }
+    if has(.missing, .sizeDiffers) {
+      let again = SuggestedCommand.text("verify-file --all --repair")
+      lines.append("\(again) downloads missing and damaged files again")
+    }
+    if found.files?.hasModified == true, repair?.accepted == nil {
+      let accept = SuggestedCommand.text("verify --accept")
+      lines.append("if files were copied to another disk, \(accept) recognizes them")
+    }
+    return lines
+  }
+
+  private var effectOfRepair: String? {
+    switch RepairPlan(for: found.store.problemCounts.keys) {
+    case .salvage: "copies what is readable into a new file, and keeps the damaged one"
+    case .rebuildIndexes: "rebuilds the indexes from the records"
+    case .nothing where has(.partialMissing, .partialShort, .partialLong):
+      "corrects the records of unfinished downloads"
+    case .nothing: has(.orphan) ? "deletes partial files without a record" : nil
+    }
+  }
+
+  private func has(_ kinds: FileProblem.Kind...) -> Bool {
+    kinds.contains { found.files?.problemCounts[$0] != nil }
   }
 
   private var summary: String {
