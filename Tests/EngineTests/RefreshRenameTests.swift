@@ -4,6 +4,7 @@ import EngineTestSupport
 import FaultServer
 import Foundation
 import ObjectStore
+import SystemInterface
 import Testing
 
 /// A refresh whose newer version is complete, and does not get the name of the finished file.
@@ -83,6 +84,41 @@ struct RefreshRenameTests {
       return nil
     }
     try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test(arguments: [true, false])
+  func `a restart at the rename leaves one file, of the newer version`(
+    noticesCommits: Bool
+  ) async throws {
+    let store = fixture.store
+    let isFirst = Mutex(true)
+    _ = try await refresh(noticesCommits: noticesCommits) {
+      let restarts = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if restarts { _ = try? store.apply(.restart, to: .all) }
+      return nil
+    }
+    try await fixture.run()
+    try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test(arguments: [nil, EIO], [true, false])
+  func `a removal at the rename deletes the file, or keeps one of its versions`(
+    code: Int32?,
+    withFile: Bool
+  ) async throws {
+    let store = fixture.store
+    _ = try await refresh(noticesCommits: false) {
+      _ = try? store.apply(.remove(withFile: withFile), to: .all)
+      return code
+    }
+    try await fixture.run()
+    #expect(try store.records().isEmpty)
+    let names = try FileManager.default.contentsOfDirectory(atPath: fixture.file(""))
+    #expect(names == (withFile ? [] : ["a"]))
+    if !withFile { #expect((code == nil ? new : old).matches(file: fixture.file("a"))) }
   }
 
   @Test(arguments: [false, true])
