@@ -23,15 +23,17 @@ enum EnvironmentFile {
     let file = try StoreFile.open("lock.mdb", in: folder, flags: flags, mode: options.fileMode)
     defer { close(file) }
     #if os(Linux)
-      if !options.isReadOnly {
-        // FALLOC_FL_KEEP_SIZE
-        let keepsSize: Int32 = 1
-        let slotSize = 64
-        let size = (options.maximumReaders + 4) * slotSize
-        // File systems without `fallocate` allocate space when LMDB writes.
-        if fallocate(file, keepsSize, 0, off_t(size)) != 0, errno == ENOSPC {
-          throw LMDBError(.noSpace, operation: "fallocate")
-        }
+      // FALLOC_FL_KEEP_SIZE
+      let keepsSize: Int32 = 1
+      let slotSize = 64
+      let length = (options.maximumReaders + 4) * slotSize
+      // A reader of an existing file writes only its slot.
+      let isNew = try size(of: file) == 0
+      // File systems without `fallocate` allocate space when LMDB writes.
+      if !options.isReadOnly || isNew, fallocate(file, keepsSize, 0, off_t(length)) != 0,
+        errno == ENOSPC
+      {
+        throw LMDBError(.noSpace, operation: LMDBError.allocatingLockFile)
       }
     #endif
     return EnvironmentRegistry.Identity(try status(of: file))

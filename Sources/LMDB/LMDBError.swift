@@ -176,6 +176,8 @@ public struct LMDBError: Error, Hashable, Sendable {
 
   /// The end of the operation of an error about a file of another user.
   static let foreignFile = " belongs to another user"
+  /// The operation of an error about a lock file without disk space.
+  package static let allocatingLockFile = "allocating lock.mdb"
   /// The operation of an error about a data file without contents.
   package static let openingEmptyFile = "opening data.mdb, which is empty"
 

@@ -124,6 +124,27 @@ import Testing
       while try !condition() { try await Task.sleep(for: .milliseconds(20)) }
     }
 
+    @Test func `a store that has lost its lock file is not called damaged on a full disk`()
+      async throws
+    {
+      let disk = try SmallDisk(bytes: 1 << 20)
+      let store = disk.path + "/store"
+      let log = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+      defer { try? FileManager.default.removeItem(atPath: log) }
+      #expect(try await BuiltProcess.run(["--store", store, "add", "http://h/a"]) == 0)
+      try FileManager.default.removeItem(atPath: store + "/lock.mdb")
+      #expect(throws: (any Error).self) {
+        try Data(count: 2 << 20).write(to: URL(filePath: disk.path + "/filler"))
+      }
+      for command in ["list", "stats", "verify"] {
+        #expect(try await BuiltProcess.run(["--store", store, command], output: log) == 74)
+        let text = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(text.contains("the disk is full") && !text.contains("damaged"), "\(text)")
+      }
+      try FileManager.default.removeItem(atPath: disk.path + "/filler")
+      #expect(try await BuiltProcess.run(["--store", store, "list"]) == 0)
+    }
+
     @Test func `a full disk for the store ends the command with 74 and loses nothing`()
       async throws
     {

@@ -178,6 +178,8 @@ extension StoreError {
       self.init(.permissionDenied, "\(what): \(error.operation)", cause: error)
     case .accessDenied:
       self.init(.permissionDenied, "\(what): permission denied", cause: error)
+    case .noSpace where error.operation == LMDBError.allocatingLockFile:
+      self.init(.diskFull, "\(what): the disk is full; lock.mdb needs space", cause: error)
     case .noSpace:
       self.init(
         .diskFull,
