@@ -23,11 +23,13 @@ extension ReconcileCase {
     hasFreeSlot: Bool = true,
     policy: ReconcilePolicy = ReconcilePolicy()
   ) {
+    // A file that the download is to replace is no obstacle. If the record is removed with its file,
+    // the previous version is one, too.
+    let previous: FileInspection.Final = record.removesFile ? .ours : .missing
     self.init(
       stored: Stored(of: record, files: files, task: task),
       task: task,
-      // A file that the download is to replace is no obstacle.
-      final: files.isReplaced && files.final.isForeign ? .missing : files.final,
+      final: files.isReplaced && files.final.isForeign ? previous : files.final,
       partial: files.partial,
       resumeData: resumeData ?? ResumeDataStatus(of: record),
       conditions: Conditions(
