@@ -44,6 +44,30 @@ struct AddInBatchesTests {
     #expect(try records().count == count)
   }
 
+  @Test func `thousands of URLs may be arguments, with options between them`() async throws {
+    let urls = (0..<6_000).map(Self.url)
+    let options = ["--tag", "a", "--priority", "-5"]
+    var words = ["add", "--store", store, "-q"] + urls
+    words.insert(contentsOf: options, at: 3_000)
+    // The parser takes time in the square of the number of its words.
+    #expect(PositionalWords.joined(words).count < 20)
+    let result = await dlstore(words)
+    #expect(result.status == .done, "\(result.messages)")
+    let records = try records()
+    #expect(Set(records.map(\.url)) == Set(urls) && records.count == urls.count)
+    #expect(records.allSatisfy { $0.priority == -5 && $0.tags == ["a"] })
+  }
+
+  @Test func `many names are those of a short command line`() throws {
+    let many = (0..<PositionalWords.longestLine).map { "file \($0)" } + ["", "é", "a=b"]
+    func names(_ words: [String]) throws -> [String]? {
+      (try DLStoreCommand.command(of: ["set", "--store", store] + words) as? SetCommand)?.names
+    }
+    #expect(try names(many + ["-q", "b", "--type", "c", "d", "-"]) == many + ["b", "d", "-"])
+    #expect(try names(["--type=c", "--"] + many + ["-q", "--", "e"]) == many + ["-q", "--", "e"])
+    #expect(try names(["--tag", "x", "a"]) == ["a"])
+  }
+
   @Test func `a line without use in a later batch is reported, and the others are stored`()
     async throws
   {

@@ -137,7 +137,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
       }
       let result = try await Configuration.$current.withValue(configuration) {
         // A command is not sendable, so this closure parses its own.
-        await Program.ofProcess.status(of: try parseAsRoot(configuration.arguments))
+        await Program.ofProcess.status(of: try Self.command(of: configuration.arguments))
       }
       quit(result.rawValue)
     } catch let failure as CommandFailure {
@@ -224,7 +224,7 @@ package struct DLStoreCommand: AsyncParsableCommand {
     if arguments.first == "help", scan(Array(arguments.dropFirst())).unknownCommand != nil {
       throw ValidationError("no such command")
     }
-    return try parseAsRoot(arguments)
+    return try parseAsRoot(PositionalWords.joined(arguments))
   }
 
   /// Replaces the parser's suggestion for an unknown option, which may be any other one, by what is

@@ -42,9 +42,12 @@ struct SetCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp("URLs, ids, id prefixes, or file names.", valueName: "url|id|file"),
-    completion: StoreCompletion.downloads
+    completion: StoreCompletion.downloads,
+    transform: PositionalWords.split
   )
-  var names: [String] = []
+  var nameLists: [[String]] = []
+
+  var names: [String] { nameLists.flatMap(\.self) }
 
   @OptionGroup var state: StateFilter
   @OptionGroup var url: URLFilter

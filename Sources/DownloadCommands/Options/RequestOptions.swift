@@ -5,8 +5,13 @@ internal import Foundation
 
 /// The options of a new download, shared by `add` and `get`.
 struct RequestOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The URLs to download.", valueName: "url"))
-  var urls: [String] = []
+  @Argument(
+    help: ArgumentHelp("The URLs to download.", valueName: "url"),
+    transform: PositionalWords.split
+  )
+  var urlLists: [[String]] = []
+
+  var urls: [String] { urlLists.flatMap(\.self) }
 
   @Option(
     name: [.customShort("o"), .customLong("output"), .customLong("out")],
