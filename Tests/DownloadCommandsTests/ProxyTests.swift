@@ -256,6 +256,26 @@ struct ProxyTests {
       #expect(untrusted.messages.contains("is not trusted"), "\(untrusted.messages)")
     }
 
+    @Test func `a server of --server with another certificate cannot be reached, with advice`()
+      async throws
+    {
+      let nginx = try await NginxServer(files: [:])
+      let words = ["--server", nginx.url(""), "list"]
+      let untrusted = try DLStoreProcess(words, store: folder.path("store"), in: folder.path)
+      #expect(try await untrusted.status() == 69, "\(untrusted.messages)")
+      #expect(
+        untrusted.messages.contains("name it with --ca-certificate FILE before the command"),
+        "\(untrusted.messages)"
+      )
+      let trusted = try DLStoreProcess(
+        ["--ca-certificate", nginx.certificate] + words,
+        store: folder.path("store"),
+        in: folder.path
+      )
+      #expect(try await trusted.status() == 69)
+      #expect(trusted.messages.contains("is no 'dlstore serve'"), "\(trusted.messages)")
+    }
+
     @Test func `a client certificate identifies the client`() async throws {
       let client = try await NginxServer(files: [:])
       let key = client.certificate.replacing("certificate.pem", with: "key.pem")

@@ -14,11 +14,14 @@ import Testing
     ["list", "--state", "failed", "--format=json"], ["ls"], ["inspect", "8c2b", "--json"],
     ["add", "https://example.com/a", "-o", "sub/a.iso", "--tag", "x"], ["pause", "--all"],
     ["remove", "a.iso", "--with-file", "--yes"], ["stats", "--json"], ["limit"], ["limit", "2M"],
+    ["cancel", "x", "-qy"], ["add", "-osub/a", "--priority", "-5", "--", "x"],
+    ["list", "--", "-a"],
+    ["list", "-q", "--tag", "--yes"], ["limit", "--", "2M"],
   ])
   func `commands about records are allowed`(arguments: [String]) throws {
     let command = try RemoteCommand(arguments)
     #expect(
-      command.isChange == ["add", "pause", "remove"].contains(command.name)
+      command.isChange == ["add", "pause", "remove", "cancel"].contains(command.name)
         || arguments.last == "2M"
     )
   }
@@ -28,14 +31,49 @@ import Testing
     ["--store", "x"],
     [], ["list", "--watch"], ["list", "--store", "/other"], ["list", "--config=x"],
     ["add", "--input-file", "/etc/passwd"], ["add", "-i/etc/passwd"], ["add", "-"],
-    ["add", "x", "--metalink", "/etc/passwd"], ["add", "x", "--cookie-file=c"], ["add", "--", "x"],
+    ["add", "x", "--metalink", "/etc/passwd"], ["add", "x", "--cookie-file=c"],
     ["add", "x", "-o", "/etc/cron.d/x"], ["add", "x", "--output=/x"],
     ["add", "x", "--folder", "~/x"],
     ["add", "x", "-o/etc/x"], ["list", "--immutable"], ["inspect", "x", "--reveal-secrets"],
-    ["cancel", "x", "-qy"], ["verify-file", "x"], ["cat", "x"], ["root", "set", "a", "/"],
+    ["add", "x", "-qi/etc/passwd"], ["add", "x", "-qi", "/etc/passwd"], ["add", "x", "-qo", "/x"],
+    ["add", "x", "--tag", "a", "--adopt=f"], ["add", "x", "--dry-run"], ["list", "--help"],
+    ["list", "--stat", "failed"], ["list", "-q-watch"], ["verify-file", "x"], ["cat", "x"],
+    ["root", "set", "a", "/"],
   ])
   func `nothing else is, whoever asks`(arguments: [String]) {
     #expect(throws: RemoteCommand.Refusal.self) { try RemoteCommand(arguments) }
+  }
+
+  @Test func `the server runs the words as they were checked`() throws {
+    let words = ["add", "-qoa b", "--priority", "-5", "x", "--tag", "--yes", "-H=A: b", "--", "-i"]
+    #expect(
+      try RemoteCommand(words).words(onStoreAt: "/s") == [
+        "add", "--store", "/s", "-q", "--output=a b", "--priority=-5", "--tag=--yes",
+        "--header=A: b", "--", "x", "-i",
+      ]
+    )
+    #expect(try RemoteCommand(["ls"]).words(onStoreAt: "/s") == ["list", "--store", "/s"])
+  }
+
+  @Test(arguments: [
+    (
+      ["inspect", "a", "--reveal-secrets"], "--reveal-secrets of 'inspect'", "secrets do not leave"
+    ),
+    (["add", "x", "-i", "f"], "-i of 'add'", "reads no files"),
+    (["list", "--watch"], "--watch of 'list'", "answers once"),
+    (["get", "x"], "'get'", "needs the files of the store"),
+  ])
+  func `a refusal says which word is refused, why, and what names the server`(
+    arguments: [String],
+    subject: String,
+    reason: String
+  ) {
+    let refusal = #expect(throws: RemoteCommand.Refusal.self) {
+      try RemoteCommand(arguments, server: "DLSTORE_SERVER")
+    }
+    let message = refusal?.message ?? ""
+    #expect(message.hasPrefix(subject) && message.contains(reason), "\(message)")
+    #expect(message.contains("DLSTORE_SERVER") && !message.contains("--server"), "\(message)")
   }
 
   @Test func `a command has the output and the exit code that it has on that machine`() async throws
@@ -46,9 +84,11 @@ import Testing
       ["list"], ["add", "https://example.com/a?token=hush", "--tag", "x"], ["list"],
       ["list", "--format", "json"], ["list", "--state", "nothing"], ["inspect", "nothing"],
       ["inspect", "a", "--json"], ["pause", "a"], ["pause", "a", "b"], ["stats"],
-      ["remove", "--all"], ["list", "--sort", "wrong"],
+      ["remove", "--all"], ["list", "--sort", "wrong"], ["list", "--", "a"], ["list", "-qa"],
+      ["add", "-ob.bin", "--priority", "-5", "https://example.com/b"], ["list", "--tag"],
     ] {
-      let local = await dlstore([arguments[0], "--store", store] + arguments.dropFirst())
+      let words = [arguments[0], "--store", store] + arguments.dropFirst()
+      let local = await dlstore(try DLStoreCommand.separatingValues(in: words))
       let remote = await RemoteExecution.run(arguments, onStoreAt: store, mayChange: true)
       #expect(remote.status == local.status.rawValue, "\(arguments)")
       // The second run of a change changes nothing.
@@ -82,31 +122,5 @@ import Testing
     // A user of the machine may.
     let local = await dlstore([arguments[0], "--store", store] + arguments.dropFirst())
     #expect(local.status == .done, "\(local.messages)")
-  }
-
-  @Test func `the server and its token come before the command or from the environment`() throws {
-    let none: [String: String] = [:]
-    #expect(try RemoteServer(["list"], environment: none)?.url == nil)
-    let given = ["--server", "https://h:1/", "--token-file=t", "list", "--json"]
-    let server = try #require(try RemoteServer(given, environment: none))
-    #expect(server.url == "https://h:1" && server.command.arguments == ["list", "--json"])
-    let variable = ["DLSTORE_SERVER": "http://127.0.0.1:1"]
-    #expect(try RemoteServer(["pause", "--all"], environment: variable)?.command.isChange == true)
-    for local in [["config"], ["help"], ["--version"], ["list", "--store", "x"], []] {
-      let server = try RemoteServer(local, environment: variable)
-      #expect(server?.url == nil, "\(local)")
-    }
-    for wrong in [["--server", "h", "list"], ["--server"], ["--token-file", "t", "list"]] {
-      #expect(throws: CommandFailure.self) { try RemoteServer(wrong, environment: none) }
-    }
-    #expect(throws: CommandFailure.self) { try RemoteServer(["run"], environment: variable) }
-  }
-
-  @Test func `thousands of names are refused before a server cuts them off`() async throws {
-    let names = (0..<5_000).map { "download-\($0).iso" }
-    let given = ["--server", "http://127.0.0.1:1", "list"] + names
-    let server = try RemoteServer(given, environment: [:])
-    let failure = await #expect(throws: CommandFailure.self) { _ = try await server?.run() }
-    #expect(failure?.status == .usage && failure?.message?.contains("--match") == true)
   }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
+internal import Foundation
 internal import ObjectStore
 
 /// `dlstore config`: shows the effective settings and where they come from.
@@ -37,6 +38,13 @@ struct ConfigCommand: ParsableCommand {
 
   func run() throws {
     let configuration = Configuration.current
+    let environment = ProcessInfo.processInfo.environment
+    if let server = environment[RemoteServer.variable], !server.isEmpty {
+      Output.current.say(
+        "without --store, commands about downloads use \(RemoteServer.variable), "
+          + "\(Redaction.argument(server)), and its settings"
+      )
+    }
     if json {
       try Output.current.line(self.json(of: configuration).prettyText)
     } else {

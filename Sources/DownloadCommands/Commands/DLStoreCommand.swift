@@ -97,23 +97,19 @@ package struct DLStoreCommand: AsyncParsableCommand {
       }
       program(arguments).becomeProcess()
       let environment = ProcessInfo.processInfo.environment
-      if let server = try RemoteServer(arguments, environment: environment) {
+      let options = try RemoteOptions(arguments)
+      arguments = options.words
+      if let server = try RemoteServer(options, environment: environment) {
         quit(try await server.run())
       }
-      if CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments) {
-        let scan = scan(arguments)
-        if let option = scan.unknownShortOption(in: arguments) {
-          throw ValidationError("Unknown option '\(option)'")
-        }
-        arguments = scan.separatingValues(in: arguments)
-      }
+      arguments = try separatingValues(in: arguments)
       if arguments == ["help", "--all"] {
         try Output.current.line(CommandOverview.text(of: CommandInfo(of: Self.self)))
         quit(ExitStatus.done.rawValue)
       }
       let configuration = try Configuration(
         arguments,
-        environment: ProcessInfo.processInfo.environment,
+        environment: environment,
         readsFile: Worker.current == nil
       )
       let command = try command(of: configuration.arguments)
@@ -161,6 +157,19 @@ package struct DLStoreCommand: AsyncParsableCommand {
     let message = text(ofParserError: error, arguments)
     Output.current.draw(TerminalText.safeLines(message) + "\n")
     quit(code.rawValue)
+  }
+
+  /// Returns the arguments with each value that is attached to a short option as a word of its own.
+  ///
+  /// - Throws: `ValidationError` for an unknown short option with a value.
+  static func separatingValues(in arguments: [String]) throws(ValidationError) -> [String] {
+    guard CommandLineScan.mayHaveAttachedValues(arguments), !CommandLineScan.isRequest(arguments)
+    else { return arguments }
+    let scan = scan(arguments)
+    if let option = scan.unknownShortOption(in: arguments) {
+      throw ValidationError("Unknown option '\(option)'")
+    }
+    return scan.separatingValues(in: arguments)
   }
 
   /// Finds the command and the options that the arguments name.

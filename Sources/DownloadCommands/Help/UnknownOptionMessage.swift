@@ -72,6 +72,8 @@ struct UnknownOptionMessage {
     switch (scan.names.first, name) {
     case ("add", "--output-folder"), ("add", "--dir"):
       return "use --folder FOLDER below the folder for files, -o /PATH/NAME, or 'get'"
+    case (_, RemoteOptions.server), (_, RemoteOptions.tokenFile):
+      return "write it before the command, as in 'dlstore --server URL list'"
     case ("list", "--all"): return "without a selection, all are shown"
     case (_, "--all") where selects: return "--match '*' selects all downloads"
     default: break

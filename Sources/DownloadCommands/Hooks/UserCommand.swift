@@ -81,8 +81,12 @@ struct UserCommand: Sendable {
   }
 
   /// The environment that the user started the program with, and more variables.
+  ///
+  /// Without the server of `dlstore --server`: the variables name the store of this machine.
   private static func environment(adding variables: [String: String]) -> [String: String] {
-    Worker.userEnvironment(ProcessInfo.processInfo.environment).merging(variables) { $1 }
+    var environment = Worker.userEnvironment(ProcessInfo.processInfo.environment)
+    environment[RemoteServer.variable] = nil
+    return environment.merging(variables) { $1 }
   }
 }
 

@@ -33,7 +33,7 @@ enum RemoteExecution {
     guard mayChange || !command.isChange else {
       return refusal("'\(command.name)' changes the store, so the request must be a POST")
     }
-    let words = [command.name, "--store", path] + command.arguments.dropFirst()
+    let words = command.words(onStoreAt: path)
     let collector = Collector()
     let output = Output(
       // The commands in messages do not name the path of the store: it is none of the client's machine.

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadAsyncHTTPClient
 internal import DownloadServer
@@ -8,71 +9,131 @@ internal import ObjectStore
 
 /// The `dlstore serve` of another machine, which runs the commands: `dlstore --server URL list`.
 struct RemoteServer: Sendable {
-  /// The URL of the server.
+  /// The URL of the server, without a final slash.
   let url: String
   /// The command to run.
   let command: RemoteCommand
-  /// The file with the token; `nil` for a server without one.
-  private let tokenFile: String?
+  /// The token that the address contains, as `dlstore serve` prints it.
+  private let addressToken: String?
+  /// The file with the token, and the option or the variable that names it.
+  private let tokenFile: (path: String, source: String)?
   /// The file of certificates to trust; `nil` for those of the system.
   private let certificateFile: String?
 
   /// The length of a query in bytes for which a server's limit of a header has room.
   private static let longestQuery = 24 * 1024
 
-  /// The options before the command's name.
-  private static let options: Set = ["--server", "--token-file", "--ca-certificate"]
-  /// The words that have the same meaning with and without a server.
-  private static let localCommands: Set = [
-    "config", "help", "manual", "resume-data", "serve", "completions",
-  ]
+  /// The environment variable that takes the place of `--server`.
+  static let variable = "DLSTORE_SERVER"
+  private static let tokenVariable = "DLSTORE_TOKEN_FILE"
+  private static let storeVariable = "DLSTORE_STORE"
 
-  /// Reads `--server` and its options before the command's name, or `DLSTORE_SERVER` and
-  /// `DLSTORE_TOKEN_FILE`; `nil` if the command is to be run here.
+  /// Finds the server of a command line: that of `--server`, or of `DLSTORE_SERVER`; `nil` if the command
+  /// is to be run here.
   ///
-  /// The variables have no effect on a command with `--store`.
+  /// The variable has no effect on a command with `--store`. Help and commands without a store are run
+  /// here.
   ///
-  /// - Throws: ``CommandFailure`` with `usage`.
-  init?(_ arguments: [String], environment: [String: String]) throws(CommandFailure) {
-    var rest = arguments[...]
-    var given: [String: String] = [:]
-    while let word = rest.first {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = String(parts.first ?? "")
-      guard Self.options.contains(name) else { break }
-      rest.removeFirst()
-      guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty else {
-        throw CommandFailure(.usage, "\(name) needs a value")
-      }
-      given[name] = value
-    }
-    let variable = environment["DLSTORE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
-    if given["--server"] == nil {
-      guard given.isEmpty else {
-        throw CommandFailure(.usage, "--token-file before a command needs --server")
-      }
-      guard variable != nil, let word = rest.first, !word.hasPrefix("-"),
-        !Self.localCommands.contains(word),
-        !rest.contains(where: { $0 == "--store" || $0.hasPrefix("--store=") })
-      else { return nil }
-    }
-    guard let server = given["--server"] ?? variable else { return nil }
-    do {
-      try RecordIdentity.validate(server)
-    } catch {
+  /// - Throws: ``CommandFailure`` with `usage`; the parser's error.
+  init?(_ options: RemoteOptions, environment: [String: String]) throws {
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    let words = options.words
+    let typed = options.given[RemoteOptions.server]
+    guard let address = typed ?? variable(Self.variable) else {
+      guard let name = options.given.keys.min() else { return nil }
       throw CommandFailure(
         .usage,
-        "--server: '\(Redaction.argument(server))' is not an https or http URL"
+        "\(name) before a command needs --server URL or \(Self.variable)"
       )
     }
-    url = server.hasSuffix("/") ? String(server.dropLast()) : server
-    tokenFile = given["--token-file"] ?? environment["DLSTORE_TOKEN_FILE"]
-    certificateFile = given["--ca-certificate"]
+    let source = typed == nil ? Self.variable : RemoteOptions.server
+    guard !CommandLineScan.isRequest(words), !options.given.isEmpty || !words.isEmpty else {
+      return nil
+    }
+    if DLStoreCommand.scan(words).given["--store"] != nil {
+      guard let name = typed.map({ _ in source }) ?? options.given.keys.min() else { return nil }
+      throw CommandFailure(
+        .usage,
+        "\(name) and --store cannot be combined: the server has a store of its own"
+      )
+    }
+    let parsed = try DLStoreCommand.command(of: try DLStoreCommand.separatingValues(in: words))
+    guard Self.needsServer(parsed, isTyped: typed != nil) else { return nil }
+    if typed == nil, variable(Self.storeVariable) != nil {
+      throw CommandFailure(
+        .usage,
+        "\(Self.variable) and \(Self.storeVariable) are both set: choose with --server URL or "
+          + "--store PATH, or unset one"
+      )
+    }
+    guard words.first?.hasPrefix("--config") != true else {
+      throw CommandFailure(
+        .usage,
+        "\(source) and --config cannot be combined: the server has settings of its own"
+      )
+    }
+    (url, addressToken) = try Self.address(address, source)
+    if let path = options.given[RemoteOptions.tokenFile] {
+      tokenFile = (path, RemoteOptions.tokenFile)
+    } else {
+      tokenFile = variable(Self.tokenVariable).map { ($0, Self.tokenVariable) }
+    }
+    certificateFile = options.given[RemoteOptions.certificate]
     do throws(RemoteCommand.Refusal) {
-      command = try RemoteCommand(Array(rest))
+      command = try RemoteCommand(words, server: source)
     } catch {
       throw CommandFailure(.usage, error.message)
     }
+  }
+
+  /// Whether a command is about the server's store.
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - isTyped: Whether the server is an option, and not a variable.
+  /// - Returns: Whether the server runs it.
+  private static func needsServer(_ command: any ParsableCommand, isTyped: Bool) -> Bool {
+    switch command {
+    case is ConfigCommand, is ManualCommand, is ResumeDataCommand: false
+    case let command as ExplainCommand: command.name != nil
+    // It is the server of the store here.
+    case is ServeCommand: isTyped
+    default: true
+    }
+  }
+
+  /// Divides an address into the URL of the server and the token, if it has one.
+  ///
+  /// - Throws: ``CommandFailure`` with `usage`.
+  private static func address(
+    _ text: String,
+    _ source: String
+  ) throws(CommandFailure) -> (url: String, token: String?) {
+    guard (try? RecordIdentity.validate(text)) != nil, let parts = try? RequestURL(text) else {
+      throw CommandFailure(
+        .usage,
+        "\(source): '\(Redaction.argument(text))' is not the address of a server, which begins with "
+          + "http:// or https://"
+      )
+    }
+    guard parts.userInfo == nil else {
+      throw CommandFailure(
+        .usage,
+        "\(source): a server needs no user name: pass its token with --token-file FILE"
+      )
+    }
+    var url = text.prefix { $0 != "?" && $0 != "#" }
+    while url.hasSuffix("/") { url.removeLast() }
+    guard let query = parts.query, !query.isEmpty else { return (String(url), nil) }
+    guard query.hasPrefix("token="), !query.contains("&"),
+      let token = query.dropFirst("token=".count).removingPercentEncoding, isToken(token)
+    else {
+      throw CommandFailure(
+        .usage,
+        "\(source): only '?token=TOKEN' may follow the address of a server, as 'dlstore serve' prints it"
+      )
+    }
+    return (String(url), token)
   }
 
   /// Has the server run the command, and prints what it has printed.
@@ -102,10 +163,8 @@ struct RemoteServer: Sendable {
     if let token = try token {
       headers.append(HeaderField(name: "Authorization", value: "Bearer \(token)"))
     }
-    var settings = ConnectionSettings()
-    settings.certificateAuthorities = certificateFile
+    let exchange = try makeExchange()
     do {
-      let exchange = try HTTPExchange(settings)
       guard command.isChange else {
         let query = command.arguments.map { "argument=\(Self.encoded($0))" }.joined(separator: "&")
         guard query.utf8.count <= Self.longestQuery else {
@@ -133,50 +192,111 @@ struct RemoteServer: Sendable {
         body: bytes
       )
     } catch let failure as DownloadFailure {
-      let advice = failure.code == .tooLarge ? ": select fewer downloads, or use --limit" : ""
-      let isUnreachable = failure.code.traits.contains(.unreachable) || failure.code == .timedOut
+      // Also an answer that is not HTTP is none of a server.
       throw CommandFailure(
-        isUnreachable ? .unreachable : .failed,
-        "\(Redaction.url(url)): \(failure.message)\(advice)"
+        failure.code == .tooLarge ? .failed : .unreachable,
+        "\(Redaction.url(url)): \(failure.message)\(advice(for: failure))"
       )
     }
   }
 
-  /// The token; `nil` without a file.
+  /// Creates the client.
+  ///
+  /// - Throws: ``CommandFailure``: `notFound` if the file of certificates does not exist, otherwise `usage`.
+  private func makeExchange() throws(CommandFailure) -> HTTPExchange {
+    var settings = ConnectionSettings()
+    settings.certificateAuthorities = certificateFile
+    do {
+      return try HTTPExchange(settings)
+    } catch {
+      guard let certificateFile, !FileManager.default.fileExists(atPath: certificateFile) else {
+        throw CommandFailure(.usage, (error as? DownloadFailure)?.message ?? "\(error)")
+      }
+      throw CommandFailure(
+        .notFound,
+        "\(RemoteOptions.certificate): \(certificateFile) does not exist"
+      )
+    }
+  }
+
+  /// Returns what the user can do about a failure, after a semicolon; empty if nothing is known.
+  private func advice(for failure: DownloadFailure) -> String {
+    switch (failure.code, failure.detail) {
+    case (.tooLarge, _): "; select fewer downloads, or use --limit"
+    case (_, .untrustedIssuer):
+      "; if you trust it, name it with \(RemoteOptions.certificate) FILE before the command"
+    case (_, .noTLS): "; if it is an http server, use http://"
+    case (_, .mayExpectTLS): "; if it does, use https://"
+    // A server that expects TLS closes the connection.
+    case (.connectionLost, nil) where url.hasPrefix("http://"):
+      "; if it expects https, use https://"
+    default: ""
+    }
+  }
+
+  /// The token; `nil` without one.
+  ///
+  /// `--token-file` overrides the address, and the address overrides the variable.
   private var token: String? {
     get throws(CommandFailure) {
-      guard let tokenFile else { return nil }
-      guard let data = FileManager.default.contents(atPath: tokenFile), data.count <= 4_096 else {
-        throw CommandFailure(.usage, "--token-file: \(tokenFile) cannot be read")
+      if let addressToken, tokenFile?.source != RemoteOptions.tokenFile { return addressToken }
+      guard let (path, source) = tokenFile else { return nil }
+      let bytes: [UInt8]
+      do {
+        bytes = try ResumeDataFile.read(path, upTo: 4_096)
+      } catch {
+        let failure = error as? CommandFailure
+        throw CommandFailure(
+          failure?.status ?? .inputOutput,
+          "\(source): \(failure?.message ?? "\(error)")"
+        )
       }
-      let text = String(decoding: data, as: UTF8.self)
+      let text = String(decoding: bytes, as: UTF8.self)
         .trimmingCharacters(in: .whitespacesAndNewlines)
-      guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-        throw CommandFailure(.usage, "--token-file: \(tokenFile) contains no token")
+      guard Self.isToken(text) else {
+        throw CommandFailure(.usage, "\(source): \(path) contains no token")
       }
       return text
     }
+  }
+
+  /// Whether a header field can have the text.
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 
   private func failure(of answer: HTTPExchange.Answer, _ json: JSONValue?) -> CommandFailure {
     let shown = Redaction.url(url)
     switch answer.status {
     case 401:
+      let isGiven = tokenFile != nil || addressToken != nil
       return CommandFailure(
         .permissionDenied,
-        "\(shown) refuses the token: pass --token-file with that of the server"
+        "\(shown) \(isGiven ? "refuses the token" : "needs a token, and none was given"): pass "
+          + "--token-file FILE, or the address with its token that 'dlstore serve' prints"
       )
     case 403:
       return CommandFailure(
         .permissionDenied,
         "\(shown) refuses the command: \(Self.message(json) ?? "it was started without --allow-changes")"
       )
-    case 404:
-      return CommandFailure(.failed, "\(shown) is no 'dlstore serve' that runs commands")
-    default:
-      let reason = Self.message(json).map { ": \($0)" } ?? ""
-      return CommandFailure(.failed, "\(shown) answered with the status \(answer.status)\(reason)")
+    case 400, 413, 414, 431:
+      guard let message = Self.message(json) else { return noServer(answer) }
+      return CommandFailure(.usage, "\(shown) refuses the command: \(message)")
+    default: return noServer(answer)
     }
+  }
+
+  /// The failure of an answer that is none of a server that works.
+  private func noServer(_ answer: HTTPExchange.Answer) -> CommandFailure {
+    let shown = Redaction.url(url)
+    if let message = Self.message(try? JSONParser.parse(answer.body)), answer.status >= 500 {
+      return CommandFailure(.unreachable, "\(shown) cannot run commands: \(message)")
+    }
+    return CommandFailure(
+      .unreachable,
+      "\(shown) is no 'dlstore serve' that runs commands: it answered with the status \(answer.status)"
+    )
   }
 
   private static func message(_ json: JSONValue?) -> String? {
