@@ -76,6 +76,11 @@
       self.configuration = configuration
       proxies = connection.proxies
       addresses = connection.hostAddresses
+      limits = ConnectionLimits(
+        minimumTLSVersion: connection.minimumTLSVersion,
+        addressFamily: connection.addressFamily
+          ?? connection.localAddress.flatMap { AddressFamily(ofAddress: $0) }
+      )
     }
 
     /// The address of this machine from which connections are made.
@@ -83,6 +88,9 @@
 
     /// Returns the address that replaces those of DNS for direct connections to the server of a URL.
     func address(for url: RequestURL) -> HostAddress? { addresses.first { $0.applies(to: url) } }
+
+    /// What the clients accept.
+    let limits: ConnectionLimits
 
     /// What the clients require of a server's certificate.
     var tls: TLSConfiguration? { configuration.tlsConfiguration }

@@ -12,16 +12,31 @@
   extension TaskOutcome {
     /// The outcome of a task whose request the client ended with an error.
     ///
-    /// `problem` is why the certificate of the server was rejected, if that is known.
-    init(failedWith error: any Error, _ peers: TransferPeers, _ problem: CertificateProblem? = nil)
-    {
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - peers: The server and the proxy of the request.
+    ///   - limits: What the client accepts.
+    ///   - problem: Why the certificate of the server was rejected; `nil` if that is unknown.
+    init(
+      failedWith error: any Error,
+      _ peers: TransferPeers,
+      _ limits: ConnectionLimits = ConnectionLimits(),
+      _ problem: CertificateProblem? = nil
+    ) {
       if error is CancellationError || error as? HTTPClientError == .cancelled {
         self = .cancelled
       } else {
         let code = DownloadFailure.Code(error)
-        self = .failed(peers.failure(code, TransferProblem(error, code, problem)))
+        self = .failed(peers.failure(code, TransferProblem(error, code, limits, problem)))
       }
     }
+  }
+
+  /// What a client accepts, as far as messages name it.
+  struct ConnectionLimits: Sendable {
+    var minimumTLSVersion = ConnectionSettings.TLSVersion.tls12
+    /// The only family of addresses; `nil` for both.
+    var addressFamily: AddressFamily?
   }
 
   /// Why a certificate was rejected, as far as the client says.

@@ -26,7 +26,7 @@
         let route = clients.route(to: current.url)
         let problem = await CertificateProblem(behind: error, of: current.url, by: route, clients)
         let peers = TransferPeers(current.url, through: route.proxy)
-        outcome = TaskOutcome(failedWith: error, peers, problem)
+        outcome = TaskOutcome(failedWith: error, peers, clients.limits, problem)
       }
       if gate.settle(outcome) { gate.finish() }
     }

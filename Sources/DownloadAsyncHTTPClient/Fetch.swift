@@ -13,6 +13,8 @@
       var silentSince: ContinuousClock.Instant?
       /// The last request, for messages; `nil` before the first one.
       var request: (url: RequestURL, proxy: ProxyServer?)?
+      /// Whether the server has sent something after the last request.
+      var isAnswered = false
     }
 
     /// The queue on which sinks receive an end that does not come from the network.
@@ -48,7 +50,10 @@
 
     /// Notes which server is asked, and through which proxy.
     func noteRequest(to url: RequestURL, through proxy: ProxyServer?) {
-      state.withLock { $0.request = (url, proxy) }
+      state.withLock { state in
+        state.request = (url, proxy)
+        state.isAnswered = false
+      }
     }
 
     /// The peers of the last request.
@@ -65,8 +70,14 @@
 
     /// Notes that the server sent something.
     func noteActivity() {
-      state.withLock { $0.silentSince = nil }
+      state.withLock { state in
+        state.silentSince = nil
+        state.isAnswered = true
+      }
     }
+
+    /// Whether the server has sent something after the last request.
+    var isAnswered: Bool { state.withLock { $0.isAnswered } }
 
     /// When the transport began to wait for the server; `nil` while it is not waiting.
     var silentSince: ContinuousClock.Instant? { state.withLock { $0.silentSince } }

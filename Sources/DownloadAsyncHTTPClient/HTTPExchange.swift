@@ -77,7 +77,7 @@ package struct HTTPExchange: Sendable {
         throw failure
       } catch {
         let peers = TransferPeers(prepared.url, through: route.proxy)
-        if case .failed(let failure) = TaskOutcome(failedWith: error, peers) {
+        if case .failed(let failure) = TaskOutcome(failedWith: error, peers, clients.pool.limits) {
           throw failure
         }
         throw DownloadFailure(.unknown, "\(error)")

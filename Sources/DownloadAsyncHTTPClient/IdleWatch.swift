@@ -61,7 +61,8 @@
       for fetch in live {
         guard let since = fetch.silentSince, !fetch.gate.hasEnded else { continue }
         guard since + limit > now else {
-          fetch.end(.failed(fetch.peers.failure(.timedOut, .silence(limit))))
+          let problem = fetch.isAnswered ? TransferProblem.silence(limit) : .noResponse(limit)
+          fetch.end(.failed(fetch.peers.failure(.timedOut, problem)))
           continue
         }
         next = min(next, since + limit)

@@ -5,7 +5,9 @@
   internal import NIOSSL
 
   /// A certificate whose key is none of the pinned ones.
-  struct UnpinnedKey: Error {}
+  struct UnpinnedKey: Error {
+    var key: PinnedKey
+  }
 
   /// Compares the key of a server with the pinned keys, after TLS has accepted its certificate.
   ///
@@ -27,12 +29,13 @@
       let pipeline = channel.pipeline.syncOperations
       // A connection without TLS has no certificate.
       guard (try? pipeline.context(handlerType: NIOSSLHandler.self)) != nil else { return }
-      guard let certificate = try pipeline.nioSSL_peerCertificate() else { throw UnpinnedKey() }
-      let key = try certificate.extractPublicKey().toSPKIBytes()
-      let digest = Self.digest(of: key)
-      guard keys.contains(where: { $0.digest == digest }) else {
+      guard let certificate = try pipeline.nioSSL_peerCertificate() else {
+        throw NIOSSLError.noCertificateToValidate
+      }
+      let key = PinnedKey(Self.digest(of: try certificate.extractPublicKey().toSPKIBytes()))
+      guard keys.contains(key) else {
         channel.close(promise: nil)
-        throw UnpinnedKey()
+        throw UnpinnedKey(key: key)
       }
     }
 

@@ -18,29 +18,38 @@
     /// - Parameters:
     ///   - error: The error.
     ///   - code: The code of the failure that the error was mapped to.
+    ///   - limits: What the client accepts.
     ///   - certificate: Why the certificate of the server was rejected; `nil` if that is unknown.
     init(
       _ error: any Error,
       _ code: DownloadFailure.Code,
-      _ certificate: CertificateProblem? = nil
+      _ limits: ConnectionLimits,
+      _ certificate: CertificateProblem?
     ) {
       self =
         switch code {
         case .cannotFindHost: .unknownHost
-        case .cannotConnect: Self.connecting(error)
+        case .cannotConnect: Self.connecting(error, limits.addressFamily)
         case .timedOut: .noAnswerInTime
         case .connectionLost: Self.closing(error)
-        case .insecure: certificate.map { .certificate($0) } ?? Self.securing(error)
+        case .insecure: certificate.map { .certificate($0) } ?? Self.securing(error, limits)
         case .badResponse: .invalidResponse(Self.defect(error))
         case .outOfResources: .shortage(reason: Self.reason(error))
         default: .other(reason: Self.reason(error))
         }
     }
 
-    private static func connecting(_ error: any Error) -> Self {
+    private static func connecting(_ error: any Error, _ family: AddressFamily?) -> Self {
       if error as? HTTPClientError == .invalidProxyResponse { return .noTunnel }
-      return number(of: error) == ECONNREFUSED
-        ? .connectionRefused : .unreachable(reason: reason(error))
+      var numbers = numbers(of: error)
+      if let family, !numbers.isEmpty {
+        // Those of addresses of the other family.
+        numbers.removeAll { $0 == EAFNOSUPPORT || $0 == EINVAL }
+        if numbers.isEmpty { return .noAddress(family) }
+      }
+      guard let first = numbers.first else { return .unreachable(reason: reason(error)) }
+      return first == ECONNREFUSED
+        ? .connectionRefused : .unreachable(reason: systemErrorText(first))
     }
 
     private static func closing(_ error: any Error) -> Self {
@@ -76,29 +85,31 @@
       }
     }
 
-    private static func securing(_ error: any Error) -> Self {
-      if error is UnpinnedKey {
-        return .insecure(reason: "the key of its certificate is none of the pinned ones")
-      }
+    private static func securing(_ error: any Error, _ limits: ConnectionLimits) -> Self {
+      if let error = error as? UnpinnedKey { return .unpinned(error.key) }
       if error is NIOSSLExtraError { return .certificate(.otherHosts(nil)) }
       let reason = reason(error)
       switch reason {
       case "certificate verify failed": return .certificate(.untrusted)
       case "wrong version number", "http request", "packet length too long", "invalid alert":
         return .noTLS
+      case "tlsv1 alert protocol version", "unsupported protocol":
+        return .oldTLS(minimum: limits.minimumTLSVersion)
       default: return .insecure(reason: reason)
       }
     }
 
-    /// The error number of a system call that failed; `nil` if there is none.
-    private static func number(of error: any Error) -> Int32? {
+    /// The first error number of a system call that failed; `nil` if there is none.
+    private static func number(of error: any Error) -> Int32? { numbers(of: error).first }
+
+    /// The error numbers of the system calls that failed.
+    private static func numbers(of error: any Error) -> [Int32] {
       switch error {
-      case let error as IOError: error.errnoCode
+      case let error as IOError: [error.errnoCode]
       // One for each address of the host.
-      case let error as NIOConnectionError:
-        error.connectionErrors.lazy.compactMap { number(of: $0.error) }.first
-      case let error as NIOHTTP2Errors.StreamError: number(of: error.baseError)
-      default: nil
+      case let error as NIOConnectionError: error.connectionErrors.flatMap { numbers(of: $0.error) }
+      case let error as NIOHTTP2Errors.StreamError: numbers(of: error.baseError)
+      default: []
       }
     }
 

@@ -360,6 +360,53 @@ struct FailureSentenceTests {
     #expect(line.contains("check --proxy"))
   }
 
+  @Test(arguments: [
+    (Fault.emptyReply, "PROXY closed the connection without an answer (2 attempts)", ""),
+    (.rawResponse([0x15, 3, 1, 0, 2, 2, 0x46]), "the answer of PROXY is not HTTP", ""),
+    (.stallBeforeHeader, "PROXY sent nothing for 1 s", "--timeout sets the limit; "),
+  ])
+  func `a proxy that does not answer as one is named`(
+    _ fault: Fault,
+    _ what: String,
+    _ limit: String
+  ) async throws {
+    server.route("*", Resource(Self.body, faults: fault, then: .repeatLast))
+    let result = try await get(
+      "http://h.example:81/x",
+      "--proxy",
+      server.url(""),
+      "--timeout",
+      "1s",
+      "--retry-wait",
+      "1ms",
+      "--max-attempts",
+      "2"
+    )
+    #expect(result.status == .failed)
+    let text = what.replacing("PROXY", with: "the proxy 127.0.0.1 port \(server.port)")
+    let line = lines(result, "failed").first ?? ""
+    #expect(line.hasPrefix("failed x: \(text)"), "\(line)")
+    #expect(line.contains("; \(limit)check --proxy, or http_proxy and https_proxy"), "\(line)")
+  }
+
+  @Test(arguments: [
+    (DownloadFailure.Detail.otherHostName, "use the name of the certificate in the URL"),
+    (.tlsVersion, "--tls-min 1.2 accepts the older version"),
+    (.unpinnedKey, "if this is the right key, correct --pinned-key"),
+    (.addressFamily, "to use its other addresses, omit --ipv4, --ipv6 and --interface"),
+  ])
+  func `what the user can correct is not left to the owner of the server`(
+    _ detail: DownloadFailure.Detail,
+    _ text: String
+  ) throws {
+    let record = try RecordStore(at: store).addNow([DownloadRequest(url: "https://h/x")])[0].record
+    let failure = DownloadFailure(.insecure, "what happened", detail: detail)
+    for isRepeatable in [true, false] {
+      let advice = FailureSentence.advice(for: failure, record, isRepeatable: isRepeatable)
+      #expect(advice.contains(text) && !advice.contains("owner"))
+    }
+  }
+
   @Test func `a resumed attempt says at which byte`() async throws {
     server.route("/x", Resource(Self.body, faults: .resetAfter(bytes: 60_000)))
     let result = try await get(server.url("/x"))

@@ -74,12 +74,13 @@ package enum FailureSentence {
     let restart = isRepeatable ? "the same command" : SuggestedCommand.text("restart \(id)")
     let newURL = SuggestedCommand.text("set \(id) --url URL")
     if let detail = failure.detail {
-      return advice(for: detail, record, resume: resume, newURL: newURL, isRepeatable)
+      let advice = advice(for: detail, record, resume: resume, newURL: newURL, isRepeatable)
+      return failure.code == .timedOut ? "--timeout sets the limit; \(advice)" : advice
     }
     return switch failure.code {
     case .cannotFindHost: "check the spelling of the URL: \(newURL) corrects it"
     case .timedOut: "--timeout sets the limit; \(resume)"
-    case .insecure: "only the owner of the server can correct this"
+    case .insecure: "ask the owner of the server to correct this"
     case .badRedirect: "\(newURL) sets the address of the file"
     case .unsupportedURL: "\(newURL) corrects the URL"
     case .refused: "if the link has expired, \(newURL) sets a new one"
@@ -123,6 +124,14 @@ package enum FailureSentence {
       "the login for the first server is not sent there: use that URL with --netrc"
     case .proxyLogin: "give user and password in the URL of --proxy"
     case .untrustedIssuer: "if you trust it, name it with --ca-certificate FILE"
+    case .otherHostName:
+      "if that is the same server, use the name of the certificate in the URL: \(newURL) changes it"
+    case .tlsVersion: "--tls-min 1.2 accepts the older version"
+    case .unpinnedKey:
+      "if this is the right key, correct --pinned-key; otherwise another server may have answered"
+    case .addressFamily:
+      "to use its other addresses, omit --ipv4, --ipv6 and --interface"
+        + (isRepeatable ? "" : "; \(resume)")
     case .folderMissing:
       "if it was moved, "
         + SuggestedCommand.text(

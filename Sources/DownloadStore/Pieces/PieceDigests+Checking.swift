@@ -186,7 +186,7 @@ public struct RequiredPieces: Sendable, Hashable {
 
 extension Digest {
   /// The bytes of the digest.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let digits = Array(hexadecimal.utf8)
     return stride(from: 0, to: digits.count - 1, by: 2).map {
       Self.value(digits[$0]) << 4 | Self.value(digits[$0 + 1])

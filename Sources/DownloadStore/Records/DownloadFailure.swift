@@ -70,7 +70,7 @@ public struct DownloadFailure: Error, Sendable, Hashable {
 
   /// What a failure is about where its code leaves open what the user can do, by stored names.
   public enum Detail: String, Sendable, Hashable, CaseIterable {
-    /// The proxy cannot be reached, or opens no connection to the server.
+    /// The proxy cannot be reached, opens no connection to the server, or does not answer.
     case proxy
     /// The server requires a login: 401.
     case login
@@ -85,6 +85,15 @@ public struct DownloadFailure: Error, Sendable, Hashable {
     case proxyLogin
     /// The issuer of the server's certificate is not trusted.
     case untrustedIssuer
+    /// The server's certificate is for other hosts.
+    case otherHostName
+    /// The server offers only older versions of TLS than the lowest one that is accepted, and these could
+    /// be accepted.
+    case tlsVersion
+    /// The key of the server's certificate is none of the pinned ones.
+    case unpinnedKey
+    /// The host has no address of the only family that may be connected to.
+    case addressFamily
     /// The server answers an `https` request without TLS, or closes the connection during the handshake.
     case noTLS
     /// Another file has the name of the download, which requires it; see ``NameCollision/fail``.

@@ -162,6 +162,11 @@ extension RetryDeadline {
 extension DownloadFailure {
   /// Whether no request has reached a server.
   fileprivate var isOfFirstContact: Bool {
-    code.traits.contains(.unreachable) || detail == .noTLS || detail == .mayExpectTLS
+    switch detail {
+    case .noTLS, .mayExpectTLS: true
+    // The server behind a proxy may be slow.
+    case .proxy where code != .timedOut: true
+    default: code.traits.contains(.unreachable)
+    }
   }
 }

@@ -41,4 +41,10 @@ public struct PinnedKey: Sendable, Hashable {
     else { throw ParseError(message: "'\(text)' is not sha256// and 32 bytes in Base64") }
     self.digest = digest
   }
+
+  /// The key with this SHA-256 digest.
+  package init(_ digest: Digest) { self.digest = digest }
+
+  /// The text from which the key is parsed.
+  package var text: String { "sha256//\(Data(digest.bytes).base64EncodedString())" }
 }

@@ -10,11 +10,15 @@ package enum TransferProblem: Sendable, Hashable {
   case connectionRefused
   /// No connection could be made, for the reason if it is known.
   case unreachable(reason: String?)
+  /// The nearest host has no address of the only family that may be connected to.
+  case noAddress(AddressFamily)
   /// The proxy opened no connection to the server.
   case noTunnel
   case noAnswerInTime
   /// The server has sent nothing for this time.
   case silence(Duration)
+  /// The same, before the first byte of a response.
+  case noResponse(Duration)
   /// The connection closed before the first byte of a response.
   case noReply
   /// The connection closed within a response.
@@ -25,6 +29,10 @@ package enum TransferProblem: Sendable, Hashable {
   case noTLS
   /// The server closed the connection during the TLS handshake.
   case noHandshake
+  /// The server offers only older versions of TLS than this one.
+  case oldTLS(minimum: ConnectionSettings.TLSVersion)
+  /// The key of the server is none of the pinned ones.
+  case unpinned(PinnedKey)
   case insecure(reason: String)
   case invalidResponse(ResponseDefect)
   /// The URL cannot be requested.
@@ -80,7 +88,8 @@ package struct TransferPeers: Sendable, Hashable {
   /// The peers of a request to a URL, through a proxy if there is one.
   package init(_ url: RequestURL, through proxy: ProxyServer? = nil) {
     host = url.host
-    mayExpectTLS = url.scheme == .http && url.port != nil
+    // A proxy receives the request of an http URL.
+    mayExpectTLS = url.scheme == .http && url.port != nil && proxy == nil
     server = "\(url.host) port \(url.port ?? url.scheme.defaultPort)"
     nearestHost = proxy?.host ?? url.host
     self.proxy = proxy.map { "\($0.host) port \($0.port)" }
@@ -122,11 +131,18 @@ extension TransferPeers {
 
   private func detail(_ problem: TransferProblem) -> DownloadFailure.Detail? {
     switch problem {
-    case .unknownHost, .connectionRefused, .unreachable, .noTunnel: proxy == nil ? nil : .proxy
+    case .noAddress: .addressFamily
+    case .unknownHost, .connectionRefused, .unreachable, .noTunnel, .noAnswerInTime, .noResponse,
+      .other:
+      proxy == nil ? nil : .proxy
+    case .certificate(.otherHosts(let names)): names?.isEmpty == true ? nil : .otherHostName
+    case .oldTLS(let minimum): minimum == .tls12 ? nil : .tlsVersion
+    case .unpinned: .unpinnedKey
     case .certificate(.selfSigned), .certificate(.unknownIssuer), .certificate(.untrusted):
       .untrustedIssuer
     case .noTLS, .noHandshake: .noTLS
-    case .noReply, .invalidResponse(.notHTTP): mayExpectTLS ? .mayExpectTLS : nil
+    case .noReply, .invalidResponse(.notHTTP):
+      proxy == nil ? (mayExpectTLS ? .mayExpectTLS : nil) : .proxy
     default: nil
     }
   }
@@ -139,17 +155,23 @@ extension TransferPeers {
     case .connectionRefused: "\(nearest) refused the connection"
     case .unreachable(let reason):
       "\(nearest) cannot be reached" + (reason.map { ": \($0)" } ?? "")
+    case .noAddress(let family):
+      "\(nearestHost) has no \(family == .ipv4 ? "IPv4" : "IPv6") address"
     case .noTunnel: "\(nearest) did not open a connection to the server"
     case .noAnswerInTime: "\(nearest) did not answer in time"
     case .silence(let time): "\(server) sent nothing for \(Self.seconds(time))"
+    case .noResponse(let time): "\(nearest) sent nothing for \(Self.seconds(time))"
     case .noReply:
-      "\(server) closed the connection without an answer\(hintOfTLS)"
+      "\(nearest) closed the connection without an answer\(hintOfTLS)"
     case .closed: "\(server) closed the connection before the end of the response"
     case .reset: "\(server) reset the connection"
     case .certificate(let problem): sentence(problem)
     case .noTLS: "\(server) does not speak TLS"
     case .noHandshake:
       "\(server) closed the connection during the TLS handshake; it may not speak TLS"
+    case .oldTLS(.tls12): "\(server) offers no newer version of TLS than 1.1"
+    case .oldTLS(.tls13): "\(server) does not offer TLS 1.3"
+    case .unpinned(let key): "the key of \(server) is \(key.text), which is not a pinned one"
     case .insecure(let reason): "no secure connection to \(server): \(reason)"
     case .invalidResponse(let defect): sentence(defect)
     case .unsupportedURL(let reason): "the URL cannot be requested: \(reason)"
@@ -162,7 +184,7 @@ extension TransferPeers {
     let answer = "the answer of \(server)"
     return switch defect {
     // The alert of a server that expects TLS is not HTTP.
-    case .notHTTP: "\(answer) is not HTTP\(hintOfTLS)"
+    case .notHTTP: "the answer of \(nearest) is not HTTP\(hintOfTLS)"
     case .version: "\(answer) has an unknown version of HTTP"
     case .field: "\(answer) has a malformed header field"
     case .longHeader: "\(answer) has a header that is too long"

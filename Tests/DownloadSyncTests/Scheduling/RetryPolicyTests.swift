@@ -72,6 +72,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [(DownloadFailure.Code.connectionLost, 2), (.timedOut, 8)])
+  func `a proxy that does not answer was not reached, unless the server may be slow`(
+    _ code: DownloadFailure.Code,
+    _ attempts: Int
+  ) {
+    var policy = RetryPolicy()
+    policy.firstContactAttempts = 2
+    var record = DownloadRecord.sample()
+    let failure = DownloadFailure(code, "", detail: .proxy)
+    _ = record.fail(failure, from: record.url, at: record.createdAt) { _ in Duration.zero }
+    #expect(policy.applied(to: record).maximumAttempts == attempts)
+  }
+
   @Test func `a server that was never reached is given up after two attempts, within seconds`() {
     for code in [DownloadFailure.Code.cannotFindHost, .cannotConnect] {
       let policy = limited(after: code)

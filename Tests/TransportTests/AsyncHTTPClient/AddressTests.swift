@@ -46,7 +46,16 @@
       #expect(try await outcome(url("127.0.0.1")) { $0.addressFamily = .ipv4 } == .completed)
       #expect(try await outcome(url("localhost")) { $0.addressFamily = .ipv4 } == .completed)
       let none = try await outcome(url("127.0.0.1")) { $0.addressFamily = .ipv6 }
-      #expect(none?.failureCode == .cannotConnect, "\(String(describing: none))")
+      #expect(
+        none
+          == .failed(
+            DownloadFailure(
+              .cannotConnect,
+              "127.0.0.1 has no IPv6 address",
+              detail: .addressFamily
+            )
+          )
+      )
     }
 
     @Test func `connections are made from the given address`() async throws {

@@ -147,6 +147,42 @@
       )
     }
 
+    @Test(
+      arguments: [
+        (NoReply(), "the proxy 127.0.0.1 port 9 closed the connection without an answer"),
+        (HTTPParserError.invalidConstant, "the answer of the proxy 127.0.0.1 port 9 is not HTTP"),
+        (HTTPClientError.connectTimeout, "the proxy 127.0.0.1 port 9 did not answer in time"),
+      ] as [(any Error, String)]
+    )
+    func `a proxy that does not answer as one is named in the place of the server`(
+      _ error: any Error,
+      _ message: String
+    ) throws {
+      let peers = try Self.peers(proxy: "http://127.0.0.1:9")
+      guard case .failed(let failure) = TaskOutcome(failedWith: error, peers) else {
+        Issue.record("not a failure")
+        return
+      }
+      #expect(failure.message == message && failure.detail == .proxy)
+    }
+
+    @Test func `addresses of another family than the allowed one are no addresses of the host`()
+      throws
+    {
+      let limits = ConnectionLimits(addressFamily: .ipv6)
+      let other = IOError(errnoCode: EAFNOSUPPORT, reason: "bind")
+      #expect(
+        TaskOutcome(failedWith: other, try Self.peers(proxy: nil), limits)
+          == .failed(
+            DownloadFailure(
+              .cannotConnect,
+              "h.example has no IPv6 address",
+              detail: .addressFamily
+            )
+          )
+      )
+    }
+
     @Test func `a cancel is not a failure`() throws {
       #expect(
         TaskOutcome(failedWith: CancellationError(), try Self.peers(proxy: nil)) == .cancelled

@@ -99,7 +99,42 @@
       _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
       let outcome = await sink.outcome()
       #expect((outcome == .completed) == isPinned, "\(String(describing: outcome))")
-      if !isPinned { #expect(outcome?.failureCode == .insecure) }
+      guard !isPinned else { return }
+      #expect(
+        outcome
+          == .failed(
+            DownloadFailure(
+              .insecure,
+              "the key of 127.0.0.1 port \(server.port) is "
+                + "sha256//ksEo/DbvrC5sRZsoqw3Ep7LME/n6VOpGz3bAPVZ5B2E=, which is not a pinned one",
+              detail: .unpinnedKey
+            )
+          )
+      )
+    }
+
+    @Test(arguments: [
+      (TLSServer.Version.tls12, ConnectionSettings.TLSVersion.tls13, "does not offer TLS 1.3"),
+      (.tls11, .tls12, "offers no newer version of TLS than 1.1"),
+    ])
+    func `a server with an older version of TLS is named`(
+      offered: TLSServer.Version,
+      minimum: ConnectionSettings.TLSVersion,
+      says: String
+    ) async throws {
+      let server = try TLSServer(version: offered) { HTTP1Conversation(Self.reply) }
+      var connection = ConnectionSettings()
+      connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
+      connection.minimumTLSVersion = minimum
+      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let sink = RecordingSink()
+      _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
+      let failure = DownloadFailure(
+        .insecure,
+        "127.0.0.1 port \(server.port) \(says)",
+        detail: minimum == .tls13 ? .tlsVersion : nil
+      )
+      #expect(await sink.outcome() == .failed(failure))
     }
 
     @Test func `the client certificate is shown to the origin of the download only`() async throws {
