@@ -5,7 +5,9 @@
   public import DownloadSync
   internal import Foundation
   internal import NIOCore
+  internal import NIOPosix
   internal import NIOSSL
+  internal import SystemInterface
 
   /// A transport over AsyncHTTPClient, for Linux: survives responses that crash `URLSession` there.
   ///
@@ -89,9 +91,22 @@
 
     /// Reads the files that the settings name, and creates nothing.
     ///
-    /// - Throws: `DownloadFailure` with `insecure` if a certificate or a key cannot be read.
+    /// - Throws: `DownloadFailure` with `insecure` if a certificate or a key cannot be read, or if the key
+    ///   does not belong to the certificate.
     package static func checkFiles(of connection: ConnectionSettings) throws {
       _ = try TLSConfiguration.forClient(connection)
+    }
+
+    /// Whether this machine has an IP address, from which a socket can connect.
+    package static func hasAddress(_ address: String) throws -> Bool {
+      do {
+        let local = try SocketAddress(ipAddress: address, port: 0)
+        let group = MultiThreadedEventLoopGroup.singleton
+        try DatagramBootstrap(group: group).bind(to: local).wait().close().wait()
+        return true
+      } catch let error as IOError {
+        return error.errnoCode != EADDRNOTAVAIL && error.errnoCode != EAFNOSUPPORT
+      }
     }
 
     private init(

@@ -189,8 +189,30 @@
         } catch {
           throw DownloadFailure(.insecure, "\(keyFile) is not a readable PEM file with a key")
         }
+        try requireMatchingKey(of: tls, file, keyFile)
       }
       return tls
+    }
+
+    /// Throws if the key is not that of the certificate, which each connection would report.
+    private static func requireMatchingKey(
+      of client: Self,
+      _ file: String,
+      _ keyFile: String
+    ) throws {
+      var tls = Self.makeClientConfiguration()
+      // The system's certificates are not needed, and take long to read.
+      tls.trustRoots = .certificates([])
+      tls.certificateChain = client.certificateChain
+      tls.privateKey = client.privateKey
+      do {
+        _ = try NIOSSLContext(configuration: tls)
+      } catch {
+        throw DownloadFailure(
+          .insecure,
+          "the key in \(keyFile) does not belong to the first certificate in \(file)"
+        )
+      }
     }
 
     private static func certificates(in file: String) throws -> [NIOSSLCertificate] {

@@ -221,6 +221,37 @@ struct ProxyTests {
     }
   }
 
+  struct InterfaceTests {
+    // An address for documentation, which no machine has.
+    @Test(arguments: ["192.0.2.1", "2001:db8::1"])
+    func `an address that this machine lacks is refused, and nothing is stored`(
+      _ address: String
+    ) async throws {
+      let folder = try TemporaryFolder()
+      let store = folder.path("store")
+      let options = ["--interface", address, "--transport", "async-http-client"]
+      let result = await dlstore(["--store", store, "get", "http://h.invalid/x"] + options)
+      #expect(result.status == .usage)
+      #expect(
+        result.messages
+          == "dlstore: --interface: no interface of this machine has the address \(address)\n"
+      )
+      #expect(!FileManager.default.fileExists(atPath: store))
+    }
+
+    @Test(arguments: ["127.0.0.1", "0.0.0.0"])
+    func `an address of this machine is accepted`(_ address: String) async throws {
+      let folder = try TemporaryFolder()
+      let server = try FaultServer()
+      server.route("/a", Resource(.text("a")))
+      let options = [
+        "--interface", address, "--transport", "async-http-client", "--output-folder", folder.path,
+      ]
+      let result = await dlstore(["--store", folder.path("s"), "get", server.url("/a")] + options)
+      #expect(result.status == .done, "\(result.messages)")
+    }
+  }
+
   /// Certificates from files, which only AsyncHTTPClient accepts on Linux.
   @Suite(
     .timeLimit(.minutes(10)),
@@ -295,6 +326,21 @@ struct ProxyTests {
         key
       )
       #expect(known.status == 0, "\(known.messages)")
+    }
+
+    @Test func `a key of another certificate is refused at the start, with both files`()
+      async throws
+    {
+      let client = try await NginxServer(files: [:])
+      let other = try await NginxServer(files: [:])
+      let key = other.certificate.replacing("certificate.pem", with: "key.pem")
+      let own = ["--client-certificate", client.certificate, "--client-key", key]
+      let result = try await get("https://localhost:1/a", own[0], own[1], own[2], own[3])
+      #expect(result.status == 64)
+      let text =
+        "the key in \(key) does not belong to the first certificate in \(client.certificate)"
+      #expect(result.messages.contains(text), "\(result.messages)")
+      #expect(!FileManager.default.fileExists(atPath: folder.path("store")))
     }
 
     @Test(arguments: ["--ca-certificate", "--client-certificate"])

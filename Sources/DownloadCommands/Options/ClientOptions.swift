@@ -203,7 +203,8 @@ struct ClientOptions: ParsableArguments {
     }
   }
 
-  /// Throws if a certificate or a key cannot be read.
+  /// Throws if a certificate or a key cannot be used, or if this machine lacks the address of
+  /// `--interface`.
   ///
   /// A command calls this before it stores anything: a usage error leaves nothing behind.
   ///

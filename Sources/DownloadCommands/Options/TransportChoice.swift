@@ -48,7 +48,8 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// Throws if a file that the connection needs cannot be read.
+  /// Throws if a file that the connection needs cannot be read or used, or if this machine lacks the
+  /// address of `--interface`.
   ///
   /// - Throws: ``CommandFailure`` with `usage`; `ValidationError` for an invalid proxy.
   func checkFiles(of client: ClientOptions) throws {
@@ -59,6 +60,12 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
       } catch let failure as DownloadFailure {
         let isThere = client.certificateFiles.allSatisfy(FileManager.default.fileExists)
         throw CommandFailure(isThere ? .usage : .notFound, failure.message)
+      }
+      if let address = client.interface, try !AsyncHTTPClientTransport.hasAddress(address) {
+        throw CommandFailure(
+          .usage,
+          "--interface: no interface of this machine has the address \(address)"
+        )
       }
     #endif
   }
