@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import Foundation
 import ObjectStore
@@ -73,6 +74,35 @@ struct HookRunnerTests {
     let (record, keys) = try await run { $0.generation += 1 }
     #expect(keys.count == HookQueue.maximumRunning + 1)
     #expect(keys.last == record.endKey)
+  }
+
+  @Test func `a hook that is left names its file, and the command that repeats it`() async throws {
+    let command = """
+      touch '\(folder.path("begun"))'
+      while [ ! -e '\(folder.path("go"))' ]; do sleep 0.02; done
+      exit 3
+      """
+    let runner = HookRunner(
+      store: store,
+      actions: HookActions(commands: [.completion: UserCommand(text: command)]),
+      scope: ["https://example.com/0"]
+    )
+    let folder = folder
+    let result = await CommandResult.of(DLStoreCommand.program()) { _ in
+      let run = Task { await runner.run() }
+      while !FileManager.default.fileExists(atPath: folder.path("begun")) {
+        try? await Task.sleep(for: .milliseconds(5))
+      }
+      runner.stop()
+      _ = try? folder.makeFile("go")
+      _ = await run.value
+      return .done
+    }
+    #expect(
+      result.messages
+        == "dlstore: --on-complete failed for 0: the command exited with 3; 'dlstore run --on-complete "
+        + "COMMAND' repeats it\n"
+    )
   }
 
   @Test func `the hook of a download that was restarted does not run`() async throws {

@@ -73,6 +73,9 @@ struct HookQueue {
     waiting.count + delayed.count + running.count + settled.count + failures.count
   }
 
+  /// The number of the next run of a hook for its end in this process, from 1.
+  func nextAttempt(of entry: Entry) -> Int { failures[entry, default: 0] + 1 }
+
   /// Notes that a hook could not run yet, which is no failure.
   mutating func delay(_ entry: Entry, at now: ContinuousClock.Instant) {
     running.remove(entry)

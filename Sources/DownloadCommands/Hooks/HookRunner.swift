@@ -131,7 +131,12 @@ struct HookRunner: Sendable {
       queue.delay(entry, at: .now)
     case .failed(let reason, _):
       let outcome = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: .now)
-      report(reason, of: entry, outcome, isStopping: isStopping)
+      guard case .repeated(let wait) = outcome, !isStopping else {
+        Output.current.say("\(reason); \(repetition(of: entry.hook))")
+        return
+      }
+      let attempt = "\(queue.nextAttempt(of: entry)) of \(HookQueue.maximumAttempts)"
+      Output.current.say("\(reason); attempt \(attempt) in \(WaitText.text(wait))")
     }
   }
 
@@ -186,8 +191,8 @@ struct HookRunner: Sendable {
       return .cleared
     } catch {
       Output.current.say(
-        "the hook of \(entry.recordID) has run, but this cannot be stored, so the next run repeats "
-          + "it: \(error)"
+        "the hook of \(TerminalText.safe(record.filename)) has run, but this cannot be stored "
+          + "(\(error)); \(repetition(of: entry.hook))"
       )
       return .marked
     }
@@ -201,6 +206,8 @@ struct HookRunner: Sendable {
     _ record: DownloadRecord,
     _ hasRunCommand: Bool
   ) async -> End? {
+    let name = TerminalText.safe(record.filename)
+    let failed = "\(Self.option(of: entry.hook)) failed for \(name): "
     do {
       let download = DownloadEntry(record, try store.roots())
       let json = RecordJSON.value(of: download).text + "\n"
@@ -212,23 +219,16 @@ struct HookRunner: Sendable {
         variables["DLSTORE_PATH"] = download.localPath
         let end = try await command.run(input: json, variables: variables)
         guard end.isSuccess else {
-          return .failed(
-            "\(Self.option(of: entry.hook)) failed for \(entry.recordID): the command "
-              + end.description,
-            hasRunCommand: false
-          )
+          return .failed("\(failed)the command \(end.description)", hasRunCommand: false)
         }
       }
       guard let webhook = actions.webhook,
         let reason = await webhook.post(json, entry.hook, key: entry.key)
       else { return nil }
-      return .failed("--webhook failed for \(entry.recordID): \(reason)", hasRunCommand: true)
+      return .failed("--webhook failed for \(name): \(reason)", hasRunCommand: true)
     } catch {
       let reason = (error as? CommandFailure)?.message ?? "\(error)"
-      return .failed(
-        "\(Self.option(of: entry.hook)) failed for \(entry.recordID): \(reason)",
-        hasRunCommand: hasRunCommand
-      )
+      return .failed(failed + reason, hasRunCommand: hasRunCommand)
     }
   }
 
@@ -236,17 +236,10 @@ struct HookRunner: Sendable {
     hook == .completion ? "--on-complete" : "--on-error"
   }
 
-  private func report(
-    _ failure: String,
-    of entry: HookQueue.Entry,
-    _ outcome: HookQueue.Outcome,
-    isStopping: Bool
-  ) {
-    let next =
-      switch outcome {
-      case .repeated(let wait) where !isStopping: "it is repeated in \(WaitText.text(wait))"
-      case .finished, .repeated, .givenUp: "the next run repeats it"
-      }
-    Output.current.say("\(failure); \(next)")
+  /// Says which command runs a hook again: one with the same hooks, also if no download is left to run.
+  private func repetition(of hook: DownloadHook) -> String {
+    let option =
+      actions.commands[hook] == nil ? "--webhook URL" : "\(Self.option(of: hook)) COMMAND"
+    return "\(SuggestedCommand.text("run \(option)")) repeats it"
   }
 }
