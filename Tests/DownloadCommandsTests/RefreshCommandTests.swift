@@ -276,8 +276,10 @@ struct RefreshCommandTests: ToolSuite {
   @Test func `what cannot be refreshed is named`() async throws {
     try await dlstore("add", server.url("/n1"))
     let waiting = try await dlstore("refresh", "n1")
-    #expect(waiting.status == 0)
+    #expect(waiting.status == 1)
     #expect(waiting.messages.contains("not refreshed: n1: it is not complete"))
+    let all = try await dlstore("refresh", "--all")
+    #expect(all.status == 0 && all.messages.contains("no finished file to refresh"))
     #expect(try await dlstore("refresh", "nosuch").status == 1)
     #expect(try await dlstore("refresh").status == 64)
   }
@@ -292,6 +294,17 @@ struct RefreshCommandTests: ToolSuite {
     let process = try start("refresh", "--all")
     try await waitUntil { try record("/n3").state == .running && record("/n3").received > 0 }
     return (process, gate)
+  }
+
+  @Test func `refresh --no-wait says that the other engine carries out the refresh`() async throws {
+    let (process, gate) = try await slowRefresh()
+    let result = try await dlstore("refresh", "n3", "--no-wait")
+    #expect(result.status == 75)
+    let text = "; it carries out the refresh: 'refresh' without --no-wait waits for it\n"
+    #expect(result.messages.hasSuffix(text), "\(result.messages)")
+    #expect(!result.messages.contains("stop it"))
+    gate.open()
+    #expect(try await process.status() == 0)
   }
 
   @Test func `the same command continues a refresh that was stopped`() async throws {

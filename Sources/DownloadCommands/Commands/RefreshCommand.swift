@@ -16,7 +16,8 @@ struct RefreshCommand: EngineCommand {
       replaced in one step; a failed or cancelled refresh leaves it. A file that is missing is \
       downloaded again. A file that was changed stays, and the new one gets another name. Prints the \
       files that were replaced, the failures, and the counts. The exit code is 1 if a server could not \
-      say. 'get --refresh' also downloads what is not complete yet.
+      say, or if a download that was given by name cannot be refreshed. 'get --refresh' also downloads what is \
+      not complete yet.
 
       EXAMPLES:
         dlstore refresh --all
@@ -95,7 +96,7 @@ struct RefreshCommand: EngineCommand {
       requested: Array(requested.values),
       waits: !noWait
     )
-    let (end, _) = try await awaited.run(Set(urls))
+    let end = try await end(of: awaited, Set(urls))
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try store.records(withURLs: urls)
     for message in try lost.messages(in: store) { Output.current.say(message) }
@@ -105,6 +106,21 @@ struct RefreshCommand: EngineCommand {
     }
     guard isDone, records.count == urls.count, refused == 0, end.failedHooks == 0 else {
       throw CommandFailure(.failed)
+    }
+  }
+
+  /// Runs the downloads, or waits for the engine of another process that does.
+  private func end(
+    of awaited: AwaitedDownloads,
+    _ urls: Set<String>
+  ) async throws -> EngineSetup.End {
+    do {
+      return try await awaited.run(urls).0
+    } catch let error as EngineError where error.code == .alreadyRunning {
+      throw CommandFailure(
+        .engineRuns,
+        "\(error.message); it carries out the refresh: 'refresh' without --no-wait waits for it"
+      )
     }
   }
 
@@ -170,7 +186,8 @@ struct RefreshCommand: EngineCommand {
         if let record = outcome.record { requested[record.url] = record }
       }
     }
-    let (refreshable, refused) = try refreshable(selected, in: store, with: checksums)
+    let (refreshable, contradicted) = try refreshable(selected, in: store, with: checksums)
+    var refused = contradicted
     let outcomes = try store.apply(
       .refresh,
       to: refreshable,
@@ -182,6 +199,8 @@ struct RefreshCommand: EngineCommand {
       case .done(let record): requested[record.url] = record
       case .unchanged(let record) where record.refreshed != nil: break
       case .unchanged(let record):
+        // Options select also what is not complete yet.
+        if !targets.selection.names.isEmpty { refused += 1 }
         sayNotRefreshed(
           record,
           record.refreshObstacle ?? "it is not complete; 'dlstore retry' or 'get' continues it"
