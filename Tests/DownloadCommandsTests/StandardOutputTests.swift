@@ -394,12 +394,23 @@ struct StandardOutputTests: ToolSuite {
     #expect(try await discarded.status() == 0, "\(discarded.messages)")
   }
 
-  @Test func `cat of a changed file is an error`() async throws {
+  @Test(arguments: [true, false])
+  func `cat of a changed or missing file is an error that names the way out`(
+    isMissing: Bool
+  ) async throws {
     server.route("/a", Resource(body))
     #expect(try await dlstore("get", server.url("/a")).status == 0)
-    try Data("x".utf8).write(to: URL(filePath: folder.path("a")))
+    let file = folder.path("a")
+    if isMissing {
+      try FileManager.default.removeItem(atPath: file)
+    } else {
+      try Data("x".utf8).write(to: URL(filePath: file))
+    }
     let cat = try await dlstore("cat", "a")
     #expect(cat.status == 1 && cat.output.isEmpty)
-    #expect(cat.messages.contains("is missing or was changed"), "\(cat.messages)")
+    let what = isMissing ? "the file is missing" : "the file was changed after the download"
+    let text = "dlstore: \(what): \(file); 'dlstore restart "
+    #expect(cat.messages.hasPrefix(text), "\(cat.messages)")
+    #expect(cat.messages.hasSuffix("' downloads it again\n"))
   }
 }

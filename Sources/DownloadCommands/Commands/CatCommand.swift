@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
@@ -58,10 +59,12 @@ struct CatCommand: AsyncParsableCommand {
       throw CommandFailure(.failed, "\(name) (\(state)): \(failure.message)")
     } catch let error as EngineError where error.code == .fileMissing {
       let last = (try? store.record(matching: record.id)) ?? record
-      guard last.state != .completed else { throw error }
       let hasProblem = try store.roots().possibleLayout(of: last).folderProblem != nil
+      let next =
+        last.state == .completed
+        ? "\(SuggestedCommand.text("restart \(last.id)")) downloads it again" : last.incompleteText
       // Without its folder, a run fails.
-      let advice = hasProblem ? "" : "; \(last.incompleteText)"
+      let advice = hasProblem ? "" : "; \(next)"
       throw CommandFailure(.failed, TerminalText.safe(error.message) + advice)
     }
     let last = (try? store.record(matching: record.id)) ?? record

@@ -120,7 +120,8 @@ struct VerifyFileCommand: EngineCommand {
     let text =
       switch check.finding {
       case .correct: "\(path): correct"
-      case .missing: "\(path): missing"
+      case .missing where repair: "\(path): missing"
+      case .missing: "\(path): missing; \(check.restartAdvice)"
       case .unknown: "\(path): unknown: \(check.unknownText)"
       case .damaged where check.damaged.isEmpty: "\(path): damaged: longer than the download"
       case .damaged: "\(path): damaged: \(damaged) bytes, \(check.damaged)"
@@ -195,6 +196,11 @@ extension RecordJSON {
 }
 
 extension FileCheck {
+  /// How the file is downloaded again.
+  fileprivate var restartAdvice: String {
+    "\(SuggestedCommand.text("restart \(record.id)")) downloads it again"
+  }
+
   /// What is known of a file whose contents cannot be compared, and what the user can do.
   var unknownText: String {
     let reason =
@@ -212,7 +218,6 @@ extension FileCheck {
     } else {
       return "\(reason), but its size and time are those of the downloaded file; \(checksum)"
     }
-    let restart = SuggestedCommand.text("restart \(record.id)")
-    return "\(change); \(reason); \(restart) downloads the file again"
+    return "\(change); \(reason); \(restartAdvice)"
   }
 }

@@ -234,7 +234,14 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       let layout = try store.roots().layout(of: record)
       let isComplete = record.state == .completed
       if isComplete, try !store.isIntact(record) {
-        throw EngineError(.fileMissing, "the file is missing or was changed: \(layout.finalPath)")
+        let path = layout.finalPath
+        let isThere = FileIdentity(ofFileAt: path) != nil
+        throw EngineError(
+          .fileMissing,
+          isThere
+            ? "the file was changed after the download: \(path)"
+            : layout.folderProblem ?? "the file is missing: \(path)"
+        )
       }
       let path = isComplete ? layout.finalPath : layout.partialPath
       var range = given.upperBound..<Swift.min(end, given.upperBound + Self.longestElement)
