@@ -73,6 +73,23 @@ struct StoreMessageTests {
     )
   }
 
+  @Test func `a folder that is a link to a missing one`() async throws {
+    let (link, target) = (folder.path("link"), folder.path("nowhere"))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+    for path in [link, "\(link)/sub"] {
+      #expect(
+        await message("get", "http://h/x", "--output-folder", path, status: .cannotCreate)
+          == "\(link) is a link to \(target), which does not exist: create that folder, or remove the link"
+      )
+    }
+    let loop = folder.path("loop")
+    try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+    #expect(
+      await message("get", "http://h/x", "--output-folder", loop, status: .cannotCreate)
+        == "cannot create the folder \(loop): Too many levels of symbolic links"
+    )
+  }
+
   private func permit(_ mode: Int, _ path: String) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
   }

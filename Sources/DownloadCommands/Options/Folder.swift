@@ -43,7 +43,19 @@ extension Folder {
   private static func check(_ path: String) throws {
     let code = errno
     var status = stat()
-    guard statFollowingLinks(path, &status) == 0 else { throw failure(path, code) }
+    guard statFollowingLinks(path, &status) == 0 else {
+      // A link whose folder is missing exists for `mkdir`.
+      let found = errno
+      if found == ENOENT,
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+      {
+        throw CommandFailure(
+          .cannotCreate,
+          "\(path) is a link to \(target), which does not exist: create that folder, or remove the link"
+        )
+      }
+      throw failure(path, code == EEXIST ? found : code)
+    }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure(.cannotCreate, "\(path) is not a folder")
     }
