@@ -82,6 +82,23 @@ struct SelectionCommandTests: StoreSuite {
     #expect(none.status == .failed && none.messages.contains("'none'"))
   }
 
+  @Test(arguments: [
+    ("resume", "no download needs a change"), ("pause", "no download needs a change"),
+    ("cancel", "no download needs a change"), ("retry", "no download has failed"),
+  ])
+  func `a command for all downloads says when none needs a change`(
+    _ verb: String,
+    _ text: String
+  ) async throws {
+    for url in ["http://a/1", "http://a/2", "http://a/3"] {
+      try change(url) { $0.state = .completed }
+    }
+    let all = await run(verb, "--all")
+    #expect(all.status == .done && all.output.isEmpty)
+    #expect(all.messages == "dlstore: \(text)\n")
+    #expect(await run(verb, "--all", "-q").messages.isEmpty)
+  }
+
   @Test(arguments: ["resume", "retry", "restart"])
   func `a command that starts downloads says that no engine runs`(_ verb: String) async throws {
     try change("http://a/1") { $0.state = verb == "resume" ? .paused : .failedPermanent }

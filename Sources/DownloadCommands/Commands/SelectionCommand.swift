@@ -105,7 +105,7 @@ extension SelectionCommand {
     }
     for problem in report.problems { Output.current.say(problem) }
     if !report.problems.isEmpty { throw CommandFailure(.failed) }
-    guard outcomes.isEmpty, !targets.all, hasNone else { return }
+    guard outcomes.isEmpty, hasNone else { return }
     let selection = targets.selection
     guard !selection.isEmpty else {
       return messages.say(states == nil ? "no download needs a change" : "no download has failed")
