@@ -84,6 +84,26 @@ struct KnownDownloadTests: StoreSuite {
     )
   }
 
+  @Test(arguments: ["/dev/null", "/dev/stdout", "/dev/fd/1", "pipe"])
+  func `-o with a device or a pipe is refused before a request`(_ output: String) async throws {
+    let files = folder.path("files")
+    try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
+    #expect(unsafe mkfifo(files + "/pipe", 0o600) == 0)
+    let isPipe = output == "pipe"
+    let result =
+      isPipe
+      ? await get("-o", output) : await dlstore("--store", store, "get", url, "-o", output)
+    #expect(result.status == .usage)
+    let path = isPipe ? files + "/pipe" : output
+    #expect(
+      result.messages
+        == "dlstore: -o: \(path) is not a regular file, and cannot be replaced by one: choose another "
+        + "name, or write to standard output with 'get -o -'\n"
+    )
+    #expect(server.requests.isEmpty)
+    #expect(throws: RecordStoreError.self) { try record() }
+  }
+
   @Test func `-o with the path of a folder is refused`() async throws {
     let files = folder.path("files")
     try FileManager.default.createDirectory(

@@ -1,6 +1,7 @@
 import CommandTestSupport
 import DownloadStore
 import Foundation
+import ObjectStore
 import TestSupport
 import Testing
 
@@ -8,7 +9,8 @@ import Testing
 @testable import DownloadCommands
 
 /// Limits and times that are stored with a download.
-@Suite struct TransferOptionTests: StoreSuite {
+@Suite(.timeLimit(.minutes(10)))
+struct TransferOptionTests: StoreSuite {
   private let folder: TemporaryFolder
   let store: String
 
@@ -142,6 +144,17 @@ import Testing
         #expect(result.messages.contains("'\(text)' is not a number of versions from 1 to 100"))
       }
     }
+  }
+
+  @Test func `get says until when it waits`() async throws {
+    let arguments = ["get", "http://h.invalid/q", "--not-before", "2100-01-31"]
+    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
+    try await process.message("q waits until 2100-01-3")
+    process.send(SIGINT)
+    #expect(try await process.status() == 130)
+    let id = try RecordStore(at: store, access: .readOnly).record(matching: "q").id
+    let text = " (--not-before); 'dlstore set \(id) --not-before none' starts it now\n"
+    #expect(process.messages.contains(text), "\(process.messages)")
   }
 
   @Test func `resume --now removes the time`() async throws {

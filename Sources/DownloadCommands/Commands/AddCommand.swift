@@ -94,7 +94,7 @@ struct AddCommand: AsyncParsableCommand {
 
   /// Refuses a path of `-o` that is a folder.
   private func requireFileName(in store: RecordStore) throws {
-    try what.requireNoFolder(below: store.roots().path(of: RootName.standard))
+    try what.requireRegularFile(below: store.roots().path(of: RootName.standard))
   }
 
   private func setRoot(of requests: inout [DownloadRequest], in store: RecordStore) throws {

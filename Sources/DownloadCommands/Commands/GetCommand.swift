@@ -99,9 +99,10 @@ struct GetCommand: EngineCommand {
     let givenFolder = what.outputRoot ?? outputFolder
     let isPiped = what.writesOutput
     if isPiped { try StandardDescriptors.requireOutput() }
+    // Before the folder: /dev cannot be written to.
+    try what.requireRegularFile(below: givenFolder ?? ".")
     let folder = try isPiped && givenFolder == nil ? nil : Folder.made(at: givenFolder ?? ".")
     if let folder { try Folder.requireWritable(folder) }
-    try what.requireNoFolder(below: folder)
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     AwaitedDownloads.warnOfOtherOptions(in: store, limits, hooks, display)
     var piped: PipedDownload?
@@ -109,6 +110,7 @@ struct GetCommand: EngineCommand {
     var complete: Set<String> = []
     var lost = LostDownloads()
     var known = KnownDownloads()
+    var late = LateDownloads()
     while case var requests = try source.nextBatch(), !requests.isEmpty {
       transfer.apply(to: &requests)
       if isPiped { piped = try PipedDownload(requests[0].key ?? requests[0].url, in: store) }
@@ -118,11 +120,15 @@ struct GetCommand: EngineCommand {
       for record in try add(requests, folder, to: store, &known) {
         urls.insert(record.url)
         lost.note(record)
+        late.note(record)
         if record.state == .completed { complete.insert(record.url) }
       }
     }
     try source.requireAny(urls.count)
-    if !display.quiet { known.report(of: urls.count) }
+    if !display.quiet {
+      known.report(of: urls.count)
+      if Worker.current?.isRestarted != true { late.report() }
+    }
     if Worker.current?.isRestarted == true {
       // The previous worker has reported these ends.
       complete.formUnion(try store.records(withURLs: Array(urls)).filter(\.needsCommand).map(\.url))
@@ -311,5 +317,35 @@ private struct KnownDownloads {
       "\(count) of \(total) downloads are already complete; the servers were not asked: the same "
         + "command with --refresh asks them"
     )
+  }
+}
+
+/// The downloads of one command that wait for the time of `--not-before`, as the command does.
+private struct LateDownloads {
+  /// At most this number of them are named.
+  private static let mostNamed = 3
+  private var named: [DownloadRecord] = []
+  private var count = 0
+  private let now = Date()
+
+  /// Notes a download if its time has not come.
+  mutating func note(_ record: DownloadRecord) {
+    guard record.state == .waiting, !record.startsImmediately, (record.notBefore ?? now) > now
+    else { return }
+    count += 1
+    if named.count < Self.mostNamed { named.append(record) }
+  }
+
+  /// Says until when the downloads wait.
+  func report() {
+    for record in named {
+      Output.current.say(
+        "\(TerminalText.safe(record.filename)) waits until "
+          + "\(record.notBefore.map(Timestamp.text) ?? "") (--not-before); "
+          + "\(SuggestedCommand.text("set \(record.id) --not-before none")) starts it now"
+      )
+    }
+    guard count > named.count else { return }
+    Output.current.say("\(count - named.count) more downloads wait for their --not-before")
   }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
+internal import SystemInterface
 
 /// The options of a new download, shared by `add` and `get`.
 struct RequestOptions: ParsableArguments {
@@ -296,21 +297,33 @@ struct RequestOptions: ParsableArguments {
   /// The absolute path of the folder that `-o` sets for the root; `nil` if it sets none.
   var outputRoot: String? { template?.root ?? place?.root }
 
-  /// Refuses a path of `-o` that is a folder, beside which the file would get a number.
+  /// Refuses a path of `-o` that is a folder, a device or a pipe, beside which the file would get a number.
   ///
   /// - Parameter root: The path of the folder for files.
   /// - Throws: ``CommandFailure`` with `usage`.
-  func requireNoFolder(below root: String?) throws(CommandFailure) {
+  func requireRegularFile(below root: String?) throws(CommandFailure) {
     guard let place, let output, let root = place.root ?? root else { return }
     let base = Folder.absolutePath(root)
     let parts = [base == "/" ? "" : base, place.folder, place.name]
     let path = parts.enumerated().filter { $0 == 0 || !$1.isEmpty }.map(\.element)
       .joined(separator: "/")
-    guard (try? Folder.existing(at: path)) != nil else { return }
-    throw CommandFailure(
-      .usage,
-      "-o must end with a file name, and \(path) is a folder: write -o '\(output)/NAME'"
-    )
+    let isStandard = ["/dev/stdout", "/dev/stderr"].contains(path) || path.hasPrefix("/dev/fd/")
+    var status = stat()
+    guard isStandard || statFollowingLinks(path, &status) == 0 else { return }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return
+    case S_IFDIR:
+      throw CommandFailure(
+        .usage,
+        "-o must end with a file name, and \(path) is a folder: write -o '\(output)/NAME'"
+      )
+    default:
+      throw CommandFailure(
+        .usage,
+        "-o: \(path) is not a regular file, and cannot be replaced by one: choose another name, or "
+          + "write to standard output with 'get -o -'"
+      )
+    }
   }
 
   /// The files that are read, each with its option.
