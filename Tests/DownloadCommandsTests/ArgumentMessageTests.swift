@@ -96,8 +96,27 @@ struct ArgumentMessageTests {
     ),
     Case(
       "get",
+      "http://h/x",
+      "--dir",
+      "",
+      says: "Error: --output-folder requires the path of a folder."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--on-error",
+      "",
+      says: "Error: --on-error requires a command."
+    ),
+    Case(
+      "get",
+      "http://h:99999/x",
+      says: "'http://h:99999/x' cannot be downloaded: a port is a number from 1 to 65535"
+    ),
+    Case(
+      "get",
       "http://h/a b",
-      says: "'http://h/a•••' cannot be downloaded: a URL contains no blanks and control "
+      says: "'http://h/a•••' cannot be downloaded: a URL contains no blanks or control "
         + "characters; write %20 for a blank"
     ),
     Case("get", "ftp://h/a", says: "'ftp://h/a' cannot be downloaded: only http and https are"),

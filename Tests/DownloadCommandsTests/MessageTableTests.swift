@@ -119,6 +119,13 @@ struct MessageTableTests {
       says: "Unknown option '--force': use --if-exists replace. This works: 'dlstore "
     ),
     Row(
+      54,
+      "get",
+      "http://h/x",
+      "--insecure",
+      says: "--ca-certificate"
+    ),
+    Row(
       55,
       "http://h/x",
       says: "There is no command 'http://h/x'. Did you mean 'dlstore get "
@@ -145,7 +152,7 @@ struct MessageTableTests {
       58,
       "add",
       "http://h/a b",
-      says: "a URL contains no blanks and control characters; write %20 for a blank"
+      says: "a URL contains no blanks or control characters; write %20 for a blank"
     ),
     Row(
       59,

@@ -55,6 +55,9 @@ struct GetCommand: EngineCommand {
   var refresh = false
 
   func validate() throws {
+    guard outputFolder?.isEmpty != true else {
+      throw ValidationError("--output-folder requires the path of a folder.")
+    }
     guard what.outputRoot == nil || outputFolder == nil else {
       throw ValidationError("-o with an absolute path and --output-folder cannot be combined.")
     }

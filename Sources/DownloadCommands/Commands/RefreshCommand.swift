@@ -206,7 +206,7 @@ struct RefreshCommand: EngineCommand {
           record.refreshObstacle ?? "it is not complete; 'dlstore retry' or 'get' continues it"
         )
       case .unknown(let error):
-        throw CommandFailure(.failed, error.message)
+        throw CommandFailure(.failed, Advice.message(of: error))
       }
     }
     // Another command may have requested some of them since.

@@ -47,8 +47,11 @@ struct HookOptions: ParsableArguments {
   var webhook: String?
 
   func validate() throws {
-    guard ![onComplete, onError, urlCommand].contains("") else {
-      throw ValidationError("--on-complete, --on-error and --url-command need a command.")
+    let commands = [
+      ("--on-complete", onComplete), ("--on-error", onError), ("--url-command", urlCommand),
+    ]
+    for (option, command) in commands where command?.isEmpty == true {
+      throw ValidationError("\(option) requires a command.")
     }
   }
 

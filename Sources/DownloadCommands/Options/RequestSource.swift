@@ -297,7 +297,13 @@ enum FileNameNotice {
     let stored = SafeFilename.sanitized(name)
     guard !name.isEmpty, stored != name else { return }
     let reason =
-      name.hasPrefix(".") ? "a name that begins with a dot is hidden" : "the name is not a safe one"
+      if name.hasPrefix(".") {
+        "a name that begins with a dot is hidden"
+      } else if name.utf8.count > SafeFilename.longest {
+        "a name has at most \(SafeFilename.longest) bytes"
+      } else {
+        "the name is not a safe one"
+      }
     Output.current.say("\(option): the file name is stored as '\(stored)', because \(reason)")
   }
 }

@@ -99,7 +99,8 @@ package enum FailureSentence {
     case .quarantined: "\(resume), and --transport NAME uses another client"
     case .interceptorFailed:
       "correct the command of --url-command, or the check that refused the response; \(resume)"
-    case .cannotConnect, .connectionLost, .badResponse, .rejected, .serverBusy, .wrongLength,
+    case .rejected: "check the URL and the header fields; \(resume)"
+    case .cannotConnect, .connectionLost, .badResponse, .serverBusy, .wrongLength,
       .entityChanged,
       .pieceMismatch, .fileInUse, .outOfResources, .fileUnavailable, .unknown:
       resume

@@ -55,7 +55,7 @@ package enum RecordIdentity {
       $0 == " " || $0.properties.generalCategory == .control
     }
     guard isPlain else {
-      throw refuse("a URL contains no blanks and control characters; write %20 for a blank")
+      throw refuse("a URL contains no blanks or control characters; write %20 for a blank")
     }
     do throws(RequestURL.Problem) {
       _ = try RequestURL(url)
@@ -65,7 +65,7 @@ package enum RecordIdentity {
         case .noURL: "it does not begin with https:// or http://"
         case .otherScheme: "only http and https are"
         case .noHost: "it names no host"
-        case .invalidPort: "there is no such port"
+        case .invalidPort: "a port is a number from 1 to 65535"
         }
       let meant = MisspeltURL.corrected(url).map { "; did you mean '\(Redaction.url($0))'?" }
       throw refuse(why + (meant ?? ""))

@@ -125,7 +125,7 @@ extension TransferPeers {
   private func message(_ problem: TransferProblem) -> String {
     let text = sentence(problem)
     // The proxy may be the cause of any failure.
-    guard let proxy, !text.contains(proxy) else { return text }
+    guard let proxy, !text.contains(proxy), problem != .unknownHost else { return text }
     return "\(text) (through the proxy \(proxy))"
   }
 
@@ -150,8 +150,9 @@ extension TransferPeers {
   private func sentence(_ problem: TransferProblem) -> String {
     switch problem {
     case .unknownHost:
-      proxy.map { "there is no proxy \($0): its host '\(nearestHost)' does not exist" }
-        ?? "there is no host '\(nearestHost)'"
+      proxy == nil
+        ? "there is no host '\(nearestHost)'"
+        : "the host '\(nearestHost)' of the proxy does not exist"
     case .connectionRefused: "\(nearest) refused the connection"
     case .unreachable(let reason):
       "\(nearest) cannot be reached" + (reason.map { ": \($0)" } ?? "")
