@@ -1,19 +1,17 @@
-internal import CommandLineSupport
-
 /// The messages of the argument parser, in the words of the tool.
-enum ParserMessage {
+package enum ParserMessage {
   /// Returns a message with a shorter and clearer first line if it is about the value of an option.
   ///
   /// The parser says which value is invalid for which option, but not what is valid, unless the
   /// option has a reason of its own. Then both say the same.
-  static func plain(_ message: String) -> String {
+  package static func plain(_ message: String) -> String {
     let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = lines.first, let line = plain(line: first) else { return message }
     return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
   }
 
   /// Returns a message with the value that the parser has taken for an option, as in `--timeout -1`.
-  static func naming(_ arguments: [String], in message: String) -> String {
+  package static func naming(_ arguments: [String], in message: String) -> String {
     let start = "Error: Missing value for '"
     guard message.hasPrefix(start) else { return message }
     let option = String(message.dropFirst(start.count).prefix { $0 != " " && $0 != "'" })
@@ -28,7 +26,7 @@ enum ParserMessage {
   /// Returns a reason of the parser, without `Error: ` in front of it, in the words of the tool.
   ///
   /// For a setting, whose name stands before it: the name of the option is omitted.
-  static func plain(reason: String) -> String {
+  package static func plain(reason: String) -> String {
     let start = "Error: "
     let message = plain(start + reason)
     guard message != start + reason else { return reason }
