@@ -80,6 +80,13 @@ struct HelpTests {
     #endif
   }
 
+  @Test func `without arguments the tool shows its help`() async {
+    let result = await objectstore()
+    let help = await objectstore("--help")
+    #expect(result.status == .done && result.output == help.output)
+    #expect(help.output.contains("objectstore notes query"))
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func `completion scripts are generated`(shell: String) async {
     let script = await objectstore("--generate-completion-script", shell)

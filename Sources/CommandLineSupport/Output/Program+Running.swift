@@ -4,6 +4,7 @@ package import ProgramOutput
 extension Program {
   /// Runs a command, prints its error if it fails, and returns its exit status.
   package func status(of command: sending any ParsableCommand) async -> ExitStatus {
+    let type = type(of: command)
     do {
       var command = command
       if var command = command as? any AsyncParsableCommand {
@@ -17,10 +18,10 @@ extension Program {
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.current.say(message) }
       return failure.status
-    } catch let error where Self.isHelp(error) {
+    } catch let error where type.exitCode(for: error).isSuccess {
       // The parser throws a clean exit to print help.
       do {
-        try Output.current.line(RootOfHelp.fullMessage(for: error))
+        try Output.current.line(type.fullMessage(for: error))
         return .done
       } catch {
         return ExitStatus(error)
@@ -30,14 +31,7 @@ extension Program {
       return ExitStatus(error)
     }
   }
-
-  private static func isHelp(_ error: any Error) -> Bool {
-    RootOfHelp.exitCode(for: error).isSuccess
-  }
 }
-
-/// A command whose functions print what the parser throws.
-private struct RootOfHelp: ParsableCommand {}
 
 /// An invalid command line.
 extension ValidationError: ExitStatusProviding {
