@@ -62,6 +62,8 @@ struct ForeignWordsTests {
         "it is an option of 'dlstore get', 'dlstore run'"
       ),
       (["get", "http://h/x", "--sort", "size"], "it is an option of 'dlstore list' and"),
+      // The meaning that curl gives it is likelier than that of another command.
+      (["get", "http://h/x", "--insecure"], "name the certificate to trust with --ca-certificate"),
       (["list", "--all"], "without a selection, all are shown."),
       (["purge", "--all"], "--match '*' selects all downloads"),
       (["list", "--columsn", "id"], "Did you mean '--columns'?"),
@@ -103,12 +105,18 @@ struct ForeignWordsTests {
       ("start", "Did you mean 'run' (the engine) or 'resume' (a download)?"),
       ("ps", "Did you mean 'list'?"), ("info", "Did you mean 'inspect'?"),
       ("h.example/x", "Did you mean 'dlstore get h.example/x'?"),
+      ("completion", "'dlstore --generate-completion-script bash' prints a script for bash"),
       ("http://h/x", "Did you mean 'dlstore get http://h/x'?"), ("lst", "Did you mean 'list'?"),
     ]
   )
   func `a command of another program gets a hint`(_ word: String, _ hint: String) async {
     let line = await first(word)
     #expect(line.hasPrefix("Error: There is no command '\(word)'. \(hint)"), "\(line)")
+  }
+
+  @Test func `a shell without completions gets the names of the others`() async {
+    let line = await first("--generate-completion-script", "fish2")
+    #expect(!line.contains("Unknown option") && line.contains("fish2"), "\(line)")
   }
 
   @Test(arguments: ["restar", "cancl", "remov", "purg", "restrt", "rn", "rmm"])

@@ -271,8 +271,10 @@ package struct DLStoreCommand: AsyncParsableCommand {
     {
       return String(line[start.upperBound..<end])
     }
-    // A missing value is that of a known option.
-    guard !line.contains("Missing value for ") else { return nil }
+    // A missing value is that of a known option, and a request is not among a command's options.
+    guard !line.contains("Missing value for "), !CommandLineScan.isRequest(arguments) else {
+      return nil
+    }
     return UnknownOptions(arguments, scan).found.first?.name
   }
 }

@@ -56,6 +56,9 @@ enum ForeignWords {
     return commands[word]
   }
 
+  private static let completion =
+    "'dlstore --generate-completion-script bash' prints a script for bash; zsh and fish work, too"
+
   /// The hints by the words.
   static let commands = [
     "ps": "did you mean 'list'?", "info": "did you mean 'inspect'?",
@@ -103,6 +106,7 @@ enum ForeignWords {
     "throttle": "did you mean 'limit'?", "speed": "did you mean 'limit'?",
     "login": "did you mean the option --netrc of 'get' and 'add'?",
     "init": "'add' and 'run' create the store, so nothing is to be initialized",
+    "completion": completion, "completions": completion,
     "settings": "did you mean 'config'?", "quit": "Ctrl-C or SIGTERM stops the engine",
     "exit": "Ctrl-C or SIGTERM stops the engine", "shutdown": "Ctrl-C or SIGTERM stops the engine",
   ]

@@ -78,8 +78,8 @@ struct UnknownOptionMessage {
     case (_, "--all") where selects: return "--match '*' selects all downloads"
     default: break
     }
-    // Short options are few, and mostly those of other programs.
-    guard Self.isLong(name) || ForeignOption.all[name] == nil else { return nil }
+    // Another program's meaning of a name is likelier than that of another command.
+    guard ForeignOption.all[name] == nil else { return nil }
     let commands = CommandInfo(of: DLStoreCommand.self).visibleCommands.filter { command in
       command.visibleArguments.contains { !$0.isBuiltIn && $0.spellings.contains(name) }
     }
