@@ -93,7 +93,9 @@ package struct ObjectStoreCommand: AsyncParsableCommand {
       let scan = CommandLineScan(arguments, root: Self.self, options: [])
       let message =
         scan.unknownCommandMessage.map { fullMessage(for: ValidationError($0)) }
-        ?? scan.suggesting(fullMessage(for: error))
+        ?? scan.suggesting(
+          ParserMessage.naming(arguments, in: ParserMessage.plain(fullMessage(for: error)))
+        )
       Output.current.draw(TerminalText.safeLines(message) + "\n")
       return ExitStatus(rawValue: code.rawValue) ?? .usage
     }

@@ -27,15 +27,14 @@ struct WatchCommand: AsyncParsableCommand {
   )
   var models: [String] = []
 
-  @Option(help: ArgumentHelp("End after this many commits, from 1.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("End after this many commits, from 1.", valueName: "n"),
+    transform: { try WholeNumber.parse($0, from: 1) }
+  )
   var limit: Int?
 
   @Flag(help: "Print one JSON object per commit and line.")
   var json = false
-
-  func validate() throws {
-    guard (limit ?? 1) >= 1 else { throw ValidationError("--limit must be at least 1.") }
-  }
 
   func run() async throws {
     let store = try store.openedForReading()

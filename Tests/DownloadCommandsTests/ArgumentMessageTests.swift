@@ -42,21 +42,47 @@ struct ArgumentMessageTests {
       "http://h/x",
       "--max-concurrent",
       "abc",
-      says: "Error: --max-concurrent: 'abc' is not a whole number in the range of this option."
+      says: "Error: --max-concurrent: 'abc' is not a whole number of at least 1."
     ),
     Case(
       "get",
       "http://h/x",
       "--max-concurrent",
       "0",
-      says: "Error: --max-concurrent must be at least 1."
+      says: "Error: --max-concurrent: '0' is not a whole number of at least 1."
     ),
     Case(
       "get",
       "http://h/x",
       "--priority",
       "high",
-      says: "Error: --priority: 'high' is not a whole number in the range of this option."
+      says: "Error: --priority: 'high' is not a whole number from -2147483648 to 2147483647."
+    ),
+    Case(
+      "serve",
+      "--port",
+      "99999",
+      says: "Error: --port: '99999' is not a whole number from 0 to 65535."
+    ),
+    Case(
+      "cat",
+      "x",
+      "--from",
+      "9223372036854775808",
+      says: "Error: --from: '9223372036854775808' is not a whole number of at least 0."
+    ),
+    Case("list", "--limit", "-1", says: "Error: --limit: '-1' must not be negative."),
+    Case(
+      "list",
+      "--limit",
+      "-x",
+      says: "Error: --limit: '-x' is not a value, because it begins with a hyphen."
+    ),
+    Case(
+      "list",
+      "--match",
+      "*[a-z",
+      says: "Error: --match: '[' is never closed in '*[a-z'; write [[] for the character."
     ),
     Case(
       "run",
@@ -139,7 +165,7 @@ struct ArgumentMessageTests {
       "http://h/x",
       "--retry-wait",
       "-1",
-      says: "Error: --retry-wait: '-1' is not a value, because it begins with a hyphen."
+      says: "Error: --retry-wait: '-1' must not be negative."
     ),
     Case("limit", "-1", says: "Error: Unknown option '-1': no value here may be negative."),
     Case("get", "--versoin", says: "Error: Unknown option '--versoin'. Did you mean '--version'?"),
@@ -283,8 +309,8 @@ struct ArgumentMessageTests {
     ),
     ("Error: The value 'a' is invalid for '--x <colour>'\nUsage: …", nil),
     (
-      "Error: The value '' is invalid for '--n <n>'\nUsage: …",
-      "Error: --n: '' is not a whole number in the range of this option.\nUsage: …"
+      "Error: The value '' is invalid for '--n <duration>'\nUsage: …",
+      "Error: --n: '' is not a duration such as 30s, 5m or 2h.\nUsage: …"
     ),
     ("Error: Unknown option '--y'", nil), ("", nil),
   ])

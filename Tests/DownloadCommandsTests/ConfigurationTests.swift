@@ -159,7 +159,7 @@ struct ConfigurationTests {
       #"{"max-concurrent": "many"}"#,
       "Expected <n>: The maximum number of concurrent downloads, from 1; by default 4"
     ),
-    (#"{"max-concurrent": 0}"#, ": max-concurrent: --max-concurrent must be at least 1."),
+    (#"{"max-concurrent": 0}"#, ": max-concurrent: '0' is not a whole number of at least 1."),
     (#"{"limit-rate": "fast"}"#, ": limit-rate: "),
     (#"{"store": "a\nb"}"#, ": store: expected"),
   ])

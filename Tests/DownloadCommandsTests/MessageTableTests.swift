@@ -190,7 +190,7 @@ struct MessageTableTests {
       "http://h/x",
       "--priority",
       "high",
-      says: "--priority: 'high' is not a whole number in the range of this option."
+      says: "--priority: 'high' is not a whole number from -2147483648 to 2147483647."
     ),
     Row(
       63,

@@ -87,6 +87,22 @@ struct HelpTests {
     #expect(help.output.contains("objectstore notes query"))
   }
 
+  @Test(arguments: [
+    ("query", "x", "'x' is not a whole number of at least 0."),
+    ("query", "-1", "'-1' must not be negative."),
+    ("watch", "0", "'0' is not a whole number of at least 1."),
+  ])
+  func `a number that is none is refused with the range`(
+    command: String,
+    text: String,
+    reason: String
+  ) async {
+    let words = command == "query" ? [command, "notes", "Note"] : [command, "notes"]
+    let result = await objectstore(words + ["--limit", text])
+    #expect(result.status == .usage)
+    #expect(result.messages.hasPrefix("Error: --limit: \(reason)"), "\(result.messages)")
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func `completion scripts are generated`(shell: String) async {
     let script = await objectstore("--generate-completion-script", shell)

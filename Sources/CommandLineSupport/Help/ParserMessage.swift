@@ -19,7 +19,10 @@ package enum ParserMessage {
       return message
     }
     let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-    let line = "Error: \(option): '\(value)' is not a value, because it begins with a hyphen."
+    let reason =
+      Double(value) == nil
+      ? "is not a value, because it begins with a hyphen" : "must not be negative"
+    let line = "Error: \(option): '\(value)' \(reason)."
     return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
   }
 
@@ -61,7 +64,6 @@ package enum ParserMessage {
   /// What a value with a name must be; `nil` if the name does not say it.
   private static func expectation(_ name: Substring) -> String? {
     switch name {
-    case "<n>": "a whole number in the range of this option"
     case "<duration>": "a duration such as 30s, 5m or 2h"
     case "<bytes/s|none>": "a number of bytes such as 500K, 1.5M or 2MiB, or none"
     default: nil

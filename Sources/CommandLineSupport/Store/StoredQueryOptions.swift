@@ -40,7 +40,10 @@ package struct StoredQueryOptions: ParsableArguments {
   )
   package var order: StoredOrderOption?
 
-  @Option(help: ArgumentHelp("List at most this many, from 0.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("List at most this many, from 0.", valueName: "n"),
+    transform: { try WholeNumber.parse($0, from: 0) }
+  )
   package var limit: Int?
 
   @Option(
@@ -56,10 +59,6 @@ package struct StoredQueryOptions: ParsableArguments {
   package var count = false
 
   package init() {}
-
-  package func validate() throws {
-    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be at least 0.") }
-  }
 
   /// Prints the objects of a model.
   ///

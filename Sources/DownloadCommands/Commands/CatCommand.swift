@@ -37,13 +37,10 @@ struct CatCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The offset of the first byte to write; 0 by default. Past the end, nothing is written.",
       valueName: "byte"
-    )
+    ),
+    transform: { try WholeNumber.parse($0, from: 0) }
   )
   var start: Int64 = 0
-
-  func validate() throws {
-    guard start >= 0 else { throw ValidationError("--from must be at least 0.") }
-  }
 
   func run() async throws {
     let store = try RecordStore(at: location.existing(), access: .readOnly)

@@ -46,17 +46,16 @@ struct ListCommand: AsyncParsableCommand {
   )
   var order: ListOrder?
 
-  @Option(help: ArgumentHelp("List at most this many, from 0.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("List at most this many, from 0.", valueName: "n"),
+    transform: { try WholeNumber.parse($0, from: 0) }
+  )
   var limit: Int?
 
   @OptionGroup var display: ListOptions
 
   @Flag(help: "Keep running and show the list again after each change. Stop with Ctrl-C.")
   var watch = false
-
-  func validate() throws {
-    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be at least 0.") }
-  }
 
   func run() async throws {
     let store = try location.openedForReading(reading)

@@ -90,7 +90,8 @@ struct SetCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "Higher starts first; from \(Int32.min) to \(Int32.max).",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0) }
   )
   var priority: Int32?
 

@@ -10,7 +10,8 @@ struct EngineLimits: ParsableArguments {
       "The maximum number of concurrent downloads, from 1; by default 4, or --connections if that "
         + "is more.",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0, from: 1) }
   )
   var maxConcurrent: Int?
 
@@ -19,7 +20,8 @@ struct EngineLimits: ParsableArguments {
       "The maximum number of downloads per host, from 1; by default 4, or --connections if that is "
         + "more.",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0, from: 1) }
   )
   var perHost: Int?
 
@@ -28,7 +30,8 @@ struct EngineLimits: ParsableArguments {
       "The maximum number of connections per file, from 1, within --max-concurrent and --per-host; "
         + "by default 4.",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0, from: 1) }
   )
   var connections: Int?
 
@@ -113,9 +116,11 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Fail a download after this many consecutive failures without progress, from 1.",
+      "Fail a download after this many consecutive failures without progress, from 1; by default "
+        + "\(RetryPolicy().maximumAttempts).",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0, from: 1) }
   )
   var maxAttempts = RetryPolicy().maximumAttempts
 
@@ -151,12 +156,6 @@ struct EngineLimits: ParsableArguments {
 
   func validate() throws {
     try retryWait.validate("--retry-wait")
-    guard maxAttempts >= 1 else { throw ValidationError("--max-attempts must be at least 1.") }
-    guard maxConcurrent ?? 1 >= 1 else {
-      throw ValidationError("--max-concurrent must be at least 1.")
-    }
-    guard perHost ?? 1 >= 1 else { throw ValidationError("--per-host must be at least 1.") }
-    guard connections ?? 1 >= 1 else { throw ValidationError("--connections must be at least 1.") }
   }
 
   /// Parses the name of a kind of preallocation.
@@ -211,6 +210,7 @@ struct EngineLimits: ParsableArguments {
     "max-concurrent": "\(ConcurrencyLimits().maximumRunning)",
     "per-host": "\(ConcurrencyLimits().maximumPerHost)",
     "connections": "\(SplitOptions().maximumConnections)",
+    "max-attempts": "\(RetryPolicy().maximumAttempts)",
     "min-split": "\(ByteAmountSetting(byteCount: SplitOptions().minimumLength))",
     "preallocate": "\(EngineOptions().preallocation)",
     "equal-files": "\(EngineOptions().equalFiles)",

@@ -58,7 +58,8 @@ struct RequestOptions: ParsableArguments {
     help: ArgumentHelp(
       "With --folders-from-url, leave out the first n folders of the path.",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0, from: 0) }
   )
   var cutFolders: Int?
 
@@ -75,7 +76,8 @@ struct RequestOptions: ParsableArguments {
     help: ArgumentHelp(
       "Higher starts first; from \(Int32.min) to \(Int32.max); default: 0.",
       valueName: "n"
-    )
+    ),
+    transform: { try WholeNumber.parse($0) }
   )
   var priority: Int32?
 
@@ -256,7 +258,6 @@ struct RequestOptions: ParsableArguments {
     guard cutFolders == nil || foldersFromURL else {
       throw ValidationError("--cut requires --folders-from-url.")
     }
-    guard cutFolders ?? 0 >= 0 else { throw ValidationError("--cut must be at least 0.") }
     guard foldersFromURL, let output else { return }
     guard !writesOutput, !isTemplate, !output.contains("/") else {
       throw ValidationError("--folders-from-url requires a plain file name for -o.")

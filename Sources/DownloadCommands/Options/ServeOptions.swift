@@ -22,7 +22,8 @@ struct ServeOptions: ParsableArguments {
   var listen: ListenAddress?
 
   @Option(
-    help: ArgumentHelp("The port; 0 for a free one. Default: \(ServerOptions.standardPort).")
+    help: ArgumentHelp("The port; 0 for a free one. Default: \(ServerOptions.standardPort)."),
+    transform: { try WholeNumber.parse($0) }
   )
   var port: UInt16?
 

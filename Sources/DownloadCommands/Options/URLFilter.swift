@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DownloadReports
 
 /// Options that select records by the URL and the file name.
 struct URLFilter: ParsableArguments {
@@ -20,6 +21,11 @@ struct URLFilter: ParsableArguments {
   var host: String?
 
   func validate() throws {
+    if let pattern, GlobPattern(pattern).hasUnclosedBracket {
+      throw ValidationError(
+        "--match: '[' is never closed in '\(pattern)'; write [[] for the character."
+      )
+    }
     guard host?.isEmpty != true else {
       throw ValidationError("--host requires the name of a host.")
     }

@@ -21,6 +21,8 @@ package struct GlobPattern: Sendable {
   }
 
   private let elements: [Element]
+  /// Whether a bracket is never closed, which the user of a command has probably forgotten.
+  package private(set) var hasUnclosedBracket = false
 
   /// Parses a pattern; every string is valid.
   package init(_ pattern: String) {
@@ -30,7 +32,10 @@ package struct GlobPattern: Sendable {
       switch next {
       case "*": elements.append(.any)
       case "?": elements.append(.one)
-      case "[": elements.append(Self.set(&rest) ?? .character("["))
+      case "[":
+        let set = Self.set(&rest)
+        hasUnclosedBracket = hasUnclosedBracket || set == nil
+        elements.append(set ?? .character("["))
       default: elements.append(.character(next))
       }
     }
