@@ -15,10 +15,7 @@ package final class ImportSource {
   /// - Throws: ``CommandFailure``.
   package init(_ path: String, mustBeSeekable: Bool) throws {
     name = path == "-" ? "standard input" : path
-    let opened = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-    guard opened >= 0 else {
-      throw CommandFailure(SystemCall.status(), "cannot read \(name): \(systemErrorText())")
-    }
+    let opened = try InputPath.open(path)
     guard mustBeSeekable, lseek(opened, 0, SEEK_CUR) != 0 else {
       descriptor = opened
       return

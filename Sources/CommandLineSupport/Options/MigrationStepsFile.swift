@@ -58,8 +58,9 @@ package struct MigrationStepsFile: Decodable {
 
   /// Reads a file.
   ///
-  /// - Throws: ``CommandFailure`` with `notFound` or `damaged`.
+  /// - Throws: ``CommandFailure``, as ``InputPath/open(_:flags:)``, or with `damaged`.
   package static func read(_ path: String) throws -> [MigrationStep] {
+    try InputPath.requireReadable(path)
     guard let data = FileManager.default.contents(atPath: path) else {
       throw CommandFailure(.notFound, "\(path) cannot be read")
     }

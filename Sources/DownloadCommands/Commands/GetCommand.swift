@@ -74,8 +74,11 @@ struct GetCommand: EngineCommand {
       let attributes = try? FileManager.default.attributesOfItem(
         atPath: URL(filePath: file).resolvingSymlinksInPath().path
       )
-      let isRegular = attributes?[.type].map { $0 as? FileAttributeType == .typeRegular }
-      guard isRegular != false else {
+      let type = attributes?[.type] as? FileAttributeType
+      guard type != .typeDirectory else {
+        throw ValidationError("\(option): '\(file)' is a folder, not a file.")
+      }
+      guard type == nil || type == .typeRegular else {
         throw ValidationError(
           "'get' reads \(option) from a regular file, or from standard input with '-'."
         )

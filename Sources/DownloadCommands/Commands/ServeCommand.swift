@@ -66,7 +66,7 @@ struct ServeCommand: EngineCommand {
 #if Server
   extension ServeCommand {
     private func serve() async throws {
-      var options = serving.options(token: try Worker.current?.token ?? serving.token())
+      var options = try serving.options(token: try Worker.current?.token ?? serving.token())
       let storePath = location.resolved()
       options.runCommand = { arguments, mayChange in
         await RemoteExecution.run(arguments, onStoreAt: storePath, mayChange: mayChange)

@@ -62,11 +62,17 @@ struct ConfigurationFile: Sendable, Hashable {
       if !isRequired, errno == ENOENT || errno == ENOTDIR { return nil }
       throw CommandFailure(
         SystemCall.status(),
-        "cannot read the configuration file \(path): \(systemErrorText()); correct --config or "
-          + "$DLSTORE_CONFIG, or the permissions of the file"
+        "cannot read the configuration file \(path): \(systemErrorText()); "
+          + (isRequired
+            ? "correct --config or $DLSTORE_CONFIG, or the permissions of the file"
+            : "its place follows from $HOME or $XDG_CONFIG_HOME, which may be those of another "
+              + "user: correct them, or set DLSTORE_CONFIG= to read no file")
       )
     }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    guard !InputPath.isFolder(descriptor) else {
+      throw CommandFailure(.usage, "the configuration file \(path) is a folder, not a file")
+    }
     if let reason = FileTrust.objection(to: descriptor, at: path, requiresOwner: !isRequired) {
       throw CommandFailure(
         .permissionDenied,

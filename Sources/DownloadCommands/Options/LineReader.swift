@@ -32,10 +32,7 @@ struct LineReader: ~Copyable {
   init(_ path: String) throws {
     self.path = path
     // Opened once: it may be a pipe.
-    descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
-    }
+    descriptor = try InputPath.open(path)
   }
 
   deinit {

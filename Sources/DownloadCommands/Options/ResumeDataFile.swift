@@ -15,12 +15,8 @@ enum ResumeDataFile {
   /// - Throws: ``CommandFailure``.
   static func read(_ path: String, upTo limit: Int, isRegular: Bool = false) throws -> [UInt8] {
     // Opened once: it may be a pipe.
-    let flags = O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0)
-    let descriptor = path == "-" ? STDIN_FILENO : open(path, flags)
-    guard descriptor >= 0 else {
-      throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
-    }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: path != "-")
+    let descriptor = try InputPath.open(path, flags: isRegular ? O_NONBLOCK : 0)
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     var status = stat()
     let isKnown = fstat(descriptor, &status) == 0
     guard !isRegular || isKnown && status.st_mode & S_IFMT == S_IFREG else {

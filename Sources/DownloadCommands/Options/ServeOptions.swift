@@ -128,12 +128,15 @@ struct ServeOptions: ParsableArguments {
   ///
   /// - Parameter token: The token of clients; `nil` for a socket without one.
   /// - Returns: The options.
-  func options(token: String?) -> ServerOptions {
+  /// - Throws: ``CommandFailure`` if the certificate or the key cannot be read: the library does not
+  ///   say why.
+  func options(token: String?) throws(CommandFailure) -> ServerOptions {
     var options = ServerOptions()
     options.token = token.flatMap { AccessToken($0) }
     options.allowsChanges = allowChanges
     options.rpcOrigins = Set(rpcOrigins.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 })
     if let certificate, let key {
+      for file in [certificate, key] { try InputPath.requireReadable(file) }
       options.tls = .init(certificateFile: certificate, keyFile: key)
     }
     if let socket {
@@ -198,10 +201,7 @@ enum TokenFile {
       try ResumeDataFile.write(Array("\(token)\n".utf8), to: path)
       return token
     }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      throw CommandFailure(SystemCall.status(), "cannot read \(path): \(systemErrorText())")
-    }
+    let descriptor = try InputPath.open(path, flags: O_NONBLOCK)
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

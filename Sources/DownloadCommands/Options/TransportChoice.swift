@@ -51,15 +51,16 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
   /// Throws if a file that the connection needs cannot be read or used, or if this machine lacks the
   /// address of `--interface`.
   ///
-  /// - Throws: ``CommandFailure`` with `usage`; `ValidationError` for an invalid proxy.
+  /// - Throws: ``CommandFailure``, as ``InputPath/open(_:flags:)``; `ValidationError` for an invalid
+  ///   proxy.
   func checkFiles(of client: ClientOptions) throws {
     guard self == .asyncHTTPClient else { return }
     #if AsyncHTTPClient
+      for file in client.certificateFiles { try InputPath.requireReadable(file) }
       do {
         try AsyncHTTPClientTransport.checkFiles(of: try client.settings())
       } catch let failure as DownloadFailure {
-        let isThere = client.certificateFiles.allSatisfy(FileManager.default.fileExists)
-        throw CommandFailure(isThere ? .usage : .notFound, failure.message)
+        throw CommandFailure(.usage, failure.message)
       }
       if let address = client.interface, try !AsyncHTTPClientTransport.hasAddress(address) {
         throw CommandFailure(
