@@ -15,6 +15,11 @@ enum Advice {
     if error.requiresImmutable {
       return "if no program writes it, commands that only read accept --immutable"
     }
+    switch (error.cause as? StoreFolderRefusal)?.reason {
+    case .otherFile, .unwritable, .unreachable: return "name the folder of a store"
+    case .danglingLink: return "create that folder, or remove the link"
+    case nil: break
+    }
     return switch error.code {
     case .damaged: "'verify' lists the damage of a store, and 'repair' saves what is readable"
     case .otherFormat:

@@ -19,7 +19,7 @@ struct StoreArgument: ParsableArguments {
 
   /// The absolute path of the folder of an existing store.
   ///
-  /// - Throws: ``CommandFailure`` with `cannotCreate`, `notFound` or `permissionDenied`.
+  /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
   func existing() throws -> String {
     try StoreFolder.requireStore(at: path)
     return path
@@ -27,7 +27,7 @@ struct StoreArgument: ParsableArguments {
 
   /// Opens the store for reading.
   ///
-  /// - Throws: ``CommandFailure``, as ``existing()``; ``StoreError``.
+  /// - Throws: ``StoreError``.
   func openedForReading(_ option: ImmutableOption? = nil) throws -> Store {
     let options = StoreOptions(access: .readOnly, immutable: option?.immutable ?? false)
     return try Store(at: try existing(), models: [], options: options)

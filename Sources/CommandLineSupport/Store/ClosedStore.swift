@@ -56,26 +56,13 @@ package enum UnfinishedFiles {
   }
 }
 
-/// The folder of a store.
-package enum StoreFolder {
+extension StoreFolder {
   /// Throws if the folder has no store.
   ///
-  /// - Parameters:
-  ///   - path: The absolute path of the folder.
-  ///   - advice: What to do if there is no store; `nil` for nothing.
-  /// - Throws: ``CommandFailure`` with `cannotCreate`, `notFound` or `permissionDenied`.
-  package static func requireStore(at path: String, advice: String? = nil) throws {
-    var status = stat()
-    if statFollowingLinks(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
-      throw CommandFailure(.cannotCreate, "\(path) is not a folder")
-    }
-    guard lstat(path + "/data.mdb", &status) == 0 else {
-      let code = errno
-      let reason = "\(path): there is no store here"
-      throw code == ENOENT
-        ? CommandFailure(.notFound, advice.map { "\(reason); \($0)" } ?? reason)
-        : CommandFailure(SystemCall.status(code), "\(path): \(systemErrorText(code))")
-    }
+  /// - Parameter path: The absolute path of the folder.
+  /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
+  package static func requireStore(at path: String) throws {
+    try prepare(path, access: .readOnly)
   }
 
   /// Returns the size of the store's file on disk, in bytes; `nil` if it does not exist.

@@ -46,7 +46,7 @@ struct FirstScreen {
         .recordCount ?? 0
       return "\(count) \(count == 1 ? "download" : "downloads"), \(failed) failed; "
         + (engine.map { "the engine is \($0)" } ?? "no engine is running")
-    } catch let failure as CommandFailure where failure.status == .notFound {
+    } catch let error as StoreError where error.code == .notFound && error.cause == nil {
       return "not created yet"
     } catch {
       return "it cannot be read; \(SuggestedCommand.text("list")) says why"

@@ -1,5 +1,4 @@
 internal import CommandLineSupport
-internal import DownloadReports
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
@@ -14,10 +13,10 @@ extension StoreLocation {
 
   /// The absolute path of an existing store's folder.
   ///
-  /// - Throws: ``CommandFailure`` with `cannotCreate`, `notFound` or `permissionDenied`.
+  /// - Throws: ``StoreError`` with `notFound`, `permissionDenied` or `other`.
   func existing() throws -> String {
     let path = resolved()
-    try StoreFolder.requireStore(at: path, advice: Advice.withoutStore)
+    try StoreFolder.requireStore(at: path)
     return path
   }
 }

@@ -24,7 +24,12 @@ package enum Advice {
       "the store cannot be changed here, and commands that only read accept --immutable if no program "
         + "writes it"
     case let error as StoreError where error.refusesFile: nil
-    case let error as StoreError: text(for: error.code)
+    case let error as StoreError:
+      if let refusal = error.cause as? StoreFolderRefusal {
+        text(for: refusal.reason)
+      } else {
+        text(for: error.code)
+      }
     case let error as RecordStoreError: text(for: error.code)
     case let error as EngineError: text(for: error.code)
     default: nil
@@ -35,6 +40,14 @@ package enum Advice {
   /// it is not the word of a state.
   package static func option(for name: String) -> String? {
     DownloadState.words.contains(name) ? "--state \(name) selects downloads by their state" : nil
+  }
+
+  private static func text(for reason: StoreFolderRefusal.Reason) -> String? {
+    switch reason {
+    case .otherFile, .unreachable: "--store names the folder of a store"
+    case .danglingLink: "create that folder, remove the link, or name another --store"
+    case .unwritable: "name another --store"
+    }
   }
 
   private static func text(for code: StoreError.Code) -> String? {

@@ -10,8 +10,10 @@ package enum StoreFolder {
     var status = stat()
     if statFollowingLinks(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
-        throw StoreError(.cannotCreate, "\(path) is not a folder")
+        throw StoreFolderRefusal(.otherFile).error(path, access)
       }
+    } else if errno == ENOENT, lstat(path, &status) == 0 {
+      throw StoreFolderRefusal(.danglingLink).error(path, access)
     } else if errno == ENOENT, access == .create {
       try createFolder(path)
     } else {
@@ -26,7 +28,9 @@ package enum StoreFolder {
   private static func createFolder(_ path: String) throws {
     if mkdir(path, mode) == 0 || errno == EEXIST { return }
     let parent = parent(of: path)
-    guard errno == ENOENT, parent != path else { throw failure(errno, path, access: .create) }
+    let code = errno
+    if code == EACCES || code == EPERM { throw StoreFolderRefusal(.unwritable(parent)).error(path) }
+    guard code == ENOENT, parent != path else { throw failure(code, path, access: .create) }
     try createFolder(parent)
     try syncDirectoryEntries(in: Self.parent(of: parent))
     guard mkdir(path, mode) == 0 || errno == EEXIST else {
@@ -72,10 +76,62 @@ package enum StoreFolder {
     case ENOENT where access != .create:
       StoreError(.notFound, "\(path): there is no store here")
     case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG:
-      StoreError(.cannotCreate, "\(path): the folder cannot be created")
+      access == .create
+        ? StoreError(
+          .cannotCreate,
+          "\(path): the folder cannot be created: \(systemErrorText(code))"
+        )
+        : StoreFolderRefusal(.unreachable(systemErrorText(code))).error(path, access)
     default:
       StoreError(.other, "\(path): \(systemErrorText(code))")
     }
+  }
+}
+
+/// Why a path cannot be the folder of a store.
+///
+/// The cause of a ``StoreError``, for a tool that knows what its user can do.
+package struct StoreFolderRefusal: Error, CustomStringConvertible {
+  /// The kinds of reasons.
+  package enum Reason: Sendable, Hashable {
+    /// A file has the name.
+    case otherFile
+    /// The path is a symbolic link to nothing.
+    case danglingLink
+    /// There is no store, and the existing folder above it is not writable.
+    case unwritable(String)
+    /// The path leads to nothing, for a reason of the system.
+    case unreachable(String)
+  }
+
+  package let reason: Reason
+
+  init(_ reason: Reason) { self.reason = reason }
+
+  /// The end of the error's message.
+  package var description: String {
+    switch reason {
+    case .otherFile: "is not a folder"
+    case .danglingLink: "is a symbolic link to a folder that does not exist"
+    case .unwritable(let folder):
+      "there is no store here, and the folder \(folder) is not writable"
+    case .unreachable(let text): text
+    }
+  }
+
+  /// The error of a store at a path.
+  func error(_ path: String, _ access: StoreOptions.Access = .create) -> StoreError {
+    let code: StoreError.Code =
+      switch reason {
+      case .unwritable: .permissionDenied
+      case .otherFile, .danglingLink, .unreachable: access == .create ? .cannotCreate : .notFound
+      }
+    let separator =
+      switch reason {
+      case .otherFile, .danglingLink: " "
+      case .unwritable, .unreachable: ": "
+      }
+    return StoreError(code, "\(path)\(separator)\(self)", cause: self)
   }
 }
 
