@@ -62,7 +62,38 @@ struct StoreMessageTests {
 
   @Test func `a file in the place of a store`() async throws {
     _ = try folder.makeFile("store", "no folder")
-    #expect(await message("list", status: .cannotCreate) == "\(store) is not a folder")
+    let text = "\(store) is not a folder; --store names the folder of a store"
+    for words in [["list"], ["verify"], ["compact"]] {
+      #expect(await message(words, .notFound) == text)
+    }
+    #expect(await message("add", "http://h/a", status: .cannotCreate) == text)
+  }
+
+  @Test func `a link to nothing, and a link to itself, in the place of a store`() async {
+    #expect(unsafe symlink(folder.path("nowhere"), store) == 0)
+    let text =
+      "\(store) is a symbolic link to a folder that does not exist; create that folder, remove the "
+      + "link, or name another --store"
+    for words in [["list"], ["verify"]] { #expect(await message(words, .notFound) == text) }
+    #expect(await message("add", "http://h/a", status: .cannotCreate) == text)
+    #expect(unlink(store) == 0)
+    #expect(unsafe symlink(store, store) == 0)
+    let loop = "\(store): Too many levels of symbolic links; --store names the folder of a store"
+    for words in [["list"], ["verify"]] { #expect(await message(words, .notFound) == loop) }
+  }
+
+  @Test func `nothing can be saved from a file that is no store`() async throws {
+    _ = try folder.makeFile("store/data.mdb", String(repeating: "no store ", count: 2_000))
+    let text = await message("verify", "--repair", status: .damaged)
+    #expect(
+      text.hasSuffix(
+        ": nothing can be saved, and the file was not changed; restore a backup, or move "
+          + "\(store)/data.mdb away to begin with an empty store"
+      ),
+      "\(text)"
+    )
+    #expect(!text.contains("--repair"), "\(text)")
+    #expect(!FileManager.default.fileExists(atPath: "\(store)/data.mdb.damaged"))
   }
 
   @Test func `a folder that cannot be created`() async {
@@ -121,7 +152,7 @@ struct StoreMessageTests {
       _ = await dlstore("--store", store, "add", "http://h/a")
       try giveAway(store)
       defer { try? permit(0o700, store) }
-      for words in ["list", "add http://h/b", "pause --all"] {
+      for words in ["list", "add http://h/b", "pause --all", "verify"] {
         let result = try await otherUser(words)
         #expect(result.status == 77)
         #expect(result.messages.hasPrefix("dlstore: "))
@@ -133,6 +164,35 @@ struct StoreMessageTests {
           "\(result.messages)"
         )
       }
+    }
+
+    @Test func `a store that cannot be created names the folder that is not writable`()
+      async throws
+    {
+      let parent = folder.path("parent")
+      try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+      try permit(0o555, parent)
+      defer { try? permit(0o755, parent) }
+      let result = try await otherUser("--store \(parent)/s add http://h/x")
+      #expect(result.status == 77)
+      #expect(
+        result.messages
+          == "dlstore: \(parent)/s: there is no store here, and the folder \(parent) is not "
+          + "writable; name another --store\n"
+      )
+    }
+
+    @Test(.enabled(if: SmallDisk.isAvailable, "this process may not mount a file system"))
+    func `a backup to a full disk names the backup`() async throws {
+      let disk = try #require(SmallDisk(kilobytes: 16))
+      _ = await dlstore("--store", store, "add", "http://h/a")
+      let copy = "\(disk.path)/copy"
+      #expect(
+        await message("backup", copy, status: .inputOutput)
+          == "copying to \(copy): its disk is full, so no copy was made; free disk space or choose "
+          + "another place"
+      )
+      #expect(!FileManager.default.fileExists(atPath: copy))
     }
 
     @Test func `a folder of another user is named before the request`() async throws {

@@ -53,6 +53,30 @@ struct HostileInputTests {
     #expect(folderItself.status == .cannotCreate || folderItself.status == .notFound)
   }
 
+  @Test func `a repair that can save nothing does not advise a repair`() async throws {
+    let file = URL(filePath: path + "/data.mdb")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try Data(repeating: 7, count: 8_192).write(to: file)
+    for words in [["repair"], ["repair", "--into", folder.path("saved")]] {
+      let result = await objectstore([path] + words)
+      #expect(result.status == .damaged)
+      #expect(result.messages.contains("nothing can be saved"), "\(result.messages)")
+      #expect(!result.messages.contains("'repair'"), "\(result.messages)")
+    }
+    #expect(try Data(contentsOf: file).count == 8_192)
+  }
+
+  @Test func `a file in the place of a store's folder is named as one`() async throws {
+    let file = try folder.makeFile("note", "")
+    for command in ["models", "stats", "verify", "compact"] {
+      let result = await objectstore(file, command)
+      #expect(result.status == .notFound, "\(result.messages)")
+      #expect(
+        result.messages == "objectstore: \(file) is not a folder; name the folder of a store\n"
+      )
+    }
+  }
+
   @Test func `a damaged page is reported, and what is readable is saved`() async throws {
     try await Store(at: path, models: [SampleNote.self]).write { tx in
       for id in 1...2_000 { try tx.insert(SampleNote(id: id)) }

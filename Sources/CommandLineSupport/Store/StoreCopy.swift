@@ -7,17 +7,37 @@ package enum StoreCopy {
   /// - Returns: The line that names the folder and its size.
   /// - Throws: ``CommandFailure`` with `cannotCreate`; ``StoreError``.
   package static func backUp(_ store: Store, to target: String, compacting: Bool) throws -> String {
-    do {
+    try writing(target) {
       try UnfinishedFiles.endingOnSignal(saying: "backup stopped: repeat the command") {
         try store.backup(to: target, compacting: compacting)
       }
-    } catch let error as StoreError where error.code == .notFound {
-      throw CommandFailure(.cannotCreate, "\(target) cannot be created: its parent is missing")
-    } catch let error as StoreError where error.code == .alreadyExists {
-      throw CommandFailure(.cannotCreate, "\(target) already exists: choose another name")
     }
     let size = StoreFolder.fileSize(target) ?? 0
     return "backup  \(TerminalText.safe(target))  \(ByteAmount.text(size)) (\(size) bytes)\n"
+  }
+
+  /// Runs an operation that copies an existing store to a new folder, and names that folder if it
+  /// cannot be written.
+  ///
+  /// - Throws: ``CommandFailure`` with `cannotCreate` or `inputOutput`; any other error of `body`.
+  static func writing(_ target: String, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as StoreError {
+      switch error.code {
+      case .notFound:
+        throw CommandFailure(.cannotCreate, "\(target) cannot be created: its parent is missing")
+      case .alreadyExists:
+        throw CommandFailure(.cannotCreate, "\(target) already exists: choose another name")
+      case .diskFull:
+        throw CommandFailure(
+          .inputOutput,
+          "copying to \(target): its disk is full, so no copy was made; free disk space or choose "
+            + "another place"
+        )
+      default: throw error
+      }
+    }
   }
 
   /// Compacts a store that no other process has open, and prints what that saved.

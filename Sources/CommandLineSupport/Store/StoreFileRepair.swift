@@ -58,8 +58,8 @@ package struct StoreFileRepair {
       try rebuildIndexes()
     case .salvage:
       status.show("copying the readable objects into a new file")
-      let (report, damagedFile) = try ClosedStore.perform(path) {
-        try Store.repairInPlace(at: path, models: models)
+      let (report, damagedFile) = try saving {
+        try ClosedStore.perform(path) { try Store.repairInPlace(at: path, models: models) }
       }
       salvage = (report, damagedFile)
     }
@@ -70,7 +70,22 @@ package struct StoreFileRepair {
   /// - Throws: ``StoreError``.
   package mutating func save(into target: String, _ status: StatusLine) throws {
     status.show("copying the readable objects into a new store")
-    salvage = (try Store.repair(at: path, into: target), nil)
+    try StoreCopy.writing(target) {
+      salvage = (try saving { try Store.repair(at: path, into: target) }, nil)
+    }
+  }
+
+  /// Runs a repair, and says what is left to do if nothing can be saved.
+  private func saving<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .damaged {
+      throw CommandFailure(
+        .damaged,
+        "\(error.plainDescription): nothing can be saved, and the file was not changed; restore a "
+          + "backup, or move \(path)/data.mdb away to begin with an empty store"
+      )
+    }
   }
 
   private mutating func rebuildIndexes() throws {
