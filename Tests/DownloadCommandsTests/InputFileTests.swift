@@ -122,6 +122,17 @@ struct InputFileTests {
     #expect(try lines.map { try HeaderField(line: $0).value } == ["http://a/1"])
   }
 
+  @Test func `a line that is neither UTF-8 nor a URL is not quoted`() throws {
+    let path = folder.path("list")
+    let bytes =
+      Array("http://a/1\n".utf8) + [0xD7, 0x8A, 0xFF] + Array("\n out=x\nhttp://b/2\n".utf8)
+    try Data(bytes).write(to: URL(filePath: path))
+    let file = try InputFile(path)
+    #expect(file.entries.map(\.url) == ["http://a/1", "http://b/2"])
+    #expect(file.problems.map(\.message) == ["this line is neither text in UTF-8 nor a URL"])
+    #expect(file.problems.map(\.line) == [2] && file.problems.allSatisfy(\.isFatal))
+  }
+
   @Test func `a URL that is not UTF-8 is requested as its bytes are`() throws {
     let path = folder.path("gbk")
     let bytes =

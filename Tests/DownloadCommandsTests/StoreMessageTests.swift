@@ -276,8 +276,69 @@ struct StoreMessageTests {
     _ = await dlstore("--store", store, "add", "http://h/a")
     let junk = try folder.makeFile("junk", "junk")
     let text = await message("import", junk, status: .damaged)
-    #expect(text.hasPrefix("cannot import line 1: ") && text.contains("--format aria2"))
+    #expect(text.hasPrefix("cannot import \(junk): line 1: invalid JSON"), "\(text)")
+    #expect(text.contains("; nothing was imported; ") && text.contains("--format aria2"), "\(text)")
     #expect(text.components(separatedBy: "line 1").count == 2, "\(text)")
+  }
+
+  @Test(arguments: [true, false])
+  func `an export that is cut off, or is no text, is no list of URLs`(hasStore: Bool) async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a")
+    let export = await dlstore("--store", store, "export").output
+    let cut = try folder.makeFile("cut", String(export.prefix(300)))
+    let binary = try folder.makeFile("binary", "SQLite format 3\u{0}")
+    let target = hasStore ? store : folder.path("new")
+    let text = await dlstore("--store", target, "import", cut)
+    #expect(text.status == .damaged)
+    #expect(
+      text.messages
+        == "dlstore: cannot import \(cut): line 1: invalid JSON: the line ends in the middle of an "
+        + "object: the file may be cut off; nothing was imported\n"
+    )
+    let other = await dlstore("--store", target, "import", binary)
+    #expect(other.status == .damaged)
+    #expect(other.messages == "dlstore: \(binary) is not an export: it is not a text file\n")
+  }
+
+  @Test func `an import that must not meet a known download names it once`() async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a")
+    let export = await dlstore("--store", store, "export").output
+    let file = try folder.makeFile("all.jsonl", export)
+    #expect(
+      await message("import", file, "--if-known", "fail", status: .failed)
+        == "cannot import line 2: an object of DownloadRecord with the same primary key exists: "
+        + "http://h/a; nothing was imported; --if-known keep skips what the store has, and "
+        + "--if-known replace replaces it"
+    )
+  }
+
+  @Test func `an import of an aria2 session without downloads says so`() async throws {
+    let empty = try folder.makeFile("empty", "")
+    #expect(
+      await message("import", "--format", "aria2", empty, status: .done)
+        == "\(empty) contains no download: nothing was imported"
+    )
+  }
+
+  @Test(arguments: [
+    ["add", "--input-file"], ["get", "--input-file"], ["import", "--format=aria2"],
+  ])
+  func `a list that is an export or no text is refused before a line is used`(
+    words: [String]
+  ) async throws {
+    _ = await dlstore("--store", store, "add", "http://h/a")
+    let export = await dlstore("--store", store, "export").output
+    let file = try folder.makeFile("all.jsonl", export)
+    let text = await message(words + [file], .usage)
+    #expect(text.hasPrefix("\(file) is an export: 'dlstore import \(file) "), "\(text)")
+    // The null byte comes after more than what is read at once.
+    let lines = String(repeating: "http://h.invalid/b\n", count: 20_000)
+    let binary = try folder.makeFile("binary", lines + "\u{0}")
+    #expect(
+      await message(words + [binary], .damaged)
+        == "\(binary) is not a text file: it contains a null byte"
+    )
+    #expect(await dlstore("--store", store, "list", "--format", "jsonl").lines.count == 1)
   }
 
   @Test(arguments: ["https://h/x\n", "\u{FEFF}# mine\n\n  http://h/x\nhttp://h/y\n"])

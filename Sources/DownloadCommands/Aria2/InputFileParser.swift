@@ -71,7 +71,17 @@ struct InputFileParser {
   /// read; without any but the name, another file would be downloaded.
   private mutating func parse(_ bytes: [UInt8], into items: inout [Item]) {
     guard bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t") else {
-      return parse(PercentEncoding.encodedBytes(bytes)[...], into: &items)
+      let line = PercentEncoding.encodedBytes(bytes)[...]
+      guard bytes.first == UInt8(ascii: "#") || line.contains("://") else {
+        endEntry(into: &items)
+        isRefused = true
+        let message = "this line is neither text in UTF-8 nor a URL"
+        return report(
+          InputFile.Problem(line: lineCount, message: message, isFatal: true),
+          into: &items
+        )
+      }
+      return parse(line, into: &items)
     }
     guard entry != nil || !isRefused else { return }
     let isName = String(decoding: bytes, as: UTF8.self)[...].trimmingBlanks.hasPrefix("out=")

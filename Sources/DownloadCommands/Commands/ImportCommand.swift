@@ -116,6 +116,11 @@ struct ImportCommand: ParsableCommand {
         : UnfinishedFiles.endingOnSignal(saying: "import stopped: repeat the command", load)
     } catch let error as StoreError where (error.cause as? JSONLinesError)?.line == 1 {
       throw CommandFailure(ExitStatus(error), message(ofFirstLine: error))
+    } catch let error as StoreError where error.code == .duplicateKey && ifKnown == .fail {
+      throw CommandFailure(
+        ExitStatus(error),
+        "\(error); --if-known keep skips what the store has, and --if-known replace replaces it"
+      )
     }
     withExtendedLifetime(lock) {}
     for root in review.newRoots {
@@ -136,19 +141,27 @@ struct ImportCommand: ParsableCommand {
     return try self.report(report, removed: review.removedCount)
   }
 
+  /// The name of the file in messages.
+  private var name: String { file == "-" ? "standard input" : file }
+
   /// Says why the first line is none of an export, and which command reads a list of URLs.
   private func message(ofFirstLine error: StoreError) -> String {
     let add = SuggestedCommand.text("add --input-file \(ShellWord.quoted(file))")
+    let message = error.cause.map { "cannot import \(name): \($0)" } ?? "\(error)"
     guard file != "-", let handle = FileHandle(forReadingAtPath: file) else {
-      return "\(error); if it is a list of URLs, 'add' with --input-file adds them"
+      return "\(message); if it is a list of URLs, 'add' with --input-file adds them"
     }
+    let bytes = (try? handle.read(upToCount: 1_024)) ?? Data()
+    guard !bytes.contains(0) else { return "\(file) is not an export: it is not a text file" }
+    // A damaged export is no list.
+    guard bytes.first != UInt8(ascii: "{") else { return message }
     // A byte order mark, or a character that a cut has divided, is no reason to guess less.
-    let start = String(decoding: (try? handle.read(upToCount: 1_024)) ?? Data(), as: UTF8.self)
+    let start = String(decoding: bytes, as: UTF8.self)
     let line = start.split(whereSeparator: \.isNewline)
       .map { $0.drop { $0.isWhitespace || $0 == "\u{FEFF}" } }
       .first { !$0.isEmpty && !$0.hasPrefix("#") }
     guard line?.contains(/^[A-Za-z]+:\/\//) == true else {
-      return "\(error); if \(file) is a list of URLs, \(add) adds them; of a session of aria2c, "
+      return "\(message); if \(file) is a list of URLs, \(add) adds them; of a session of aria2c, "
         + "--format aria2 imports the options, too"
     }
     return
@@ -171,6 +184,9 @@ struct ImportCommand: ParsableCommand {
 
   private func importAria2() throws -> (BulkChange, isComplete: Bool) {
     let list = try InputFile(file)
+    if list.entries.isEmpty, list.problems.isEmpty {
+      messages.say("\(name) contains no download: nothing was imported")
+    }
     var isComplete = !list.problems.contains(where: \.isFatal)
     for problem in list.problems {
       Output.current.say("\(file):\(problem.line): \(problem.message)")

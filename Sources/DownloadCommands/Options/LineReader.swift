@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadReports
 internal import SystemInterface
 
 /// Reads the lines of a file or a pipe one by one, with a bounded buffer.
@@ -23,6 +24,7 @@ struct LineReader: ~Copyable {
   private var buffer: [UInt8] = []
   /// The start of the next line in the buffer.
   private var start = 0
+  private var hasBegun = false
   private var hasEnded = false
   private var isFirst = true
 
@@ -30,10 +32,41 @@ struct LineReader: ~Copyable {
   ///
   /// - Throws: ``CommandFailure``.
   init(_ path: String) throws {
-    self.path = path
     // Opened once: it may be a pipe.
     descriptor = try InputPath.open(path)
+    self.path = path
   }
+
+  /// Reads the first bytes.
+  ///
+  /// - Throws: ``CommandFailure`` if the file is not a text, or an export of a store.
+  private mutating func begin() throws {
+    hasBegun = true
+    try Self.checkText(descriptor, path)
+    guard try fill(keeping: 0), buffer.starts(with: #"{"format":"ObjectStore"#.utf8) else { return }
+    let command = SuggestedCommand.text("import \(ShellWord.quoted(path))")
+    throw CommandFailure(.usage, "\(Self.name(path)) is an export: \(command) reads it")
+  }
+
+  /// Throws if a regular file is not text, before any of its lines is used; the bytes of a pipe are
+  /// checked when they are read.
+  private static func checkText(_ descriptor: Int32, _ path: String) throws {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    var offset = Int(lseek(descriptor, 0, SEEK_CUR))
+    while true {
+      let part = bytes(ofFile: descriptor, at: offset, count: chunkSize)
+      guard !part.isEmpty else { return }
+      guard !part.contains(0) else { throw notText(path) }
+      offset += part.count
+    }
+  }
+
+  private static func notText(_ path: String) -> CommandFailure {
+    CommandFailure(.damaged, "\(name(path)) is not a text file: it contains a null byte")
+  }
+
+  private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
   deinit {
     close(descriptor)
@@ -43,6 +76,7 @@ struct LineReader: ~Copyable {
   ///
   /// - Throws: ``CommandFailure``.
   mutating func next() throws -> Line? {
+    if !hasBegun { try begin() }
     var scanned = start
     var isTooLong = false
     while true {
@@ -94,6 +128,7 @@ struct LineReader: ~Copyable {
       throw CommandFailure(.inputOutput, "cannot read \(path): \(systemErrorText())")
     }
     buffer.removeLast(Self.chunkSize - count)
+    guard !buffer[kept...].contains(0) else { throw Self.notText(path) }
     hasEnded = count == 0
     return !hasEnded
   }

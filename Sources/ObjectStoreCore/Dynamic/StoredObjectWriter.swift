@@ -192,7 +192,7 @@ package struct StoredObjectWriter {
         let missing = completed.missing(from: last)
         if !missing.isEmpty {
           let found = try stored(missing, of: completed.key(in: entry), entry, in: &transaction)
-          if found != nil, let outcome = try outcome(ofKnown: object) { return outcome }
+          if found != nil, let outcome = try outcome(ofKnown: object, entry) { return outcome }
           completed.add(missing, stored: found ?? [:], in: entry)
         }
       }
@@ -205,7 +205,7 @@ package struct StoredObjectWriter {
       let writer = try writer(of: entry, index, in: &transaction)
       try completed.encode(in: entry.layouts[index], to: &writer.encoder)
       if let found = try writer.findEncoded(in: transaction) {
-        if let outcome = try outcome(ofKnown: object) { return outcome }
+        if let outcome = try outcome(ofKnown: object, entry) { return outcome }
         return try writer.replace(found, in: &transaction) ? .updated : .unchanged
       }
       try writer.add(preferring: object.id, in: &transaction)
@@ -213,14 +213,20 @@ package struct StoredObjectWriter {
     }
 
     /// The outcome for an object whose primary key exists; `nil` if it is replaced.
-    private func outcome(ofKnown object: StoredObject) throws -> Outcome? {
+    private func outcome(
+      ofKnown object: StoredObject,
+      _ entry: StoredSchema.Entry
+    ) throws -> Outcome? {
       switch conflict {
       case .replace: return nil
       case .skip: return .skipped
       case .fail:
+        let field = entry.fields.first(where: \.isPrimaryKey)
+        let key = object.fields.first { $0.id == field?.id }?.value
         throw StoreError(
           .duplicateKey,
           "an object of \(object.model) with the same primary key exists"
+            + (key.map { ": \($0)" } ?? "")
         )
       }
     }

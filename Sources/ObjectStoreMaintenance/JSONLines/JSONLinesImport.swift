@@ -64,7 +64,7 @@ struct JSONLinesImport {
     do {
       json = try JSONParser.parse(line)
     } catch {
-      throw failure("invalid JSON: \(error)")
+      throw failure(Self.reason(error, in: line))
     }
     if schema == nil {
       if JSONLinesSchema.isHeader(json) {
@@ -80,6 +80,14 @@ struct JSONLinesImport {
     let key = try key(of: object)
     guard !isCheck else { return }
     try objects.add(object, key: key, line: objects.report.lines)
+  }
+
+  /// Says why a line is not JSON.
+  static func reason(_ error: JSONSyntaxError, in line: [UInt8]) -> String {
+    let isIncomplete = line.first == UInt8(ascii: "{") && error.offset >= line.count
+    return isIncomplete
+      ? "invalid JSON: the line ends in the middle of an object: the file may be cut off"
+      : "invalid JSON: \(error)"
   }
 
   /// Returns the object as it is to be written; `nil` if it is skipped.

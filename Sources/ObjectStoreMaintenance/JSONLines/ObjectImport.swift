@@ -149,17 +149,13 @@ struct ObjectImport {
       return
     } catch let error as StoreError {
       guard let failed else { throw error }
-      let line = batch[failed].line
-      throw StoreError(
-        error.code,
-        "\(unit) \(line): \(error.message)",
-        cause: JSONLinesError(
-          line: line,
-          unit: unit,
-          reason: error.message,
-          storedLines: storedLines
-        )
+      let cause = JSONLinesError(
+        line: batch[failed].line,
+        unit: unit,
+        reason: error.message,
+        storedLines: storedLines
       )
+      throw StoreError(error.code, "cannot import \(cause)", cause: cause)
     }
     batchSize = options.linesPerTransaction
     storedLines = batch.last?.line ?? storedLines

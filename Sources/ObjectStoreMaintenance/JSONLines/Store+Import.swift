@@ -238,7 +238,8 @@ public struct JSONLinesError: Error, Sendable, Hashable {
 extension JSONLinesError: CustomStringConvertible {
   /// The line, the reason and the number of stored lines.
   public var description: String {
-    "\(unit) \(line): \(reason); \(storedLines) \(unit)s before it are stored"
+    "\(unit) \(line): \(reason); "
+      + (storedLines == 0 ? "nothing was imported" : "\(storedLines) \(unit)s before it are stored")
   }
 }
 

@@ -97,8 +97,14 @@ extension Store {
     } catch let error as LineReader.LineTooLong {
       throw refusal(error.reason)
     }
-    guard let first = line, let json = try? JSONParser.parse(first), JSONLinesSchema.isHeader(json)
-    else {
+    guard let first = line else { throw refusal("the file is empty, so it cannot create a store") }
+    let json: JSONValue
+    do {
+      json = try JSONParser.parse(first)
+    } catch {
+      throw refusal(JSONLinesImport.reason(error, in: first))
+    }
+    guard JSONLinesSchema.isHeader(json) else {
       throw refusal("it does not describe the models, so the file cannot create a store")
     }
     let version: UInt32
