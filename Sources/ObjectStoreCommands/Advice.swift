@@ -13,7 +13,8 @@ enum Advice {
   private static func text(for error: any Error) -> String? {
     guard let error = error as? StoreError, !error.refusesFile else { return nil }
     if error.requiresImmutable {
-      return "if no program writes it, commands that only read accept --immutable"
+      return "the store cannot be changed here, and commands that only read accept --immutable if "
+        + "no program writes it"
     }
     switch (error.cause as? StoreFolderRefusal)?.reason {
     case .otherFile, .unwritable, .unreachable: return "name the folder of a store"

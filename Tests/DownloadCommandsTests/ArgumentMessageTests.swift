@@ -167,6 +167,20 @@ struct ArgumentMessageTests {
       "-1",
       says: "Error: --retry-wait: '-1' must not be negative."
     ),
+    Case(
+      "get",
+      "http://h/x",
+      "--on-error",
+      "",
+      says: "Error: --on-error requires a command."
+    ),
+    Case(
+      "get",
+      "http://h/x",
+      "--output-folder",
+      "",
+      says: "Error: --output-folder requires the path of a folder."
+    ),
     Case("limit", "-1", says: "Error: Unknown option '-1': no value here may be negative."),
     Case("get", "--versoin", says: "Error: Unknown option '--versoin'. Did you mean '--version'?"),
     Case(

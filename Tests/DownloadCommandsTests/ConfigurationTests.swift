@@ -152,6 +152,7 @@ struct ConfigurationTests {
     (#"{"per-host": 1, "per-host": 2}"#, "duplicate member name"),
     (#"{"max-concurent": 3}"#, "no setting 'max-concurent'. Did you mean 'max-concurrent'?"),
     (#"{"zzz": 3}"#, "no setting 'zzz'. 'dlstore config' lists the settings"),
+    ("", ": the file is empty: {} is a file without settings"),
     (#"{"max-concurrent": true}"#, ": max-concurrent: expected a text or a number"),
     (#"{"max-concurrent": [1]}"#, ": max-concurrent: expected a text or a number"),
     (#"{"continue-unvalidated": "yes"}"#, ": continue-unvalidated: expected true or false"),

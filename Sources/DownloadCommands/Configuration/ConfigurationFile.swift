@@ -20,6 +20,10 @@ struct ConfigurationFile: Sendable, Hashable {
   ///   expected.
   init(_ bytes: [UInt8], path: String) throws {
     self.path = path
+    let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+    guard !bytes.allSatisfy(blanks.contains) else {
+      throw CommandFailure(.usage, "\(path): the file is empty: {} is a file without settings")
+    }
     let value: JSONValue
     do {
       value = try JSONParser.parse(bytes)
