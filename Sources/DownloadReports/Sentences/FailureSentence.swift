@@ -73,7 +73,7 @@ package enum FailureSentence {
     let resume = isRepeatable ? "the same command tries again" : "\(again) tries again"
     let restart = isRepeatable ? "the same command" : SuggestedCommand.text("restart \(id)")
     let newURL = SuggestedCommand.text("set \(id) --url URL")
-    if let detail = failure.detail {
+    if let detail = failure.detail, failure.code != .needsURL {
       let advice = advice(for: detail, record, resume: resume, newURL: newURL, isRepeatable)
       return failure.code == .timedOut ? "--timeout sets the limit; \(advice)" : advice
     }

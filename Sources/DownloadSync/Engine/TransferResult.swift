@@ -125,11 +125,12 @@ extension DownloadFailure {
   ///
   /// If a server refuses a file of which it delivered bytes before, the link has probably expired.
   func afterProgress(of record: DownloadRecord) -> Self {
-    guard code == .refused, record.received > 0 else { return self }
+    guard code == .refused, record.hasServerBytes else { return self }
     return Self(
       .needsURL,
       "\(message); the server delivered it before, so the link may have expired: set a new URL to "
-        + "continue after \(record.received) bytes"
+        + "continue after \(record.received) bytes",
+      detail: detail
     )
   }
 }

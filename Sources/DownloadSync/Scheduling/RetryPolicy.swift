@@ -77,7 +77,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The policy for a download: with few attempts and short waits while no server was reached.
   ///
-  /// A server was reached if bytes have arrived, or if one of the consecutive failures was that of a
+  /// A server was reached if bytes have arrived from it, or if one of the consecutive failures was that of a
   /// connection or an answer. A server that does not speak TLS was not reached with `https`, and one
   /// that closes the connection or answers with other bytes than HTTP, perhaps those of TLS, was not
   /// reached with `http`. Another source that has failed permanently does not count: it is not asked
@@ -85,7 +85,7 @@ public struct RetryPolicy: Sendable, Hashable {
   package func applied(to record: DownloadRecord) -> RetryPolicy {
     let attempts = record.attempts.suffix(Int(max(0, record.failedAttempts)))
     let reached = attempts.filter { !$0.failure.isOfFirstContact }
-    guard let firstContactAttempts, record.received == 0,
+    guard let firstContactAttempts, !record.hasServerBytes,
       reached.allSatisfy({ !$0.failure.code.isRetryable && $0.url != attempts.last?.url })
     else { return self }
     var policy = self
@@ -128,6 +128,18 @@ public struct RetryPolicy: Sendable, Hashable {
     guard let date = record.nextRetryAt, let failure = record.attempts.last else { return cap }
     let wait = Duration.seconds(date.timeIntervalSince(failure.at))
     return max(cap, min(wait, longestServerWait))
+  }
+}
+
+extension DownloadRecord {
+  /// Whether a server has sent bytes of the file.
+  ///
+  /// With its bytes, the record stores the size, a validator, or the server that states neither. Bytes of
+  /// curl or wget that were taken over have none of them.
+  var hasServerBytes: Bool {
+    received > 0
+      && (expected != nil || entityTag != nil || lastModified != nil || validatorOrigin != nil
+        || resumeData != nil)
   }
 }
 

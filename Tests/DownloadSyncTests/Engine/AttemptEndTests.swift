@@ -149,7 +149,8 @@ import Testing
   }
 
   @Test func `a refusal after some bytes asks for another URL`() throws {
-    let before = record()
+    var before = record()
+    before.entityTag = "\"1\""
     let end = AttemptEnd(of: before, DownloadFailure(.refused, "status 403"))
     let (committed, _) = try #require(try commit(end, to: before))
     #expect(committed.failure.code == .needsURL)

@@ -50,7 +50,7 @@ import Testing
     var policy = policy
     policy.firstContactAttempts = 2
     var record = DownloadRecord.sample()
-    record.received = received
+    if received > 0 { (record.received, record.expected) = (received, 100) }
     for code in codes {
       _ = record.fail(DownloadFailure(code, ""), from: record.url, at: record.createdAt) { _ in
         Duration.zero
@@ -109,6 +109,16 @@ import Testing
     #expect(limited(after: code, received: 1) == RetryPolicy.limitedOnly)
     // It has answered before the network was lost.
     #expect((limited(after: code, .cannotConnect) == RetryPolicy.limitedOnly) == !isUnreachable)
+  }
+
+  @Test func `bytes of another program are no sign that a server was reached`() {
+    var policy = RetryPolicy()
+    policy.firstContactAttempts = 2
+    var record = DownloadRecord.sample()
+    record.adoptBytes(ByteRanges(upTo: 10), of: nil, file: nil, at: record.createdAt)
+    #expect(policy.applied(to: record).maximumAttempts == 2)
+    record.validatorOrigin = "https://example.com"
+    #expect(policy.applied(to: record) == policy)
   }
 
   @Test func `a refusal for good leaves two attempts for a mirror that was never reached`() {

@@ -199,7 +199,7 @@ import Testing
     var record = DownloadRecord.sample()
     let refused = DownloadFailure(.refused, "403 Forbidden")
     #expect(refused.afterProgress(of: record) == refused)
-    record.received = 40
+    (record.received, record.expected) = (40, 100)
     let failure = refused.afterProgress(of: record)
     #expect(failure.code == .needsURL && !failure.code.isRetryable)
     #expect(failure.message.contains("403 Forbidden") && failure.message.contains("40 bytes"))
