@@ -73,6 +73,103 @@ struct Aria2FrontTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("sub")) == ["x.part"])
   }
 
+  // MARK: Files of the user
+
+  /// Writes a file `a` of the user that another program may have begun.
+  private func begin(_ bytes: some Sequence<UInt8>, mode: Int = 0o640) throws -> FileIdentity {
+    let path = folder.path("w/a")
+    try FileManager.default.createDirectory(
+      atPath: folder.path("w"),
+      withIntermediateDirectories: true
+    )
+    try Data(bytes).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    return try #require(FileIdentity(ofFileAt: path))
+  }
+
+  private var files: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path("w")).sorted() }
+  }
+
+  private var mode: Int? {
+    get throws {
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("w/a"))
+      return attributes[.posixPermissions] as? Int
+    }
+  }
+
+  @Test func `a file of the user that the server's does not continue stays`() async throws {
+    server.route("/short", Resource(Body.generated(byteCount: 1000, seed: 5)))
+    let identity = try begin(Self.body.bytes(at: 0, count: 3893))
+    let refused = try await aria2c(
+      "-c",
+      "--auto-file-renaming=false",
+      "-d",
+      "w",
+      "-o",
+      "a",
+      server.url("/short")
+    )
+    #expect(refused.status == 13, "\(refused.messages)")
+    #expect(try files == ["a"])
+    let numbered = try await aria2c("-c", "-d", "w", "-o", "a", server.url("/short"))
+    #expect(numbered.status == 0, "\(numbered.messages)")
+    #expect(try files == ["a", "a (2)"])
+    #expect(FileIdentity(ofFileAt: folder.path("w/a")) == identity)
+    #expect(try mode == 0o640)
+    #expect(stores.isEmpty)
+    let options = ["-c", "--allow-overwrite=true", "-d", "w", "-o", "a"]
+    #expect(try await start(options + [server.url("/short")]).status() == 0)
+    #expect(FileIdentity(ofFileAt: folder.path("w/a"))?.size == 1000)
+  }
+
+  @Test(arguments: [(404, 3), (401, 24), (503, 29), (0, 6)])
+  func `a file of the user keeps its name while no server sends the rest`(
+    status: Int,
+    code: Int32
+  ) async throws {
+    server.route("/s", Resource(Self.body, faults: .status(status), then: .repeatLast))
+    let identity = try begin(Self.body.bytes(at: 0, count: 100_000))
+    let url = status == 0 ? "http://127.0.0.1:1/a" : server.url("/s")
+    let result = try await aria2c("-c", "--max-tries=1", "-d", "w", "-o", "a", url)
+    #expect(result.status == code, "\(result.messages)")
+    #expect(FileIdentity(ofFileAt: folder.path("w/a")) == identity)
+    #expect(try files == ["a"])
+    #expect(try mode == 0o640)
+    #expect(stores.isEmpty)
+    // The next call, also with another URL, continues the file.
+    let next = try await aria2c("-c", "-d", "w", "-o", "a", server.url("/a"))
+    #expect(next.status == 0, "\(next.messages)")
+    #expect(server.requests.last?["Range"] == "bytes=100000-")
+    #expect(Self.body.matches(file: folder.path("w/a")))
+    #expect(try files == ["a"])
+    #expect(try mode == 0o640)
+  }
+
+  @Test(arguments: [[], ["--max-tries=1"]])
+  func `a wrong digest deletes no byte of the user`(options: [String]) async throws {
+    let identity = try begin(Self.body.bytes(at: 0, count: 100_000))
+    let digest = "--checksum=md5=\(String(repeating: "0", count: 32))"
+    let process = try start(["-c", digest, "-d", "w", "-o", "a", server.url("/a")] + options)
+    #expect(try await process.status() == 32, "\(process.messages)")
+    #expect(FileIdentity(ofFileAt: folder.path("w/a")) == identity)
+    #expect(try files == ["a"])
+    #expect(stores.isEmpty)
+  }
+
+  @Test func `an empty file is continued, and a complete one stays`() async throws {
+    _ = try begin([])
+    let options = ["-c", "--auto-file-renaming=false", "-d", "w", "-o", "a", server.url("/a")]
+    let first = try start(options)
+    #expect(try await first.status() == 0, "\(first.messages)")
+    #expect(Self.body.matches(file: folder.path("w/a")))
+    let identity = FileIdentity(ofFileAt: folder.path("w/a"))
+    let second = try start(options)
+    #expect(try await second.status() == 0, "\(second.messages)")
+    #expect(FileIdentity(ofFileAt: folder.path("w/a")) == identity)
+    #expect(try files == ["a"])
+  }
+
   @Test func `a list is read from a pipe`() async throws {
     let list = "\(server.url("/a"))\\n  out=b\\n"
     let process = try start([], shell: "printf '\(list)' | dlstore aria2c -i -")

@@ -31,6 +31,8 @@ struct Aria2Downloads {
   private enum Files {
     case none
     case partial(ForeignPartial)
+    /// An empty file, which any file continues.
+    case empty
     /// The finished file, which has the digest.
     case finished
     /// A file that aria2 has not begun, or whose control file is missing.
@@ -97,7 +99,9 @@ struct Aria2Downloads {
   /// Adds the downloads in one transaction, and then takes over the bytes of each that aria2 has begun.
   ///
   /// Until its bytes are copied and synced, such a download is paused; after a kill, the same call
-  /// continues. aria2's files are deleted when the record counts the bytes.
+  /// continues. aria2's files are deleted when the record counts the bytes. A file without a control
+  /// file stays: it is the user's, and the new file gets another name, unless the request replaces it.
+  /// ``Destination`` gives that name back.
   ///
   /// - Parameters:
   ///   - keepsPartials: Whether aria2's files stay.
@@ -107,14 +111,24 @@ struct Aria2Downloads {
   func add(keepingPartials keepsPartials: Bool, _ say: (String) -> Void) throws -> Outcome {
     let requests = try placed()
     let roots = try store.roots()
-    let files = requests.map { Self.files(of: $0, roots, continuesFiles) }
+    let begun = Set(
+      try store.records(withURLs: requests.map(\.url))
+        .filter { $0.received > 0 || $0.state == .completed }.map(\.url)
+    )
+    let files = requests.map { Self.files(of: $0, roots, continuesFiles, begun) }
     var first = requests
     for (index, files) in files.enumerated() {
       first[index].filename = first[index].filename ?? Self.name(of: requests[index])
       switch files {
-      case .partial:
+      case .partial(let partial):
         first[index].isPaused = true
-        first[index].collision = .replace
+        if partial.controlPath != nil {
+          first[index].collision = .replace
+        } else if requests[index].collision == .fail {
+          first[index].collision = .number
+        }
+      case .empty:
+        if requests[index].collision == .fail { first[index].collision = .number }
       case .finished:
         first[index].collision = .keep
         // The file has it. A file that is kept is not read again.
@@ -126,7 +140,7 @@ struct Aria2Downloads {
     outcome.added = try store.addNow(first)
     for (index, files) in files.enumerated() {
       switch files {
-      case .none, .finished: break
+      case .none, .finished, .empty: break
       case .other(let path):
         guard outcome.added[index].isNew, requests[index].collision == .number else { continue }
         say("\(path) stays: aria2 has left no control file beside it")
@@ -155,7 +169,7 @@ struct Aria2Downloads {
       outcome.added[index].record = added.record
       outcome.takenByteCount += partial.ranges.byteCount
       if added.record.expectedDigest == nil { outcome.unvalidatedCount += 1 }
-      guard !keepsPartials, !partial.deleteFiles() else { return }
+      guard !keepsPartials, partial.controlPath != nil, !partial.deleteFiles() else { return }
       say("\(partial.path) stays, with its control file: it has changed; is aria2c running?")
     } catch let error as RecordStoreError where error.code == .busy {
       // A known download, which has bytes of its own.
@@ -164,6 +178,27 @@ struct Aria2Downloads {
       outcome.hasFailed = true
       say("\(partial.path): \((error as? CommandFailure)?.message ?? "\(error)")")
     }
+  }
+
+  /// Returns where the caller expects the file of each URL.
+  ///
+  /// - Throws: `StoreError`; ``RecordStoreError``.
+  func destinations() throws -> [String: Destination] {
+    let roots = try store.roots()
+    let destinations = try placed().compactMap { request -> (String, Destination)? in
+      guard let root = roots.path(of: request.root) else { return nil }
+      let name = Self.name(of: request)
+      let path = FileLayout.destination(root: root, folder: request.folder, filename: name)
+      let destination = Destination(
+        path: path,
+        safeName: SafeFilename.sanitized(name),
+        collision: request.collision,
+        isNameGiven: request.filename != nil,
+        isContinued: continuesFiles
+      )
+      return (request.url, destination)
+    }
+    return Dictionary(destinations) { first, _ in first }
   }
 
   /// The requests with their roots, which are made.
@@ -186,7 +221,8 @@ struct Aria2Downloads {
   private static func files(
     of request: DownloadRequest,
     _ roots: Roots,
-    _ continuesFiles: Bool
+    _ continuesFiles: Bool,
+    _ begun: Set<String>
   ) -> Files {
     guard let root = roots.path(of: request.root) else { return .none }
     let path = FileLayout.destination(
@@ -194,14 +230,17 @@ struct Aria2Downloads {
       folder: request.folder,
       filename: SafeFilename.sanitized(name(of: request))
     )
-    guard FileIdentity(ofFileAt: path) != nil else { return .none }
-    guard FileIdentity(ofFileAt: ForeignPartial.controlPath(of: path)) != nil else {
-      guard let digest = request.digest,
-        (try? Digest.ofFile(at: path, digest.algorithm)) == digest
-      else { return continuesFiles ? partial(at: path) : .other(path: path) }
+    guard let identity = FileIdentity(ofFileAt: path) else { return .none }
+    guard FileIdentity(ofFileAt: ForeignPartial.controlPath(of: path)) == nil else {
+      return partial(at: path)
+    }
+    // An earlier call has copied the file, or downloads without it.
+    guard !continuesFiles || !begun.contains(request.url) else { return .none }
+    if let digest = request.digest, (try? Digest.ofFile(at: path, digest.algorithm)) == digest {
       return .finished
     }
-    return partial(at: path)
+    guard continuesFiles else { return .other(path: path) }
+    return identity.size == 0 ? .empty : partial(at: path)
   }
 
   private static func partial(at path: String) -> Files {

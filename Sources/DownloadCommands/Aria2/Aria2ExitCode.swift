@@ -27,6 +27,16 @@ enum Aria2ExitCode: Int32, Sendable {
   case checksum = 32
 
   /// The code for the failure of a download.
+  private init(_ failure: DownloadFailure, of record: DownloadRecord) {
+    // Another file than the one with the digest, whether all its bytes came from one response or not.
+    if failure.code == .entityChanged, record.expectedDigest != nil {
+      self = .checksum
+      return
+    }
+    self.init(failure)
+  }
+
+  /// The code for the failure of a download.
   init(_ failure: DownloadFailure) {
     self =
       switch failure.code {
@@ -59,8 +69,9 @@ enum Aria2ExitCode: Int32, Sendable {
     } else if stopped {
       self = .unfinished
     } else {
-      let failures = open.compactMap(\.attempts.last).sorted { $0.at < $1.at }
-      self = failures.last.map { Self($0.failure) } ?? .unknown
+      let failures = open.compactMap { record in record.attempts.last.map { (record, $0) } }
+        .sorted { $0.1.at < $1.1.at }
+      self = failures.last.map { Self($0.1.failure, of: $0.0) } ?? .unknown
     }
   }
 

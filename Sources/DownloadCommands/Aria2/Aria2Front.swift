@@ -134,28 +134,29 @@ struct Aria2Front {
     let isRestarted = Worker.current?.isRestarted == true
     if plan.startsOver, !isRestarted { place.delete() }
     let store = try RecordStore(at: place.path, checksPages: Worker.followsCrash)
+    var downloads = try Aria2Downloads(store: store, acceptsHiddenFolders: true)
+    downloads.continuesFiles = plan.isContinued
+    let completion = try Self.details(of: plan).read(at: Date())
+    for entry in plan.entries {
+      do {
+        try downloads.append(entry, of: plan.list ?? "") { request in
+          if plan.entries.count == 1, !entry.isDocument { request.key = place.key }
+          if !entry.renames, request.collision == .number { request.collision = .fail }
+          try completion.complete(&request)
+        }
+      } catch let failure as CommandFailure where entry.isDocument {
+        if let message = failure.message { Output.current.say(message) }
+        place.delete()
+        return failure.status == .damaged ? .malformedMetalink : .badOption
+      }
+    }
+    let destinations = try downloads.destinations()
     var limits = plan.limits
     let urls: [String]
     if isRestarted {
       urls = try store.records(Query(.all)).map(\.url)
       limits += plan.isContinued ? ["--continue-unvalidated"] : []
     } else {
-      var downloads = try Aria2Downloads(store: store, acceptsHiddenFolders: true)
-      downloads.continuesFiles = plan.isContinued
-      let completion = try Self.details(of: plan).read(at: Date())
-      for entry in plan.entries {
-        do {
-          try downloads.append(entry, of: plan.list ?? "") { request in
-            if plan.entries.count == 1, !entry.isDocument { request.key = place.key }
-            if !entry.renames, request.collision == .number { request.collision = .fail }
-            try completion.complete(&request)
-          }
-        } catch let failure as CommandFailure where entry.isDocument {
-          if let message = failure.message { Output.current.say(message) }
-          place.delete()
-          return failure.status == .damaged ? .malformedMetalink : .badOption
-        }
-      }
       try Self.replaceURL(of: plan, place, in: store)
       let outcome: Aria2Downloads.Outcome
       do {
@@ -179,15 +180,53 @@ struct Aria2Front {
     let (end, _) = try await awaited.run(Set(urls), ended: Set(complete))
     let records = try store.records(withURLs: urls)
     let code = Aria2ExitCode(records, stopped: end.signal != nil)
-    let roots = try store.roots()
-    for record in records where record.state == .completed {
-      Self.giveExactName(to: record, plan, roots)
-    }
+    let placements = try Self.place(records, at: destinations, in: store)
+    let open = try Self.unfinished(records, of: destinations, in: store)
     // Without bytes there is nothing to continue.
-    if records.allSatisfy({ $0.state == .completed || ($0.received == 0 && code != .unfinished) }) {
+    if open.isEmpty || code != .unfinished && open.allSatisfy({ $0.received == 0 }) {
       place.delete()
     }
-    return code
+    return code == .done && placements.contains(.refused) ? .fileExists : code
+  }
+
+  /// Gives the finished files the names that the caller expects.
+  ///
+  /// The store forgets a file that it would not find under its new name.
+  private static func place(
+    _ records: [DownloadRecord],
+    at destinations: [String: Aria2Downloads.Destination],
+    in store: RecordStore
+  ) throws -> [Aria2Downloads.Destination.Placement] {
+    let roots = try store.roots()
+    var placements: [Aria2Downloads.Destination.Placement] = []
+    var moved: [DownloadRecord] = []
+    for record in records where record.state == .completed {
+      guard let path = DownloadEntry(record, roots).localPath,
+        let placement = destinations[record.url]?.place(path)
+      else { continue }
+      placements.append(placement)
+      if FileIdentity(ofFileAt: path) == nil { moved.append(record) }
+    }
+    try store.purge(store.purgePlan(moved, withFiles: false))
+    return placements
+  }
+
+  /// Removes unfinished downloads that have only the bytes of a file that `-c` continues; returns the
+  /// others.
+  private static func unfinished(
+    _ records: [DownloadRecord],
+    of destinations: [String: Aria2Downloads.Destination],
+    in store: RecordStore
+  ) throws -> [DownloadRecord] {
+    let open = records.filter { $0.state != .completed }
+    let copies = open.filter { record in
+      guard record.received > 0, let destination = destinations[record.url] else { return false }
+      return destination.isContinued
+        && FileIdentity(ofFileAt: destination.path)?.size == record.received
+    }
+    try store.purge(store.purgePlan(copies, withFiles: false))
+    let removed = Set(copies.map(\.url))
+    return open.filter { !removed.contains($0.url) }
   }
 
   /// Gives the only download of the call its current URL: the earlier one may have expired.
@@ -208,25 +247,5 @@ struct Aria2Front {
     if let file = plan.cookieFile { words += ["--cookie-file", file] }
     if let file = plan.netrcFile { words += ["--netrc-file", file] }
     return RequestDetails(identity: try ClientIdentity.parse(words))
-  }
-
-  /// Renames a finished file to the name that the caller gave, if that is not a safe one.
-  ///
-  /// The caller opens the file by this name. It is a single component that the caller chose, and not
-  /// the server, so that only the invisible characters and the dots are to be restored.
-  private static func giveExactName(to record: DownloadRecord, _ plan: Aria2Plan, _ roots: Roots) {
-    guard let path = DownloadEntry(record, roots).localPath,
-      let name = plan.entries.compactMap(\.filename).first(where: {
-        $0 != record.filename && SafeFilename.sanitized($0) == record.filename
-      })
-    else { return }
-    let exact = (path as NSString).deletingLastPathComponent + "/" + name
-    let overwrites = plan.entries.contains { $0.filename == name && $0.overwrites }
-    let code =
-      overwrites
-      ? (rename(path, exact) == 0 ? 0 : errno) : RenameWithoutReplacing.rename(path, to: exact)
-    if code != 0 {
-      Output.current.say("\(path) cannot be renamed to \(exact): \(systemErrorText(code))")
-    }
   }
 }

@@ -73,7 +73,7 @@ extension RecordStore {
     guard record.state == .paused, record.received == 0 else {
       throw RecordStoreError(
         .busy,
-        "'\(Redaction.url(request.url))' is a known download, which is \(record.state.rawValue)"
+        "'\(Redaction.url(request.url))' is a known download, which has begun"
       )
     }
     let layout = try roots().layout(of: record)
