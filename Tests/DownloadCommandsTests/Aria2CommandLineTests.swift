@@ -70,6 +70,14 @@ struct Aria2CommandLineTests {
     #expect(two.entries.map(\.filename) == [nil, nil])
   }
 
+  @Test func `a blank in a URL is encoded, and a name begins at the folder`() throws {
+    let plan = try Self.plan("-d", "/srv", "-o", "/sub//./x", "http://a/b c", "http://b/b c")
+    #expect(plan.entries.map(\.url) == ["http://a/b%20c"])
+    #expect(plan.entries.map(\.mirrors) == [["http://b/b%20c"]])
+    #expect(plan.entries.map(\.filename) == ["x"] && plan.entries.map(\.folder) == ["sub"])
+    #expect(try Self.plan(["-i", "list"], list: []).entries.isEmpty)
+  }
+
   @Test func `the number of connections is that of aria2`() throws {
     #expect(try Self.plan("http://a/1").entries.map(\.connections) == [1])
     #expect(try Self.plan("-x4", "http://a/1").entries.map(\.connections) == [4])

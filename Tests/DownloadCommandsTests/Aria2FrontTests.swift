@@ -177,6 +177,39 @@ struct Aria2FrontTests {
     #expect(Self.body.matches(file: folder.path("b")))
   }
 
+  @Test(arguments: [
+    "printf 'LIST' | dlstore aria2c -i /dev/stdin", "dlstore aria2c -i fifo",
+    "printf 'LIST' | dlstore aria2c -i /dev/fd/5 5<&0",
+  ])
+  func `a list is read from any pipe`(command: String) async throws {
+    let list = "\(server.url("/a"))\\n  out=./b\\n"
+    var command = command.replacing("LIST", with: list)
+    if command.hasSuffix("fifo") {
+      command = "mkfifo fifo; (printf '\(list)' > fifo) & \(command)"
+    }
+    let process = try start([], shell: command)
+    #expect(try await process.status() == 0, "\(process.messages)")
+    #expect(Self.body.matches(file: folder.path("b")))
+  }
+
+  @Test func `an empty list is complete, and an unusable line leaves the others`() async throws {
+    let list = try folder.makeFile("list", "")
+    #expect(try await aria2c("-i", list).status == 0)
+    let url = server.url("/a")
+    _ = try folder.makeFile("list", "ftp://127.0.0.1:1/b\n\(url)\n  out=../b\n\(url)\n  out=c\n")
+    let some = try await aria2c("-i", list)
+    #expect(some.status == 28 && some.messages.contains("list:1: 'ftp://"), "\(some.messages)")
+    #expect(Self.body.matches(file: folder.path("c")))
+    _ = try folder.makeFile("list", "<html>\n")
+    let none = try await aria2c("-i", list)
+    #expect(none.status == 28 && none.messages.contains("list:1: "), "\(none.messages)")
+    #expect(none.messages.contains("list has no line that can be used"), "\(none.messages)")
+    _ = try folder.makeFile("list", "\(server.url("/a"))\n  split=abc\n")
+    let wrong = try await aria2c("-i", list)
+    #expect(wrong.status == 28 && wrong.messages.contains("list:2: "), "\(wrong.messages)")
+    #expect(stores.isEmpty)
+  }
+
   @Test func `an interrupted call exits with 7, and continues with another URL of the file`()
     async throws
   {

@@ -47,8 +47,16 @@ struct InputFileTests {
     #expect(file.problems.isEmpty)
   }
 
+  @Test(arguments: ["./x", "sub/./x", "sub//x", ".//sub/x"])
+  func `a dot and a doubled slash in the name of a file are nothing`(path: String) throws {
+    let file = try inputFile("http://a/1\n out=\(path)\n")
+    #expect(file.problems.isEmpty)
+    #expect(file.entries.map(\.filename) == ["x"])
+    #expect(file.entries.map(\.folder) == [path.contains("sub") ? "sub" : nil])
+  }
+
   @Test(arguments: [
-    "out=../x", "out=/etc/x", "out=a/../b", "out=a//b", "out=a/", "out=..", "out=",
+    "out=../x", "out=/etc/x", "out=a/../b", "out=a/.", "out=.", "out=a/", "out=..", "out=",
     "dir=a/../../b", "dir=..", "dir=/a/../b",
   ])
   func `an entry whose path leaves the folder is skipped`(option: String) throws {

@@ -52,11 +52,21 @@ struct Aria2Front {
       case nil: break
       }
       let environment = ProcessInfo.processInfo.environment
+      var isListComplete = true
       let plan = try Aria2Plan(
         line,
-        list: Self.entries(ofList:),
+        list: { path in
+          let file = try Self.list(path)
+          isListComplete = !file.problems.contains(where: \.isFatal)
+          return file.entries
+        },
         home: environment["HOME"] ?? NSHomeDirectory()
       )
+      guard !plan.entries.isEmpty else {
+        guard !isListComplete else { return Aria2ExitCode.done.rawValue }
+        let list = plan.list ?? ""
+        throw Aria2CommandLine.Problem(message: "\(list) has no line that can be used")
+      }
       let limits = try EngineLimits.parse(plan.limits)
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
@@ -68,7 +78,8 @@ struct Aria2Front {
           return Self.code(ofSupervisor: supervisor.run())
         }
       #endif
-      return try await download(plan).rawValue
+      let code = try await download(plan)
+      return (code == .done && !isListComplete ? .badOption : code).rawValue
     } catch let problem as Aria2CommandLine.Problem {
       Output.current.say(problem.message)
       return Aria2ExitCode.badOption.rawValue
@@ -98,21 +109,36 @@ struct Aria2Front {
   }
 
   /// Reads a list of downloads; reports what cannot be used.
-  private static func entries(ofList path: String) throws -> [InputFile.Entry] {
+  private static func list(_ path: String) throws -> InputFile {
+    let isSupervised = hasSupervisor && Worker.current != nil
+    let isPiped = path == "-" || hasSupervisor && isPipe(path, orMissing: isSupervised)
     // The supervisor reads it for the problems, and each worker from its first byte.
-    if path == "-" {
-      if hasSupervisor, Worker.current == nil { try SpooledInput.spool() }
+    if isPiped {
+      if hasSupervisor, !isSupervised { try SpooledInput.spool(path) }
       SpooledInput.rewind()
     }
-    let file = try InputFile(path)
-    guard Worker.current != nil || !hasSupervisor else { return file.entries }
+    let file = try InputFile(isPiped ? "-" : path)
+    guard !isSupervised else { return file }
     for problem in file.problems {
       Output.current.say("\(path):\(problem.line): \(problem.message)")
     }
-    guard !file.problems.contains(where: \.isFatal) else {
-      throw Aria2CommandLine.Problem(message: "\(path) has lines that cannot be used")
+    guard !file.problems.contains(where: \.isBadValue) else {
+      throw Aria2CommandLine.Problem(message: "\(path) has an option with a wrong value")
     }
-    return file.entries
+    return file
+  }
+
+  /// Whether a path is that of a pipe, whose bytes can be read only once.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - orMissing: Whether that of a file that is missing counts, such as `/dev/fd/63`, which only the
+  ///     supervisor has open.
+  /// - Returns: Whether it is.
+  private static func isPipe(_ path: String, orMissing: Bool) -> Bool {
+    var status = stat()
+    guard statFollowingLinks(path, &status) == 0 else { return orMissing }
+    return [S_IFIFO, S_IFCHR, S_IFSOCK].contains(status.st_mode & S_IFMT)
   }
 
   private static var hasSupervisor: Bool {
@@ -134,6 +160,7 @@ struct Aria2Front {
     let isRestarted = Worker.current?.isRestarted == true
     if plan.startsOver, !isRestarted { place.delete() }
     let store = try RecordStore(at: place.path, checksPages: Worker.followsCrash)
+    var isListComplete = true
     var downloads = try Aria2Downloads(store: store, acceptsHiddenFolders: true)
     downloads.continuesFiles = plan.isContinued
     let completion = try Self.details(of: plan).read(at: Date())
@@ -148,7 +175,14 @@ struct Aria2Front {
         if let message = failure.message { Output.current.say(message) }
         place.delete()
         return failure.status == .damaged ? .malformedMetalink : .badOption
+      } catch let error as RecordStoreError where entry.line > 0 {
+        isListComplete = false
+        Output.current.say("\(plan.list ?? ""):\(entry.line): \(error.message)")
       }
+    }
+    guard downloads.count > 0 else {
+      place.delete()
+      return .badOption
     }
     let destinations = try downloads.destinations()
     var limits = plan.limits
@@ -186,7 +220,8 @@ struct Aria2Front {
     if open.isEmpty || code != .unfinished && open.allSatisfy({ $0.received == 0 }) {
       place.delete()
     }
-    return code == .done && placements.contains(.refused) ? .fileExists : code
+    guard code == .done else { return code }
+    return placements.contains(.refused) ? .fileExists : isListComplete ? .done : .badOption
   }
 
   /// Gives the finished files the names that the caller expects.

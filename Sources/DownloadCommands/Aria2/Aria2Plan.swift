@@ -60,7 +60,8 @@ struct Aria2Plan: Sendable, Equatable {
         entries.append(try Self.listed(listed, with: line))
       }
     }
-    guard !entries.isEmpty else {
+    // A list that has been generated may be empty.
+    guard !entries.isEmpty || list != nil else {
       throw Aria2CommandLine.Problem(message: "specify at least one URL")
     }
     isContinued = line.flag("continue") ?? false
@@ -95,13 +96,15 @@ struct Aria2Plan: Sendable, Equatable {
     isListed: Bool
   ) throws(Aria2CommandLine.Problem) -> InputFile.Entry {
     var entry = entry
+    entry.url = encodingBlanks(entry.url)
+    entry.mirrors = entry.mirrors.map(encodingBlanks)
     for option in line.options {
       guard let known = Aria2Option.all[option.name], known.effect == .download else { continue }
       if isListed, ["out", "checksum", "gid"].contains(option.name) { continue }
       let value =
         switch option.name {
         case "dir": Folder.absolutePath(option.value)
-        case "out": Self.relativePath(option.value)
+        case "out": Self.filePath(option.value)
         default: option.value
         }
       // An input file has this form.
@@ -120,6 +123,11 @@ struct Aria2Plan: Sendable, Equatable {
     return entry.completed
   }
 
+  /// A URL may contain blanks, which aria2c encodes.
+  private static func encodingBlanks(_ url: String) -> String {
+    MetalinkSource.isURL(url) ? url.replacing(" ", with: "%20") : url
+  }
+
   /// Returns a download of a list with the options of the command line, which its own override.
   private static func listed(
     _ listed: InputFile.Entry,
@@ -127,7 +135,7 @@ struct Aria2Plan: Sendable, Equatable {
   ) throws(Aria2CommandLine.Problem) -> InputFile.Entry {
     var entry = InputFile.Entry(line: listed.line, url: listed.url)
     entry = try Self.entry(entry, with: line, isListed: true)
-    entry.mirrors = listed.mirrors
+    entry.mirrors = listed.mirrors.map(encodingBlanks)
     entry.isDocument = listed.isDocument
     entry.filename = listed.filename
     entry.folder = listed.folder
@@ -142,10 +150,10 @@ struct Aria2Plan: Sendable, Equatable {
     return entry
   }
 
-  /// The path of `out` without `./` and doubled slashes.
-  private static func relativePath(_ path: String) -> String {
-    let parts = path.split(separator: "/").filter { $0 != "." }
-    return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+  /// The path of `out` below the folder, which it begins at also with a leading slash.
+  private static func filePath(_ path: String) -> String {
+    // A trailing slash leaves no name, which is refused.
+    path.hasSuffix("/") ? path : String(path.drop { $0 == "/" })
   }
 
   /// The options of the engine.

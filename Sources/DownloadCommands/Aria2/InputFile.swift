@@ -52,6 +52,8 @@ struct InputFile: Sendable, Equatable {
     var isFatal = false
     /// The name of an option that is not supported.
     var option: String?
+    /// Whether an option has a value of a wrong form.
+    var isBadValue = false
   }
 
   private(set) var entries: [Entry] = []
@@ -142,7 +144,8 @@ extension InputFile.Entry {
     guard ["md5", "sha-1", "sha-256", "sha-512"].contains(type) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped the checksum: only md5, sha-1, sha-256 and sha-512 are supported"
+        message: "skipped the checksum: only md5, sha-1, sha-256 and sha-512 are supported",
+        isBadValue: true
       )
     }
     checksum = String(value)
@@ -158,7 +161,8 @@ extension InputFile.Entry {
     guard let limit = ByteAmount.parse(String(value)) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped max-download-limit: it is not a byte count such as 500K or 2M"
+        message: "skipped max-download-limit: it is not a byte count such as 500K or 2M",
+        isBadValue: true
       )
     }
     bytesPerSecond = limit
@@ -173,7 +177,8 @@ extension InputFile.Entry {
     guard let count = try? ConnectionCount.parse(String(value)) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped \(name): it is not a positive number"
+        message: "skipped \(name): it is not a positive number",
+        isBadValue: true
       )
     }
     if name == "split" { connections = count } else { connectionsPerHost = count }
@@ -185,7 +190,8 @@ extension InputFile.Entry {
     guard RecordIdentity.isID(gid) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped gid: it is not 16 hexadecimal digits"
+        message: "skipped gid: it is not 16 hexadecimal digits",
+        isBadValue: true
       )
     }
     self.gid = gid
@@ -193,8 +199,11 @@ extension InputFile.Entry {
   }
 
   private mutating func take(out value: Substring, _ line: Int) -> InputFile.Problem? {
-    let parts = value.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard let name = parts.last, !name.isEmpty, parts.allSatisfy(FileName.isPlain) else {
+    // yt-dlp writes `./NAME`.
+    let parts = value.split(separator: "/").filter { $0 != "." }.map(String.init)
+    guard let name = parts.last, !value.hasPrefix("/"), !value.hasSuffix("/"), value != ".",
+      !value.hasSuffix("/."), parts.allSatisfy(FileName.isPlain)
+    else {
       return InputFile.Problem(
         line: line,
         message: "out must be a file name that does not lead out of the folder",

@@ -4,10 +4,20 @@ internal import SystemInterface
 
 /// Standard input as a file, which a restarted worker can read again.
 enum SpooledInput {
-  /// Copies standard input to its end into a file without a name, which takes its place.
+  /// Copies standard input, or another pipe, to its end into a file without a name, which takes the
+  /// place of standard input.
   ///
+  /// - Parameter source: The path of the pipe; `-` for standard input.
   /// - Throws: ``CommandFailure``.
-  static func spool() throws {
+  static func spool(_ source: String = "-") throws {
+    if source != "-" {
+      let pipe = open(source, O_RDONLY | O_CLOEXEC)
+      guard pipe >= 0 else {
+        throw CommandFailure(SystemCall.status(), "cannot read \(source): \(systemErrorText())")
+      }
+      defer { close(pipe) }
+      guard dup2(pipe, STDIN_FILENO) >= 0 else { throw failure() }
+    }
     let path = "\(NSTemporaryDirectory())/dlstore-input-\(UUID().uuidString)"
     let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure() }
