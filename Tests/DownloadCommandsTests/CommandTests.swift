@@ -83,7 +83,7 @@ struct CommandTests: StoreSuite {
 
   @Test func `a file is not accepted as a store`() async throws {
     let file = try folder.makeFile("file", "x")
-    #expect(await dlstore("--store", file, "list").status == .cannotCreate)
+    #expect(await dlstore("--store", file, "list").status == .notFound)
     #expect(await dlstore("--store", file, "add", "http://a/1").status == .cannotCreate)
   }
 

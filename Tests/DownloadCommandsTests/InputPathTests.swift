@@ -31,10 +31,11 @@ struct InputPathTests {
 
   @Test(arguments: Self.commands)
   func `a folder in the place of a file is named as one`(words: [String]) async {
-    let result = await run(words, folder.path)
+    // Its name does not look like a secret.
+    let result = await run(words, "/usr/lib")
     #expect(result.status == .usage, "\(result.messages)")
-    #expect(result.messages.contains(" is a folder, not a file"), "\(result.messages)")
-    #expect(result.messages.contains(folder.path))
+    let text = result.messages.replacing("'", with: "")
+    #expect(text.contains("/usr/lib is a folder, not a file"), "\(result.messages)")
   }
 
   @Test(arguments: Self.commands)

@@ -22,7 +22,7 @@ struct ManualPageTests {
     let page = try #require(Self.pages.first { $0.name == "dlstore-run" }).text
     for text in [
       ".Dd January 1, 1970\n",
-      ".Op Fl \\-max\\-concurrent Ar n", "Default: 8.",
+      ".Op Fl \\-max\\-concurrent Ar n", "by default 8.",
       "One of: urlsession, async\\-http\\-client.",
       ".Sh EXAMPLES", "dlstore run \\-\\-max\\-concurrent 3 \\-\\-limit\\-rate 2M",
       ".It Fl \\-continue\\-unvalidated , Fl \\-no\\-continue\\-unvalidated",

@@ -273,7 +273,7 @@ struct RecordImportTests: StoreSuite {
     try change("http://h/c") { $0.keys = ["http://h/a", "http://h/c"] }
     let result = await dlstore("--store", store, "verify")
     #expect(result.status == .damaged)
-    #expect(result.output.contains("duplicateKey 3"))
+    #expect(result.output.contains("duplicateKey: 3"))
   }
 
   @Test func `verify reports two downloads with one id or one file name`() async throws {
@@ -288,8 +288,8 @@ struct RecordImportTests: StoreSuite {
     }
     let result = await dlstore("--store", store, "verify")
     #expect(result.status == .damaged)
-    #expect(result.output.contains("duplicateID 2"))
-    #expect(result.output.contains("duplicateDestination 2"))
+    #expect(result.output.contains("duplicateID: 2"))
+    #expect(result.output.contains("duplicateDestination: 2"))
   }
 
   // MARK: Roots

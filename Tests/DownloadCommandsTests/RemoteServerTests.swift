@@ -100,7 +100,7 @@ struct RemoteServerTests {
 
   @Test(arguments: [
     (["list", "--stat", "failed"], "Did you mean '--state'?"), (["lst"], "Did you mean 'list'?"),
-    (["list", "--limit", "-1"], "'-1' is not a value, because it begins with a hyphen"),
+    (["list", "--limit", "-1"], "'-1' must not be negative"),
     (["foo"], "There is no command 'foo'"), (["add"], "give a URL"),
   ])
   func `a mistake has the message that it has without a server`(

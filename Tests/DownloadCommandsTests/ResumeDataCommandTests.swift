@@ -186,7 +186,7 @@ struct ResumeDataCommandTests {
 
   @Test func `an unreadable file exits with its own status`() async {
     #expect(await dlstore("resume-data", folder.path("nothing")).status == .notFound)
-    #expect(await dlstore("resume-data", folder.path).status == .inputOutput)
+    #expect(await dlstore("resume-data", folder.path).status == .usage)
   }
 
   @Test(

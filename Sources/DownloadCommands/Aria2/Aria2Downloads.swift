@@ -184,8 +184,9 @@ struct Aria2Downloads {
   ///
   /// - Throws: `StoreError`; ``RecordStoreError``.
   func destinations() throws -> [String: Destination] {
+    let requests = try placed()
     let roots = try store.roots()
-    let destinations = try placed().compactMap { request -> (String, Destination)? in
+    let destinations = requests.compactMap { request -> (String, Destination)? in
       guard let root = roots.path(of: request.root) else { return nil }
       let name = Self.name(of: request)
       let path = FileLayout.destination(root: root, folder: request.folder, filename: name)

@@ -16,10 +16,15 @@ extension Folder {
     guard path.hasPrefix("/") else { throw failure(path, ENOENT) }
     var made = ""
     for part in path.split(separator: "/") {
+      let parent = made
       made += "/\(part)"
       if mkdir(made, 0o777) == 0 {
         FolderOwner.giveFolder(made)
       } else if errno != EEXIST, errno != EISDIR {
+        let code = errno
+        // A link to a missing folder.
+        if !parent.isEmpty { try check(parent) }
+        errno = code
         try check(made)
       }
     }
