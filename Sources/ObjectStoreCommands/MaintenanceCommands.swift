@@ -44,7 +44,7 @@ struct RepairCommand: AsyncParsableCommand {
       store. Otherwise every readable object is copied into a new file, for which no other process \
       may have the store open; the damaged file stays beside it as data.mdb.damaged. --into leaves \
       the store as it is, and copies the readable objects into a new folder. The exit code is 65 if \
-      problems remain.
+      problems remain, or if no object could be saved.
 
       EXAMPLES:
         objectstore notes repair
@@ -83,7 +83,7 @@ struct RepairCommand: AsyncParsableCommand {
     let report = try StoreCheckReport.verify(at: checked, immutable: false, status)
     status.clear()
     try StoreCheckReport(path: checked, report).print(repair: repair, json: json)
-    if !report.isValid { throw CommandFailure(.damaged) }
+    if !report.isValid || repair.hasLostAll { throw CommandFailure(.damaged) }
   }
 }
 

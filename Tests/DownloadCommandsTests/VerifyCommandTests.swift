@@ -376,6 +376,15 @@ struct VerifyCommandTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: store + "/data.mdb.repair"))
   }
 
+  @Test func `a repair that saves no object has failed`() async throws {
+    try makeNotes()
+    try damagePages(holding: "the text of note")
+    let result = await verify("--repair")
+    #expect(result.status == .damaged)
+    #expect(result.lines.first == "no object could be saved: restore a backup", "\(result)")
+    #expect(FileManager.default.fileExists(atPath: store + "/data.mdb.damaged"))
+  }
+
   @Test func `records are saved without the description of the store`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1", "http://a/2")
     try editTable("store", .bytes) { tx, table in try tx.removeAll(in: table) }

@@ -96,6 +96,12 @@ package struct StoreFileRepair {
     }
   }
 
+  /// Whether objects were lost, and none was saved.
+  package var hasLostAll: Bool {
+    guard let models = salvage?.report.models.values else { return false }
+    return models.allSatisfy { $0.saved == 0 } && models.contains { $0.lostCount != 0 }
+  }
+
   // MARK: Output
 
   /// One line for each repair and loss.
@@ -106,7 +112,11 @@ package struct StoreFileRepair {
     }
     guard let (report, damagedFile) = salvage else { return lines }
     let saved = report.models.values.reduce(0) { $0 + $1.saved }
-    lines.append("repaired: copied \(Self.objects(saved)) into a new file")
+    lines.append(
+      hasLostAll
+        ? "no object could be saved: restore a backup"
+        : "repaired: copied \(Self.objects(saved)) into a new file"
+    )
     if let damagedFile {
       lines.append("the old file is \(damagedFile); delete it when nothing is missing")
     }

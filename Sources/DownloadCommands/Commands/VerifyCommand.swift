@@ -71,7 +71,7 @@ struct VerifyCommand: AsyncParsableCommand {
     status.clear()
     let report = VerifyReport(path: path, found: found, repair: repairs)
     try Output.current.report(json ? report.json.prettyText + "\n" : report.text)
-    if !found.isValid { throw CommandFailure(.damaged) }
+    if !found.isValid || repairs?.store.hasLostAll == true { throw CommandFailure(.damaged) }
   }
 }
 
