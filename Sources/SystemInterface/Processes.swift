@@ -9,17 +9,19 @@ package struct ProcessStart {
     case close(Int32)
     case open(_ path: String, _ flags: Int32, as: Int32)
 
-    fileprivate var target: Int32 {
+    /// The descriptor that the new process gets; `nil` if it is closed.
+    fileprivate var target: Int32? {
       switch self {
-      case .copy(_, let target), .close(let target), .open(_, _, let target): target
+      case .copy(_, let target), .open(_, _, let target): target
+      case .close: nil
       }
     }
   }
 
   /// In this order.
   package var files: [File] = []
-  /// Whether the process inherits no descriptor above those that ``files`` names, if the system can
-  /// close them: those that a library opened without `O_CLOEXEC`.
+  /// Whether the process inherits only standard descriptors and those that ``files`` names, and none that
+  /// a library or another thread has opened without `O_CLOEXEC`; on Linux, only if it has glibc 2.34.
   package var closesOthers = false
   /// Whether the process begins a group of its own.
   package var beginsGroup = false
@@ -62,8 +64,12 @@ package struct ProcessStart {
     if closesOthers {
       #if canImport(Darwin)
         flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        let given = files.compactMap(\.target)
+        for descriptor in STDIN_FILENO...STDERR_FILENO where !given.contains(descriptor) {
+          unsafe posix_spawn_file_actions_addinherit_np(&actions, descriptor)
+        }
       #else
-        let others = (files.map(\.target).max() ?? STDERR_FILENO) + 1
+        let others = max(STDERR_FILENO, files.compactMap(\.target).max() ?? 0) + 1
         unsafe closeDescriptors(from: others, in: &actions)
       #endif
     }

@@ -125,6 +125,8 @@ private final class ChildProcess: Sendable {
     if let pipe { start.files.append(.copy(pipe.writing, as: STDOUT_FILENO)) }
     start.files += Self.inheritableDescriptors.map { .close($0) }
     start.files.append(.copy(registration, as: CommandGuard.registration))
+    // Also those that another thread opens at this moment.
+    start.closesOthers = true
     start.beginsGroup = true
     // The default action of all signals that this process handles or ignores; none is blocked.
     start.blockedSignals = signalSet([])
