@@ -368,11 +368,11 @@ struct FailureSentenceTests {
   }
 
   @Test(arguments: [
-    (Fault.emptyReply, "PROXY closed the connection without an answer (2 attempts)", ""),
-    (.rawResponse([0x15, 3, 1, 0, 2, 2, 0x46]), "the answer of PROXY is not HTTP", ""),
-    (.stallBeforeHeader, "PROXY sent nothing for 1 s", "--timeout sets the limit; "),
+    (Fault.emptyReply, "PEER closed the connection without an answer (2 attempts)", ""),
+    (.rawResponse([0x15, 3, 1, 0, 2, 2, 0x46]), "the answer of PEER is not HTTP", ""),
+    (.stallBeforeHeader, "PEER sent nothing for 1 s", "--timeout sets the limit; "),
   ])
-  func `a proxy that does not answer as one is named`(
+  func `a proxy that may be the one that does not answer is named`(
     _ fault: Fault,
     _ what: String,
     _ limit: String
@@ -390,7 +390,8 @@ struct FailureSentenceTests {
       "2"
     )
     #expect(result.status == .failed)
-    let text = what.replacing("PROXY", with: "the proxy 127.0.0.1 port \(server.port)")
+    let peer = "h.example port 81, or the proxy 127.0.0.1 port \(server.port),"
+    let text = what.replacing("PEER", with: peer)
     let line = lines(result, "failed").first ?? ""
     #expect(line.hasPrefix("failed x: \(text)"), "\(line)")
     #expect(line.contains("; \(limit)check --proxy, or http_proxy and https_proxy"), "\(line)")

@@ -170,7 +170,8 @@ struct VerifyCommandTests: StoreSuite {
       text.contains(
         """
         'dlstore verify --repair --store \(store)' corrects the records of unfinished downloads
-        'dlstore verify-file --all --repair --store \(store)' downloads missing and damaged files again
+        'dlstore verify-file --all --repair --store \(store)' downloads missing files \
+        again, and changed ones whose checksum is known
         if files were copied to another disk, 'dlstore verify --accept --store \(store)' recognizes them
 
         """

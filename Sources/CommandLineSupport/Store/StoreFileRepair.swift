@@ -96,10 +96,9 @@ package struct StoreFileRepair {
     }
   }
 
-  /// Whether objects were lost, and none was saved.
+  /// Whether objects of a model were lost, and none of them was saved.
   package var hasLostAll: Bool {
-    guard let models = salvage?.report.models.values else { return false }
-    return models.allSatisfy { $0.saved == 0 } && models.contains { $0.lostCount != 0 }
+    salvage?.report.models.values.contains { $0.saved == 0 && $0.lostCount != 0 } == true
   }
 
   // MARK: Output
@@ -113,7 +112,7 @@ package struct StoreFileRepair {
     guard let (report, damagedFile) = salvage else { return lines }
     let saved = report.models.values.reduce(0) { $0 + $1.saved }
     lines.append(
-      hasLostAll
+      hasLostAll && saved == 0
         ? "no object could be saved: restore a backup"
         : "repaired: copied \(Self.objects(saved)) into a new file"
     )

@@ -70,7 +70,9 @@ struct VerifyReport {
     }
     if has(.missing, .sizeDiffers) {
       let again = SuggestedCommand.text("verify-file --all --repair")
-      lines.append("\(again) downloads missing and damaged files again")
+      lines.append(
+        "\(again) downloads missing files again, and changed ones whose checksum is known"
+      )
     }
     if found.files?.hasModified == true, repair?.accepted == nil {
       let accept = SuggestedCommand.text("verify --accept")

@@ -105,6 +105,8 @@ package struct TransferPeers: Sendable, Hashable {
 
   /// The peer to which the connection is opened.
   private var nearest: String { proxy.map { "the proxy \($0)" } ?? server }
+  /// The peers of which one has not answered.
+  private var responder: String { proxy.map { "\(server), or the proxy \($0)," } ?? server }
 }
 
 extension TransferPeers {
@@ -161,9 +163,9 @@ extension TransferPeers {
     case .noTunnel: "\(nearest) did not open a connection to the server"
     case .noAnswerInTime: "\(nearest) did not answer in time"
     case .silence(let time): "\(server) sent nothing for \(Self.seconds(time))"
-    case .noResponse(let time): "\(nearest) sent nothing for \(Self.seconds(time))"
+    case .noResponse(let time): "\(responder) sent nothing for \(Self.seconds(time))"
     case .noReply:
-      "\(nearest) closed the connection without an answer\(hintOfTLS)"
+      "\(responder) closed the connection without an answer\(hintOfTLS)"
     case .closed: "\(server) closed the connection before the end of the response"
     case .reset: "\(server) reset the connection"
     case .certificate(let problem): sentence(problem)
@@ -185,7 +187,7 @@ extension TransferPeers {
     let answer = "the answer of \(server)"
     return switch defect {
     // The alert of a server that expects TLS is not HTTP.
-    case .notHTTP: "the answer of \(nearest) is not HTTP\(hintOfTLS)"
+    case .notHTTP: "the answer of \(responder) is not HTTP\(hintOfTLS)"
     case .version: "\(answer) has an unknown version of HTTP"
     case .field: "\(answer) has a malformed header field"
     case .longHeader: "\(answer) has a header that is too long"

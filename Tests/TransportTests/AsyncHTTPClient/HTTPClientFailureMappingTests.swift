@@ -149,12 +149,12 @@
 
     @Test(
       arguments: [
-        (NoReply(), "the proxy 127.0.0.1 port 9 closed the connection without an answer"),
-        (HTTPParserError.invalidConstant, "the answer of the proxy 127.0.0.1 port 9 is not HTTP"),
+        (NoReply(), "PEER closed the connection without an answer"),
+        (HTTPParserError.invalidConstant, "the answer of PEER is not HTTP"),
         (HTTPClientError.connectTimeout, "the proxy 127.0.0.1 port 9 did not answer in time"),
       ] as [(any Error, String)]
     )
-    func `a proxy that does not answer as one is named in the place of the server`(
+    func `a proxy that may be the one that does not answer is named`(
       _ error: any Error,
       _ message: String
     ) throws {
@@ -163,7 +163,9 @@
         Issue.record("not a failure")
         return
       }
-      #expect(failure.message == message && failure.detail == .proxy)
+      let peer = "h.example port 81, or the proxy 127.0.0.1 port 9,"
+      #expect(failure.message == message.replacing("PEER", with: peer))
+      #expect(failure.detail == .proxy)
     }
 
     @Test func `addresses of another family than the allowed one are no addresses of the host`()
