@@ -61,7 +61,7 @@ struct TransferMessageTests {
     #expect(
       line.hasPrefix("retrying x: \(name) closed the connection before the end of the response; ")
     )
-    #expect(line.contains("attempt 2 of 8 in "))
+    #expect(line.contains("attempt 2 of 8 "))
   }
 
   @Test func `bytes that cannot be continued are named, with the reason`() async throws {
