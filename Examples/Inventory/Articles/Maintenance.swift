@@ -7,7 +7,7 @@ func verification(_ folder: String) throws {
 }
 
 func repair(_ folder: String, _ rescued: String) throws {
-  let report = try Store.repair(at: folder, into: rescued)
+  let report = try Store.repair(at: folder, into: rescued, models: [Author.self])
   expect(report.isComplete)
 }
 
