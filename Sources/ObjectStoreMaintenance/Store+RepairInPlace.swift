@@ -25,7 +25,7 @@ extension Store {
   }
 }
 
-/// The steps of ``Store/repairInPlace(at:)``.
+/// The steps of ``Store/repairInPlace(at:models:)``.
 private struct InPlaceRepair {
   let path: String
   let models: [any Model.Type]

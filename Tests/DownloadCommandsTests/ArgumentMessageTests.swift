@@ -170,13 +170,6 @@ struct ArgumentMessageTests {
     Case(
       "get",
       "http://h/x",
-      "--on-error",
-      "",
-      says: "Error: --on-error requires a command."
-    ),
-    Case(
-      "get",
-      "http://h/x",
       "--output-folder",
       "",
       says: "Error: --output-folder requires the path of a folder."

@@ -85,8 +85,6 @@ struct UnknownOptionMessage {
     }
     .map { "'\($0.fullName)'" }
     guard let last = commands.last else { return nil }
-    // The options of 'serve' are about its clients, and those of other programs about servers.
-    guard commands != ["'dlstore serve'"] || ForeignOption.all[name] == nil else { return nil }
     let isMany = commands.count > 6
     let names = (isMany ? commands.prefix(3) : commands.dropLast()).joined(separator: ", ")
     let hint =
