@@ -11,10 +11,7 @@ enum SpooledInput {
   /// - Throws: ``CommandFailure``.
   static func spool(_ source: String = "-") throws {
     if source != "-" {
-      let pipe = open(source, O_RDONLY | O_CLOEXEC)
-      guard pipe >= 0 else {
-        throw CommandFailure(SystemCall.status(), "cannot read \(source): \(systemErrorText())")
-      }
+      let pipe = try InputPath.open(source)
       defer { close(pipe) }
       guard dup2(pipe, STDIN_FILENO) >= 0 else { throw failure() }
     }
