@@ -283,9 +283,8 @@ struct GetCommand: EngineCommand {
           let last = record.attempts.last
         else { return false }
         // A source that has refused for good will do so again, and was reached.
-        let counted = record.attempts.suffix(Int(max(0, record.failedAttempts)))
         return ExitStatus(last.failure.code) == .unreachable
-          && !counted.contains { !$0.failure.code.isRetryable }
+          && !record.countedAttempts.contains { !$0.failure.code.isRetryable }
       }
     return isUnreachable ? .unreachable : .failed
   }

@@ -42,7 +42,7 @@ package enum FailureSentence {
   /// Returns the URL that failed last, and why the other sources have failed, at most three; `nil` if
   /// only one has.
   private static func otherSources(of record: DownloadRecord) -> (url: String, others: [String])? {
-    let attempts = record.attempts.suffix(Int(max(0, record.failedAttempts)))
+    let attempts = record.countedAttempts
     guard !record.mirrors.isEmpty, let last = attempts.last else { return nil }
     var named: Set = [last.url]
     let others = attempts.reversed().filter { named.insert($0.url).inserted }

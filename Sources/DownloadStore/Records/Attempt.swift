@@ -60,3 +60,10 @@ extension Attempt: FieldValue {
     writer.writeSized(failure.detail?.rawValue ?? "")
   }
 }
+
+extension DownloadRecord {
+  /// The last attempts, as many as ``failedAttempts`` counts; at most ``Attempt/limit``.
+  package var countedAttempts: ArraySlice<Attempt> {
+    attempts.suffix(Int(max(0, failedAttempts)))
+  }
+}

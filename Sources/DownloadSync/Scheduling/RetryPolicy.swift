@@ -83,7 +83,7 @@ public struct RetryPolicy: Sendable, Hashable {
   /// reached with `http`. Another source that has failed permanently does not count: it is not asked
   /// again.
   package func applied(to record: DownloadRecord) -> RetryPolicy {
-    let attempts = record.attempts.suffix(Int(max(0, record.failedAttempts)))
+    let attempts = record.countedAttempts
     let reached = attempts.filter { !$0.failure.isOfFirstContact }
     guard let firstContactAttempts, !record.hasServerBytes,
       reached.allSatisfy({ !$0.failure.code.isRetryable && $0.url != attempts.last?.url })

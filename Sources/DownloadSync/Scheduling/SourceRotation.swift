@@ -91,8 +91,7 @@ struct SourceRotation: Sendable {
     guard wait == nil, failure.code.isRefusal,
       policy.allowsAttempt(afterFailures: record.failedAttempts)
     else { return wait }
-    let refusals = record.attempts.suffix(Int(max(0, record.failedAttempts)))
-      .count { $0.failure.code.isRefusal }
+    let refusals = record.countedAttempts.count { $0.failure.code.isRefusal }
     return policy.wait(afterRefusals: Int32(refusals), random: random)
   }
 
