@@ -33,11 +33,14 @@ import Testing
     #expect(try store.read { try $0.fetch(Everything.all) } == [.full, plain])
   }
 
-  @Test func `new folders have permissions 0700`() throws {
-    for path in ["/a", "/a/b"] {
-      let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + path)
-      #expect(attributes[.posixPermissions] as? Int == 0o700)
+  @Test func `only the owner reads a new folder, and the umask decides about its parents`() throws {
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
+    let other = folder.path + "/other"
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+    #expect(try mode(folder.path + "/a/b") == 0o700)
+    #expect(try mode(folder.path + "/a") == mode(other))
   }
 
   @Test func `inserting an existing key throws duplicateKey, and upserting replaces it`() throws {

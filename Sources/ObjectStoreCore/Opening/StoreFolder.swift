@@ -3,7 +3,10 @@ internal import SystemInterface
 
 /// The folder that contains a store's files.
 package enum StoreFolder {
+  /// The access mode of the folder itself: other users cannot see its files.
   private static let mode: mode_t = 0o700
+  /// That of a folder that is made for it, which may have other contents: the umask decides.
+  private static let parentMode: mode_t = 0o777
 
   /// Creates the folder if the access mode permits, and checks that it can hold a store.
   package static func prepare(_ path: String, access: StoreOptions.Access) throws {
@@ -15,7 +18,7 @@ package enum StoreFolder {
     } else if errno == ENOENT, lstat(path, &status) == 0 {
       throw StoreFolderRefusal(.danglingLink).error(path, access)
     } else if errno == ENOENT, access == .create {
-      try createFolder(path)
+      try createFolder(path, mode)
     } else {
       throw failure(errno, path, access: access)
     }
@@ -25,13 +28,13 @@ package enum StoreFolder {
     }
   }
 
-  private static func createFolder(_ path: String) throws {
+  private static func createFolder(_ path: String, _ mode: mode_t) throws {
     if mkdir(path, mode) == 0 || errno == EEXIST { return }
     let parent = parent(of: path)
     let code = errno
     if code == EACCES || code == EPERM { throw StoreFolderRefusal(.unwritable(parent)).error(path) }
     guard code == ENOENT, parent != path else { throw failure(code, path, access: .create) }
-    try createFolder(parent)
+    try createFolder(parent, parentMode)
     try syncDirectoryEntries(in: Self.parent(of: parent))
     guard mkdir(path, mode) == 0 || errno == EEXIST else {
       throw failure(errno, path, access: .create)

@@ -47,7 +47,7 @@ public final class Store: Sendable {
   /// files with mode 0600.
   ///
   /// - Parameters:
-  ///   - path: The folder. Missing parent folders are created.
+  ///   - path: The folder. Missing parent folders are created, as the umask permits.
   ///   - models: The types of the objects that the program reads or writes. Models that they refer
   ///     to are added automatically. Other models in the store are left unchanged.
   ///   - options: Access, schema version and other options.
