@@ -174,11 +174,6 @@ public struct MigrationOperation: Sendable {
     Self(kind: .change(model, fields: nil, body))
   }
 
-  /// Whether the operation needs no code of a program.
-  package var isData: Bool {
-    if case .change = kind { false } else { true }
-  }
-
   /// The operation in words, which identify it after a kill.
   var words: String {
     switch kind {

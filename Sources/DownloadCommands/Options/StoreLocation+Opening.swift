@@ -29,15 +29,6 @@ extension ClosedStore {
     guard let holder = EngineLock.holder(storePath: path) else { return }
     throw CommandFailure(.engineRuns, "an engine runs on \(path) (\(holder)): stop it first")
   }
-
-  /// Runs `body`, and explains a store that is open elsewhere or on which an engine runs.
-  ///
-  /// - Throws: ``CommandFailure`` with `engineRuns` if an engine has the store open, or `failed` if
-  ///   another process has; any other error of `body`.
-  static func performWithoutEngine<R>(_ path: String, _ body: () throws -> R) throws -> R {
-    try refuseEngine(path)
-    return try perform(path, body)
-  }
 }
 
 extension Store {

@@ -37,9 +37,6 @@ struct ConnectionSources: Sendable, Hashable {
     add([record.url] + record.mirrors.prefix(RecordLimits.mirrors), upTo: .max)
   }
 
-  /// Whether there is another URL than that of the first connection.
-  var haveMirrors: Bool { all.count > 1 }
-
   /// Adds the URLs that a response lists (RFC 6249).
   mutating func add(_ urls: [String]) {
     add(urls, upTo: Self.limit)

@@ -157,9 +157,6 @@ package struct StoredQueryPlan: Sendable, Hashable, CustomStringConvertible {
   /// Whether the matches are sorted.
   package var isSorted: Bool
 
-  /// Whether every object is tested.
-  package var isScan: Bool { indexFields == nil }
-
   /// One line, such as `index on state (one value), then sort`.
   package var description: String {
     let access =
