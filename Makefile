@@ -119,10 +119,10 @@ model: ## Checks the model of replacements of data.mdb with Spin; ARGUMENTS=--lo
 	@Tests/Models/check $(ARGUMENTS)
 
 kill-test: test-deps ## Kills engines, commands and migrations 1000 times, and checks the guarantees each time
-	DLSTORE_KILLS=1000 .ci/test KillTests.KillTests ObjectStoreTests.MigrationKillTests
+	TEST_SECONDS=14400 DLSTORE_KILLS=1000 .ci/test KillTests.KillTests ObjectStoreTests.MigrationKillTests
 
 power-cut-test: test-deps ## Simulates power cuts at 1000 system calls of a recorded run
-	DLSTORE_POWER_CUTS=1000 .ci/test KillTests.PowerCutTests KillTests.RecordedDiskTests
+	TEST_SECONDS=14400 DLSTORE_POWER_CUTS=1000 .ci/test KillTests.PowerCutTests KillTests.RecordedDiskTests
 
 simulate: deps ## Runs the engine under simulated faults; SEEDS=N of them, or SEED=N with a trace
 	$$(.ci/build-release simulate)/simulate \
