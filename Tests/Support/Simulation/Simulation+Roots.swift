@@ -25,8 +25,8 @@ extension Simulation {
     foreignFiles = [:]
   }
 
-  /// Mounts the volume again, and restarts the downloads that were completed without it, as a user
-  /// would.
+  /// Mounts the volume again, and restarts the downloads that were completed without it, also those that
+  /// are refreshed since, as a user would.
   func mount() throws {
     guard let state = away else { return }
     trace.note("mount")
@@ -36,9 +36,13 @@ extension Simulation {
     let roots = try store.roots()
     for record in try store.records(DownloadRecord.all) {
       noteFiles(of: record)
-      guard record.state == .completed,
-        FileInspection.final(of: record, in: try roots.layout(of: record)) != .ours
-      else { continue }
+      let layout = try roots.layout(of: record)
+      let isWithoutFile =
+        record.state == .completed
+        ? FileInspection.final(of: record, in: layout) != .ours
+        : record.earlierVersion != nil
+          && !record.hasPreviousFile(FileInspection(of: record, in: layout))
+      guard isWithoutFile else { continue }
       trace.note("restart", record.id)
       events.forget(record.id)
       try store.apply(.restart, to: .matching(record.id))
