@@ -14,7 +14,7 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
   case damaged = 65
   /// The store or an input file does not exist.
   case notFound = 66
-  /// No server could be reached.
+  /// No server could be reached, or this machine lacks the address from which it is to be.
   case unreachable = 69
   /// The worker process crashed again and again, so a service manager must not start it again.
   case crashed = 70

@@ -63,8 +63,9 @@ enum TransportChoice: String, ExpressibleByArgument, CaseIterable {
         throw CommandFailure(.usage, failure.message)
       }
       if let address = client.interface, try !AsyncHTTPClientTransport.hasAddress(address) {
+        // The network of the machine may not be up yet.
         throw CommandFailure(
-          .usage,
+          .unreachable,
           "--interface: no interface of this machine has the address \(address)"
         )
       }
