@@ -21,7 +21,9 @@ package struct ProcessStart {
   /// In this order.
   package var files: [File] = []
   /// Whether the process inherits only standard descriptors and those that ``files`` names, and none that
-  /// a library or another thread has opened without `O_CLOEXEC`; on Linux, only if it has glibc 2.34.
+  /// a library or another thread has opened without `O_CLOEXEC`.
+  ///
+  /// On Linux before glibc 2.34, and with musl, it may inherit one that another thread opens at this moment.
   package var closesOthers = false
   /// Whether the process begins a group of its own.
   package var beginsGroup = false
@@ -69,8 +71,15 @@ package struct ProcessStart {
           unsafe posix_spawn_file_actions_addinherit_np(&actions, descriptor)
         }
       #else
-        let others = max(STDERR_FILENO, files.compactMap(\.target).max() ?? 0) + 1
-        unsafe closeDescriptors(from: others, in: &actions)
+        let given = files.compactMap(\.target)
+        let first = max(STDERR_FILENO, given.max() ?? 0) + 1
+        var others = (STDERR_FILENO + 1..<first).filter { !given.contains($0) }
+        if unsafe !closeDescriptors(from: first, in: &actions) {
+          others += Self.inheritableDescriptors(from: first)
+        }
+        for descriptor in others {
+          unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
       #endif
     }
     if beginsGroup {
@@ -107,19 +116,32 @@ package struct ProcessStart {
 }
 
 #if !canImport(Darwin)
-  /// Makes a process close all descriptors from `first` on; does nothing before glibc 2.34, and with
-  /// musl, which have no such function.
+  extension ProcessStart {
+    /// The descriptors from `first` on that a program would inherit from this process now.
+    package static func inheritableDescriptors(from first: Int32) -> [Int32] {
+      (namesInFolder("/proc/self/fd") ?? []).compactMap { Int32($0) }.filter { descriptor in
+        let flags = fcntl(descriptor, F_GETFD)
+        return descriptor >= first && flags >= 0 && flags & FD_CLOEXEC == 0
+      }
+    }
+  }
+
+  /// Makes a process close all descriptors from `first` on.
   ///
   /// The corresponding C function is `posix_spawn_file_actions_addclosefrom_np`.
+  ///
+  /// - Returns: Whether the C library has this function.
   private func closeDescriptors(
     from first: Int32,
     in actions: inout posix_spawn_file_actions_t
-  ) {
+  ) -> Bool {
     typealias Function =
       @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-    guard let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
+    guard let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+      return false
+    }
     let addClosing = unsafe unsafeBitCast(symbol, to: Function.self)
-    _ = unsafe addClosing(&actions, first)
+    return unsafe addClosing(&actions, first) == 0
   }
 #endif
 

@@ -10,22 +10,39 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DescriptorTests {
   #if os(Linux)
-    @Test(arguments: [false, true])
-    func `a program that closes other descriptors inherits none`(closesOthers: Bool) throws {
+    /// How a program is kept from inheriting descriptors that it is not given.
+    enum Closing: CaseIterable {
+      case none
+      case others
+      /// Without the function of the C library.
+      case listed
+    }
+
+    @Test(arguments: Closing.allCases, [false, true])
+    func `a program that closes other descriptors inherits none`(
+      closing: Closing,
+      isGivenLaterOne: Bool
+    ) throws {
       let input = try #require(DescriptorPipe())
       let other = try #require(DescriptorPipe())
       defer { for end in [input.reading, other.reading] { close(end) } }
       _ = fcntl(other.writing, F_SETFD, 0)
       var start = ProcessStart()
       start.files = [.copy(input.reading, as: STDIN_FILENO)]
-      start.closesOthers = closesOthers
+      if closing == .listed {
+        let others = ProcessStart.inheritableDescriptors(from: STDERR_FILENO + 1)
+        #expect(others.contains(other.writing) && !others.contains(other.reading))
+        start.files += others.map { .close($0) }
+      }
+      if isGivenLaterOne { start.files.append(.copy(input.reading, as: other.writing + 1)) }
+      start.closesOthers = closing == .others
       let shell = start.start("/bin/sh", arguments: ["sh", "-c", "read line"], environment: [])
       #expect(shell.code == 0)
       close(other.writing)
       // A program that another test starts at this moment may hold it for as long as it runs.
       var pipe = pollfd(fd: other.reading, events: 0, revents: 0)
-      let isClosed = unsafe poll(&pipe, 1, closesOthers ? -1 : 0) == 1
-      #expect(isClosed == closesOthers)
+      let isClosed = unsafe poll(&pipe, 1, closing == .none ? 0 : -1) == 1
+      #expect(isClosed == (closing != .none))
       close(input.writing)
       var status: Int32 = 0
       _ = waitpid(shell.id, &status, 0)

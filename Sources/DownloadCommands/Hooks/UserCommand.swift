@@ -123,9 +123,7 @@ private final class ChildProcess: Sendable {
     var start = ProcessStart()
     start.files = [.copy(input, as: STDIN_FILENO)]
     if let pipe { start.files.append(.copy(pipe.writing, as: STDOUT_FILENO)) }
-    start.files += Self.inheritableDescriptors.map { .close($0) }
     start.files.append(.copy(registration, as: CommandGuard.registration))
-    // Also those that another thread opens at this moment.
     start.closesOthers = true
     start.beginsGroup = true
     // The default action of all signals that this process handles or ignores; none is blocked.
@@ -146,17 +144,6 @@ private final class ChildProcess: Sendable {
     identifier = process
     id = Mutex(process)
     output = pipe?.reading ?? -1
-  }
-
-  /// The descriptors that a program would inherit, other than the standard ones.
-  ///
-  /// This process opens none, but it may have inherited some itself.
-  private static var inheritableDescriptors: [Int32] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
-    return names.compactMap { Int32($0) }.filter { descriptor in
-      let flags = fcntl(descriptor, F_GETFD)
-      return descriptor > STDERR_FILENO && flags >= 0 && flags & FD_CLOEXEC == 0
-    }
   }
 
   /// The time between SIGTERM and SIGKILL.
