@@ -134,6 +134,22 @@ import Testing
     #expect(try !FileInspection(of: record, in: fixture.layout(of: record)).isReplaced)
   }
 
+  @Test func `a removal after a restart at the rename keeps the user's file`() throws {
+    try fixture.write("theirs", to: file)
+    var record = try add(.replace)
+    let complete = FileIdentity(size: 4, inode: 1, modified: 1)
+    record.take(.fileComplete(.init(complete)), at: fixture.now)
+    var restarted = record.applying(.restart).applying(.pause).applying(.restart)
+    #expect(restarted.replacedFileIdentity == FileIdentity(ofFileAt: file))
+    #expect(try FileInspection(of: restarted, in: fixture.layout(of: restarted)).isReplaced)
+    #expect(!restarted.applying(.remove(withFile: true)).removesFile)
+    #expect(try deletedPaths(restarted) == [])
+    // The rename has succeeded after all.
+    restarted.take(.started(keepingBytes: false, replacing: complete), at: fixture.now)
+    #expect(restarted.replacedFileIdentity == complete && restarted.partialIdentity == nil)
+    #expect(restarted.applying(.remove(withFile: true)).fileIdentity == complete)
+  }
+
   @Test(arguments: [true, false])
   func `a digest decides whether an adopted file is the download's`(isCorrect: Bool) throws {
     try fixture.write("theirs", to: file)

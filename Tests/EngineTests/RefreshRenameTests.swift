@@ -27,10 +27,11 @@ struct RefreshRenameTests {
   ///
   /// If it does not notice commits, it is on a machine so busy that their signals come too late.
   private func refresh(
+    by command: DownloadCommand = .refresh,
     noticesCommits: Bool = true,
     _ rename: @escaping @Sendable () -> Int32?
   ) async throws -> RunSummary {
-    try await fixture.store.refresh(.all)
+    try fixture.store.apply(command, to: .all)
     let hook = EffectHook { effect in
       if case .rename = effect { rename() } else { nil }
     }
@@ -86,8 +87,9 @@ struct RefreshRenameTests {
     try expectComplete(new, tag: "\"2\"")
   }
 
-  @Test(arguments: [true, false])
+  @Test(arguments: [nil, EACCES, EIO], [true, false])
   func `a restart at the rename leaves one file, of the newer version`(
+    code: Int32?,
     noticesCommits: Bool
   ) async throws {
     let store = fixture.store
@@ -98,9 +100,15 @@ struct RefreshRenameTests {
         return isFirst
       }
       if restarts { _ = try? store.apply(.restart, to: .all) }
-      return nil
+      return restarts ? code : nil
     }
     try await fixture.run()
+    try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test func `a restart after a rename that was refused for good leaves one file`() async throws {
+    #expect(try await refresh(by: .restart) { EACCES } == RunSummary(failed: 1))
+    #expect(try await refresh(by: .restart) { nil } == RunSummary(completed: 1))
     try expectComplete(new, tag: "\"2\"")
   }
 
@@ -121,11 +129,8 @@ struct RefreshRenameTests {
     if !withFile { #expect((code == nil ? new : old).matches(file: fixture.file("a"))) }
   }
 
-  @Test(arguments: [false, true])
-  func `a cancel after a kill at the rename is decided by the file that has the name`(
-    isRenamed: Bool
-  ) async throws {
-    // Leaves the store as a kill does after the rename was logged.
+  /// Leaves the store and the files as a kill does after the rename was logged.
+  private func leaveRename(isRenamed: Bool) async throws {
     try await fixture.store.refresh(.all)
     let record = try fixture.record("/a")
     let partial = try fixture.store.roots().layout(of: record).partialPath
@@ -145,8 +150,39 @@ struct RefreshRenameTests {
       try FileManager.default.removeItem(atPath: fixture.file("a"))
       try FileManager.default.moveItem(atPath: partial, toPath: fixture.file("a"))
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `a cancel after a kill at the rename is decided by the file that has the name`(
+    isRenamed: Bool
+  ) async throws {
+    try await leaveRename(isRenamed: isRenamed)
     try fixture.store.apply(.cancel, to: .all)
     try await fixture.run()
     try expectComplete(isRenamed ? new : old, tag: isRenamed ? "\"2\"" : "\"1\"")
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a restart after a kill at the rename replaces the file that has the name`(
+    isRenamed: Bool,
+    isReconciled: Bool
+  ) async throws {
+    try await leaveRename(isRenamed: isRenamed)
+    try fixture.store.apply(.restart, to: .all)
+    if isReconciled { try await fixture.engine().reconcile() }
+    try await fixture.run()
+    try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test(arguments: [false, true])
+  func `a removal after such a restart deletes the file that has the name`(
+    isRenamed: Bool
+  ) async throws {
+    try await leaveRename(isRenamed: isRenamed)
+    try fixture.store.apply(.restart, to: .all)
+    try fixture.store.apply(.remove(withFile: true), to: .all)
+    try await fixture.run()
+    #expect(try fixture.store.records().isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == [])
   }
 }

@@ -48,9 +48,11 @@ package struct FileInspection: Sendable, Hashable {
   /// Whether another program may have changed or replaced the partial file whose bytes the record
   /// counts; see ``isChanged(_:since:writtenAt:)``.
   package var isPartialChanged: Bool
-  /// Whether the final path contains the file that the download replaces: the previous one of a
-  /// restarted download, or one that the user asked to replace.
-  package var isReplaced: Bool
+  /// The file at the final path, if the download replaces it: the previous one of a restarted download,
+  /// or one that the user asked to replace.
+  package var replaced: FileIdentity?
+  /// Whether the final path contains a file that the download replaces.
+  package var isReplaced: Bool { replaced != nil }
 
   /// Creates an inspection with known results.
   package init(
@@ -59,14 +61,14 @@ package struct FileInspection: Sendable, Hashable {
     partialSize: Int64 = 0,
     partialIdentity: FileIdentity? = nil,
     isPartialChanged: Bool = false,
-    isReplaced: Bool = false
+    replaced: FileIdentity? = nil
   ) {
     self.final = final
     self.partial = partial
     self.partialSize = partialSize
     self.partialIdentity = partialIdentity
     self.isPartialChanged = isPartialChanged
-    self.isReplaced = isReplaced
+    self.replaced = replaced
   }
 
   /// Examines the files of a record.
@@ -80,10 +82,8 @@ package struct FileInspection: Sendable, Hashable {
   package init(of record: DownloadRecord, in layout: FileLayout) {
     let examination = PathExamination(layout.finalPath)
     final = Self.final(of: record, examination)
-    isReplaced =
-      if case .file(let identity) = examination { identity == record.replacedFileIdentity } else {
-        false
-      }
+    replaced =
+      if case .file(let identity) = examination, record.replaces(identity) { identity } else { nil }
     let file = PathExamination(layout.partialPath)
     let size = Self.partialSize(of: record, file)
     partialSize = size ?? 0
@@ -185,6 +185,11 @@ extension DownloadRecord {
   /// removals and purges say about a finished file follows from this property.
   package var ownFileIdentity: FileIdentity? {
     hasForeignFile ? nil : fileIdentity ?? replacedFileIdentity
+  }
+
+  /// Whether the next file takes the name of another one.
+  fileprivate func replaces(_ file: FileIdentity) -> Bool {
+    file == replacedFileIdentity || file == unnamedFileIdentity
   }
 
   /// Whether a new file is to replace the record's finished one, which has the name until then.

@@ -155,7 +155,8 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The identity of the partial file at the last checkpoint; `nil` if unknown.
   ///
   /// A file with another inode, or with a noticeably earlier modification time, is not the one that
-  /// an engine has written.
+  /// an engine has written. Of a restarted download without bytes: the complete file that had perhaps not
+  /// got its name.
   public package(set) var partialIdentity: FileIdentity?
   /// Scheme, host and port of the server that stated ``entityTag`` and ``lastModified``; `nil` for
   /// those of ``url``.

@@ -87,6 +87,7 @@ struct Start: Sendable {
   let loss: Reconciliation.Loss?
   private let effects: ReconcileEffects
   private let lacksEarlierVersion: Bool
+  private let replaced: FileIdentity?
   private(set) var headers: RequestHeaders?
   /// The digests of the pieces that the store has.
   private(set) var pieces: PieceDigests?
@@ -102,6 +103,7 @@ struct Start: Sendable {
     loss = found.loss
     effects = found.effects
     lacksEarlierVersion = found.lacksEarlierVersion
+    replaced = found.replaced
   }
 
   /// Begins the attempt: drops the bytes that it does not continue from, and starts a generation.
@@ -121,7 +123,11 @@ struct Start: Sendable {
       record.rollBack(to: record.committed.prefixLength, at: moment)
     }
     try record.apply(
-      .started(keepingBytes: usesBytes, lacksEarlierVersion: lacksEarlierVersion),
+      .started(
+        keepingBytes: usesBytes,
+        lacksEarlierVersion: lacksEarlierVersion,
+        replacing: replaced
+      ),
       at: moment
     )
   }

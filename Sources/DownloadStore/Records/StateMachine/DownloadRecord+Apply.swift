@@ -108,8 +108,9 @@ extension DownloadRecord {
     case .addedAgain: addAgain(from: old)
     case .moved(let url): move(to: url, from: old)
     case .imported(let keepingBytes): settleImport(from: old, keepingBytes: keepingBytes)
-    case .started(let keepingBytes, let lacksEarlierVersion):
+    case .started(let keepingBytes, let lacksEarlierVersion, let replaced):
       if lacksEarlierVersion { forgetEarlierVersion() }
+      settleReplaced(replaced)
       start(keepingBytes: keepingBytes, at: moment)
     case .taskAdopted(let entityTag, let lastModified):
       adoptTask(entityTag: entityTag, lastModified: lastModified, at: moment)

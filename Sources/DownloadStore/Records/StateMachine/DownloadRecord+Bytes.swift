@@ -66,9 +66,12 @@ extension DownloadRecord {
   /// Counts exactly these bytes, in as many ranges as a record stores.
   mutating func count(_ bytes: ByteRanges) {
     let stored = ByteRanges(bytes.ranges.prefix(ByteRanges.storedLimit))
+    let unnamed = unnamedFileIdentity
     received = stored.byteCount
     ranges = stored.isPrefix ? nil : stored.encoded
-    if stored.isEmpty { notePartial(nil) }
+    guard stored.isEmpty else { return }
+    notePartial(nil)
+    partialIdentity = unnamed
   }
 
   /// Notes the partial file that has the counted bytes; `nil` if it is not known.

@@ -76,6 +76,7 @@ extension DownloadRecord {
   /// until the new one replaces it. A file that was adopted is not replaced: the new one gets another
   /// name.
   mutating func restartFromFirstByte() {
+    let isRefresh = refreshed != nil
     requeue()
     beginGeneration()
     count(ByteRanges())
@@ -89,12 +90,22 @@ extension DownloadRecord {
     completedAt = nil
     checkedAt = nil
     refreshed = nil
-    if fileIdentity != nil {
-      replacedFileIdentity = hasForeignFile ? nil : fileIdentity
-      fileIdentity = nil
-      hasForeignFile = false
-    }
+    if let file = fileIdentity { replaceNext(file, isRefresh: isRefresh) }
     removesFile = false
+  }
+
+  /// Notes that the next file replaces the one with this identity, or the one that this was to replace:
+  /// an engine that is renaming it, or has failed to, knows which has the name.
+  private mutating func replaceNext(_ file: FileIdentity, isRefresh: Bool) {
+    fileIdentity = nil
+    if replacedFileIdentity == nil || hasForeignFile {
+      replacedFileIdentity = hasForeignFile ? nil : file
+      hasForeignFile = false
+    } else {
+      partialIdentity = file
+      // It may be the user's.
+      hasForeignFile = !isRefresh
+    }
   }
 
   mutating func addAgain(from old: DownloadStatus) {

@@ -25,8 +25,12 @@ extension DownloadRecord {
 
     /// An attempt starts under a new generation; `keepingBytes` if it continues the bytes on disk.
     /// A refresh becomes a restart if `lacksEarlierVersion`: its finished file is gone, or is another
-    /// one by now.
-    case started(keepingBytes: Bool, lacksEarlierVersion: Bool = false)
+    /// one by now. `replacing` is the file with the name, if the download replaces it.
+    case started(
+      keepingBytes: Bool,
+      lacksEarlierVersion: Bool = false,
+      replacing: FileIdentity? = nil
+    )
     /// A task that a system session kept running across processes is the record's transfer again.
     ///
     /// The task has used up its resume data. It runs in a process of the system, which it cannot

@@ -18,7 +18,22 @@ extension DownloadRecord {
     verifiedDigest = file.verifiedDigest
     fileIdentity = identity
     hasForeignFile = false
-    if identity.size > 0 { notePartial(identity) }
+    notePartial(identity.size > 0 ? identity : nil)
+  }
+
+  /// The complete file that had perhaps not got its name when the download was restarted; `nil` if there
+  /// is none.
+  ///
+  /// A record that counts no bytes has no other use for ``partialIdentity``.
+  var unnamedFileIdentity: FileIdentity? { received == 0 ? partialIdentity : nil }
+
+  /// Notes which of two files has the name, and is replaced: no other process renames one any more.
+  mutating func settleReplaced(_ named: FileIdentity?) {
+    guard let unnamed = unnamedFileIdentity else { return }
+    partialIdentity = nil
+    guard named == unnamed else { return }
+    replacedFileIdentity = unnamed
+    hasForeignFile = false
   }
 
   mutating func complete(
