@@ -18,6 +18,9 @@ struct GetBesideEngineTests: ToolSuite {
     fixture = try ToolFixture()
   }
 
+  /// The message of a `get` that becomes the engine, after the process of the previous one.
+  private static let takeOver = ") has ended; this command continues the downloads\n"
+
   /// Routes a file whose transfer takes minutes, unless the gate is opened.
   private func gated(_ path: String) -> Gate {
     let gate = Gate()
@@ -190,9 +193,10 @@ struct GetBesideEngineTests: ToolSuite {
     #expect(try record("/b").pendingHooks.isEmpty)
   }
 
-  @Test func `when the other engine is killed, the waiting get takes its own download over`()
-    async throws
-  {
+  @Test(arguments: [SIGKILL, SIGTERM])
+  func `when the other engine ends, the waiting get takes its own download over, and says so`(
+    signal: Int32
+  ) async throws {
     try await serving { _ in }
     _ = gated("/a")
     let service = try start("run")
@@ -202,10 +206,43 @@ struct GetBesideEngineTests: ToolSuite {
     let get = try start("get", server.url("/a"))
     try await get.message("it runs these downloads")
     server.route("/a", Resource(body))
-    service.send(SIGKILL)
+    service.send(signal)
     _ = try await service.status()
     #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(get.messages.contains(Self.takeOver), "\(get.messages)")
     #expect(body.matches(file: folder.path("store/files/a")))
+  }
+
+  @Test func `a get that becomes the engine says so before it starts a download`() async throws {
+    let gates = [gated("/a"), gated("/b")]
+    let first = try start("get", server.url("/a"))
+    try await first.message("started a")
+    let second = try start("get", server.url("/b"))
+    try await second.message("started b")
+    first.send(SIGTERM)
+    _ = try await first.status()
+    try await second.message("; this command continues the downloads")
+    for gate in gates { gate.open() }
+    #expect(try await second.status() == 0)
+    let parts = second.messages.components(separatedBy: Self.takeOver)
+    #expect(parts.count == 2, "\(second.messages)")
+    let notice = parts[0].split(separator: "\n").last ?? ""
+    #expect(notice.hasPrefix("dlstore: the engine (process "), "\(second.messages)")
+    #expect(parts[1].contains("started b "), "\(second.messages)")
+  }
+
+  @Test func `a quiet get becomes the engine without a message`() async throws {
+    let gates = [gated("/a"), gated("/b")]
+    let first = try start("get", server.url("/a"))
+    try await first.message("started a")
+    let second = try start("get", "-q", server.url("/b"))
+    // The engine of the first one runs it.
+    try await waitUntil { (try? record("/b"))?.state == .running }
+    first.send(SIGKILL)
+    _ = try await first.status()
+    for gate in gates { gate.open() }
+    #expect(try await second.status() == 0)
+    #expect(second.messages.isEmpty, "\(second.messages)")
   }
 
   @Test func `with --no-wait get exits with 75, and the engine runs the download`() async throws {

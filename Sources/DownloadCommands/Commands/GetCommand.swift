@@ -19,8 +19,8 @@ struct GetCommand: EngineCommand {
       and 69 if no server could be reached; if a part of several downloads is complete, it is 1. \
       -o - writes the file to standard output while it arrives; the file on disk is then temporary, \
       unless --output-folder is given. If another engine runs on the store, such \
-      as that of another 'get', it runs these downloads, too: 'get' shows their progress, and goes \
-      on by itself when that engine ends first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
+      as that of another 'get', it runs these downloads, too: 'get' shows their progress, and says \
+      that it continues them when that engine ends first. Ctrl-C stops with 130 and SIGTERM with 143: the bytes on disk are kept, and the same \
       command resumes the download. A second Ctrl-C or SIGTERM exits immediately.
 
       EXAMPLES:

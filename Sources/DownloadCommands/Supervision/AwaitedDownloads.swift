@@ -72,8 +72,8 @@ struct AwaitedDownloads {
     downloads.leading = setup.leading
     let isNoticed = waits && !ended.isSuperset(of: urls)
     let following = Task { [downloads] in
-      try await setup.display.follow(downloads, ended: ended) { progress in
-        isNoticed ? progress.leader.map(notice) : nil
+      try await setup.display.follow(downloads, ended: ended) { leader in
+        isNoticed ? notice(of: leader) : nil
       }
     }
     let writing = piped.map { piped in

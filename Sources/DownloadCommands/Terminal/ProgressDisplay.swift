@@ -75,20 +75,20 @@ actor ProgressDisplay {
   /// - Parameters:
   ///   - downloads: The downloads.
   ///   - ended: The URLs of those whose ends were reported before.
-  ///   - notice: Returns a line to print once; `nil` for none yet.
+  ///   - notice: Returns the line about another process that runs them, once; `nil` for none.
   /// - Returns: The last state.
   /// - Throws: The errors of the downloads.
   nonisolated func follow(
     _ downloads: SharedDownloads,
     ended: Set<String>,
-    notice: @Sendable (SharedProgress) -> String?
+    notice: @Sendable (String) -> String?
   ) async throws -> SharedProgress? {
     let jobs = screen.map { screen in
       JobControl(onSuspend: screen.suspend, onResume: screen.resume)
     }
     let drawing = Task { await drawTransfers() }
     var last: SharedProgress?
-    var isNoticed = options.quiet
+    var leader: String?
     let result: Result<Void, any Error>
     do {
       var progresses = downloads.makeAsyncIterator()
@@ -96,9 +96,12 @@ actor ProgressDisplay {
         if last == nil {
           progress.events.removeAll { $0.isEnd && $0.url.map(ended.contains) ?? false }
         }
-        if !isNoticed, let line = notice(progress) {
-          isNoticed = true
-          await say(line)
+        if let other = progress.leader {
+          if leader == nil, let line = notice(other) { await say(line) }
+          leader = other
+        } else if progress.isLeading, let previous = leader {
+          leader = nil
+          await say("the engine (\(previous)) has ended; this command continues the downloads")
         }
         last = progress
         if await !show(progress) { await progresses.stop() }
@@ -118,6 +121,7 @@ actor ProgressDisplay {
   }
 
   private func say(_ line: String) {
+    guard !options.quiet else { return }
     if let screen { screen.print(TerminalText.safe(line)) } else { output.say(line) }
   }
 

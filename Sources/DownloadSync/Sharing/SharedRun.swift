@@ -103,10 +103,10 @@ struct SharedRun {
       return false
     }
     try downloads.leading.prepare(engine)
-    // Until this process got the lock, another engine may have ended some of the downloads.
-    if try await records.read() {
-      report(SharedProgress(records: records.last, transfers: [], isLeading: true), &followed)
-    }
+    // Until this process got the lock, another engine may have ended some of the downloads. The caller
+    // learns that this process leads before the events of its engine.
+    _ = try await records.read()
+    report(SharedProgress(records: records.last, transfers: [], isLeading: true), &followed)
     let events = engine.events()
     async let noted: Void = note(events, of: Set(urls))
     let showing = Task { [records] in await show(engine, records, of: Set(urls)) }
