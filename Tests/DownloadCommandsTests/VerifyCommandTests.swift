@@ -179,6 +179,58 @@ struct VerifyCommandTests: StoreSuite {
     )
   }
 
+  @Test(arguments: [false, true])
+  func `files that have moved with their folder are recognized by the commands that verify names`(
+    leavingEmptyFolder isMountPoint: Bool
+  ) async throws {
+    let layouts = [try await completed("http://a/1"), try await completed("http://a/2")]
+    let (old, new) = ("\(store)/files", folder.path("new disk"))
+    try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
+    for layout in layouts {
+      try FileManager.default.copyItem(
+        atPath: layout.finalPath,
+        toPath: new + layout.finalPath.dropFirst(old.count)
+      )
+      try FileManager.default.removeItem(atPath: layout.finalPath)
+    }
+    if !isMountPoint { try FileManager.default.removeItem(atPath: old) }
+    let found = await verify()
+    #expect(found.status == .damaged)
+    let advice = found.lines.filter { $0.contains("root set") }
+    #expect(
+      advice == [
+        """
+        all 2 files below \(old) are missing: mount its volume; or, if it was moved, 'dlstore root set \
+        default FOLDER --store \(store)' names the new place, and then 'dlstore verify --accept --store \
+        \(store)' recognizes the files
+        """
+      ],
+      "\(found.output)"
+    )
+    #expect(await dlstore("--store", store, "root", "set", "default", new).status == .done)
+    #expect(await verify("--accept").status == .done)
+    #expect(await verify().status == .done)
+  }
+
+  @Test func `a file that was deleted is not called moved, and one of a missing folder is`()
+    async throws
+  {
+    let layout = try await completed("http://a/1")
+    try FileManager.default.removeItem(atPath: layout.finalPath)
+    #expect(await !verify().output.contains("root set"))
+    try FileManager.default.removeItem(atPath: "\(store)/files")
+    #expect(await verify().output.contains("the only file below \(store)/files is missing: "))
+  }
+
+  @Test func `while a root has a file, the others are not called moved`() async throws {
+    for number in 1...3 {
+      let layout = try await completed("http://a/\(number)")
+      guard number > 1 else { continue }
+      try FileManager.default.removeItem(atPath: layout.finalPath)
+    }
+    #expect(await !verify().output.contains("root set"))
+  }
+
   @Test(arguments: [[], ["--repair"]])
   func `a record with a word that dlstore does not know is named, with what corrects it`(
     options: [String]

@@ -68,6 +68,9 @@ struct VerifyReport {
     if repair == nil, let effect = effectOfRepair {
       lines.append("\(SuggestedCommand.text("verify --repair")) \(effect)")
     }
+    // The file of 'get -o -' is temporary, and in no folder that a user moves.
+    let roots = found.files?.emptyRoots.filter { $0.name != PipedDownload.rootName } ?? []
+    lines += roots.map(advice)
     if has(.missing, .sizeDiffers) {
       let again = SuggestedCommand.text("verify-file --all --repair")
       lines.append(
@@ -79,6 +82,18 @@ struct VerifyReport {
       lines.append("if files were copied to another disk, \(accept) recognizes them")
     }
     return lines
+  }
+
+  /// What to do about a root whose files are all missing.
+  private func advice(for root: FileReport.EmptyRoot) -> String {
+    let found =
+      root.fileCount == 1
+      ? "the only file below \(root.path) is missing"
+      : "all \(root.fileCount) files below \(root.path) are missing"
+    let set = SuggestedCommand.text("root set \(ShellWord.quoted(root.name)) FOLDER")
+    let accept = SuggestedCommand.text("verify --accept")
+    return "\(found): mount its volume; or, if it was moved, \(set) names the new place, and then "
+      + "\(accept) recognizes the files"
   }
 
   private var effectOfRepair: String? {

@@ -159,6 +159,25 @@ package struct FileReport: Sendable, Hashable {
   package var problems: [FileProblem] = []
   /// The number of problems of each kind.
   package var problemCounts: [FileProblem.Kind: Int] = [:]
+  /// The roots below which no file of a download exists, as after their folder has moved.
+  package private(set) var emptyRoots: [EmptyRoot] = []
+  /// The files below each root, by its name.
+  private var rootFiles: [String: RootFiles] = [:]
+
+  /// A root whose files are all missing.
+  package struct EmptyRoot: Sendable, Hashable {
+    /// The name.
+    package var name: String
+    /// The path of its folder, which may be missing, too.
+    package var path: String
+    /// The number of missing files.
+    package var fileCount: Int
+  }
+
+  private struct RootFiles: Hashable {
+    var missing = 0
+    var present = 0
+  }
 
   /// Whether a finished file of the right size has another identity.
   package var hasModified: Bool { problemCounts[.modified] != nil }
@@ -169,5 +188,31 @@ package struct FileReport: Sendable, Hashable {
   mutating func add(_ problem: FileProblem, limit: Int) {
     problemCounts[problem.kind, default: 0] += 1
     if problems.count < limit { problems.append(problem) }
+  }
+
+  /// Counts a record, and the file that it counts as present or missing.
+  mutating func note(_ record: DownloadRecord, _ problem: FileProblem?) {
+    recordCount += 1
+    switch problem?.kind {
+    case .folderMissing, .missing, .partialMissing:
+      rootFiles[record.root, default: RootFiles()].missing += 1
+    case .missingRoot: break
+    case nil where record.state != .completed && !record.countsFile: break
+    default: rootFiles[record.root, default: RootFiles()].present += 1
+    }
+  }
+
+  /// Finds the empty roots, after all records were counted.
+  ///
+  /// If the folder exists, one missing file is not enough: a user may have deleted it.
+  mutating func findEmptyRoots(of roots: Roots) {
+    emptyRoots = roots.all.compactMap { name, path in
+      guard let files = rootFiles[name], files.present == 0 else { return nil }
+      switch FolderState(path) {
+      case .missing where files.missing > 0, .present where files.missing > 1:
+        return EmptyRoot(name: name, path: path, fileCount: files.missing)
+      case .missing, .present, .failed: return nil
+      }
+    }
   }
 }

@@ -28,14 +28,14 @@ extension RecordStore {
       }
       for problem in doubles { report.add(problem, limit: limit) }
       for record in page.objects {
-        report.recordCount += 1
-        if let problem = try lastingProblem(of: record, in: roots) {
-          report.add(problem, limit: limit)
-        }
+        let problem = try lastingProblem(of: record, in: roots)
+        report.note(record, problem)
+        if let problem { report.add(problem, limit: limit) }
       }
       token = page.next
       try progress(report.recordCount)
     } while token != nil
+    report.findEmptyRoots(of: roots)
     let orphans = try orphanPlan()
     for file in orphans.files {
       let problem = FileProblem(
