@@ -29,27 +29,46 @@ struct QueueCountsTests: StoreSuite {
     }
   }
 
-  @Test func `waiting downloads and their missing bytes are counted`() throws {
+  @Test func `remaining downloads and the missing bytes of those that wait are counted`() throws {
     var counts = QueueCounts(store: try RecordStore(at: store), scope: nil)
-    let found = counts.read()
-    #expect(found.count == 2 && found.bytes == 180)
+    let found = counts.remaining(ended: 0)
+    #expect(found.count == 3 && found.waitingBytes == 180)
+    let unfinished = try #require(counts.unfinished())
+    #expect(unfinished.count == 3 && unfinished.bytes == 270)
   }
 
   @Test func `only downloads in the engine's scope are counted`() throws {
     let scope: Set = ["http://h/2", "http://h/3", "http://h/none"]
     var counts = QueueCounts(store: try RecordStore(at: store), scope: scope)
-    let found = counts.read()
-    #expect(found.count == 1 && found.bytes == 90)
+    let found = counts.remaining(ended: 0)
+    #expect(found.count == 2 && found.waitingBytes == 90)
   }
 
   @Test func `counts are read again after a commit, and not too often`() throws {
     var counts = QueueCounts(store: try RecordStore(at: store), scope: nil)
     let start = ContinuousClock.now
-    #expect(counts.read(at: start).count == 2)
+    #expect(counts.remaining(ended: 0, at: start).count == 3)
     try change("http://h/1") { $0.expected = nil }
-    #expect(counts.read(at: start).bytes == 180)
-    let later = counts.read(at: .now + .seconds(60))
-    #expect(later.count == 2 && later.bytes == nil)
+    #expect(counts.remaining(ended: 0, at: start).waitingBytes == 180)
+    let later = counts.remaining(ended: 0, at: .now + .seconds(60))
+    #expect(later.count == 3 && later.waitingBytes == nil)
+  }
+
+  @Test func `ended and remaining downloads always add up to the same total`() throws {
+    var counts = QueueCounts(store: try RecordStore(at: store), scope: nil)
+    #expect(counts.remaining(ended: 0).count == 3)
+    try change("http://h/3") { $0.state = .completed }
+    // The end is reported before the store is read again.
+    #expect(counts.remaining(ended: 1).count == 2)
+    try change("http://h/2") { $0.state = .failedPermanent }
+    // The store is read before the end is reported.
+    #expect(counts.remaining(ended: 1, at: .now + .seconds(60)).count == 2)
+    #expect(counts.remaining(ended: 2).count == 1)
+    #expect(counts.remaining(ended: 2, at: .now + .seconds(120)).count == 1)
+    // A download that another process pauses neither ends nor remains.
+    try change("http://h/1") { $0.state = .paused }
+    _ = counts.remaining(ended: 2, at: .now + .seconds(180))
+    #expect(counts.remaining(ended: 2, at: .now + .seconds(240)).count == 0)
   }
 
   @Test func `speeds are measured from the stored byte counts of running downloads`() throws {

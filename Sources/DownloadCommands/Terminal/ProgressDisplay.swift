@@ -164,11 +164,16 @@ actor ProgressDisplay {
       for download in progress { write(EventJSON.value(of: download)) }
     }
     guard let screen else { return failure == nil }
-    let waiting = counts?.read() ?? (0, 0)
-    var total = ProgressSummary(completed: report.completed, failed: report.failed)
-    total.remaining = waiting.count
-    total.remainingBytes = waiting.bytes
+    var total = ProgressSummary(
+      completed: report.completed,
+      failed: report.failed,
+      remainingBytes: 0
+    )
     for download in progress { total.add(download.estimate) }
+    if let left = counts?.remaining(ended: total.completed + total.failed + report.unchanged) {
+      total.remaining = left.count
+      total.remainingBytes = ProgressSummary.sum(total.remainingBytes, left.waitingBytes)
+    }
     let downloads = progress.map { download in
       ProgressLine(
         name: download.filename,

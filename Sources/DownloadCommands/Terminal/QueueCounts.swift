@@ -1,12 +1,13 @@
 internal import DownloadStore
 internal import ObjectStore
 
-/// Reads how many downloads of an engine wait, for the summary of its progress.
+/// Reads how many downloads of an engine remain, for the summary of its progress.
 ///
 /// It reads the store only after a commit, and spends at most a hundredth of the time on it: to
-/// count a million index entries takes tens of milliseconds.
+/// count a million index entries takes tens of milliseconds. In between, a download that ends
+/// remains no more, so that the numbers of a summary always add up to the same total.
 struct QueueCounts {
-  /// Waiting downloads up to this number are read for their sizes; of more, only the number is.
+  /// Remaining downloads up to this number are read for their sizes; of more, only the number is.
   static let maximumRead = 1000
 
   private let store: RecordStore
@@ -14,61 +15,71 @@ struct QueueCounts {
   private let scope: Set<String>?
   private var commit: UInt64?
   private var earliest: ContinuousClock.Instant?
-  private var last = (count: 0, bytes: Int64?(0))
+  /// The remaining downloads and those that have ended: the last two that were read.
+  private var totals = (previous: 0, last: 0)
+  private var waitingBytes: Int64? = 0
 
   init(store: RecordStore, scope: Set<String>?) {
     self.store = store
     self.scope = scope
   }
 
-  /// Returns the number of waiting downloads, and the bytes that they have still to receive; `nil`
-  /// bytes if a size is unknown.
+  /// Counts the downloads that have not ended and are not paused.
   ///
-  /// If the store cannot be read, the previous counts are returned: the engine reports the error.
-  mutating func read(at now: ContinuousClock.Instant = .now) -> (count: Int, bytes: Int64?) {
-    if let earliest, now < earliest { return last }
-    guard let number = try? store.objects.commitNumber(), number != commit,
-      let counts = try? read(from: store)
-    else { return last }
-    commit = number
-    last = counts
-    let cost = now.duration(to: .now)
-    earliest = .now + max(.milliseconds(200), cost * 99)
-    return last
+  /// If the store cannot be read, the previous counts are used: the engine reports the error.
+  ///
+  /// - Parameters:
+  ///   - ended: The number of downloads that have ended since the engine was started.
+  ///   - now: The time.
+  /// - Returns: Their number, and the bytes that those of them that wait have still to receive; `nil`
+  ///   bytes if a size is unknown.
+  mutating func remaining(
+    ended: Int,
+    at now: ContinuousClock.Instant = .now
+  ) -> (count: Int, waitingBytes: Int64?) {
+    if earliest.map({ now >= $0 }) ?? true, let number = try? store.objects.commitNumber(),
+      number != commit,
+      let counts = try? read(DownloadState.proceeding, bytesOf: DownloadState.awaitingStart)
+    {
+      totals = (totals.last, counts.count + ended)
+      waitingBytes = counts.bytes
+      // An end is reported a moment after its commit, so a lower total has to be read twice.
+      commit = totals.last < totals.previous ? nil : number
+      let cost = now.duration(to: .now)
+      earliest = .now + max(.milliseconds(200), cost * 99)
+    }
+    return (max(0, max(totals.previous, totals.last) - ended), waitingBytes)
   }
 
-  private func read(from store: RecordStore) throws -> (count: Int, bytes: Int64?) {
-    try read(DownloadState.awaitingStart, from: store)
-  }
-
-  /// Returns the number of downloads that have not ended and are not paused, and their missing bytes
-  /// as in ``read(at:)``; `nil` if the store cannot be read.
+  /// Returns the number of downloads that have not ended and are not paused, and their missing bytes;
+  /// `nil` bytes if a size is unknown, and `nil` if the store cannot be read.
   ///
   /// It always reads the store: for the end of a run.
   func unfinished() -> (count: Int, bytes: Int64?)? {
-    try? read(DownloadState.proceeding, from: store)
+    try? read(DownloadState.proceeding, bytesOf: DownloadState.proceeding)
   }
 
   private func read(
     _ states: [DownloadState],
-    from store: RecordStore
+    bytesOf counted: [DownloadState]
   ) throws -> (count: Int, bytes: Int64?) {
-    let isWaiting = DownloadRecord.columns.state.isIn(states)
+    let isMeant = DownloadRecord.columns.state.isIn(states)
     return try store.objects.read { tx in
       let records: [DownloadRecord]
       if let scope, scope.count <= Self.maximumRead {
         records = try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
           .filter { states.contains($0.state) }
       } else {
-        let count = try tx.count(Query(isWaiting))
+        let count = try tx.count(Query(isMeant))
         guard count <= Self.maximumRead else { return (count, nil) }
-        records = try tx.fetch(Query(isWaiting))
+        records = try tx.fetch(Query(isMeant))
       }
-      let bytes = records.reduce(Int64?(0)) { sum, record in
-        let estimate = ProgressEstimate(received: record.received, expected: record.expected)
-        let left = estimate.fraction == nil ? nil : record.expected.map { $0 - record.received }
-        return ProgressSummary.sum(sum, left)
-      }
+      let bytes = records.lazy.filter { counted.contains($0.state) }
+        .reduce(Int64?(0)) { sum, record in
+          let estimate = ProgressEstimate(received: record.received, expected: record.expected)
+          let left = estimate.fraction == nil ? nil : record.expected.map { $0 - record.received }
+          return ProgressSummary.sum(sum, left)
+        }
       return (records.count, bytes)
     }
   }
