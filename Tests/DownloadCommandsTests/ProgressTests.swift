@@ -52,6 +52,29 @@ struct ProgressTests {
     }
   }
 
+  @Test(arguments: [
+    (39, "film.mkv             50%     1.00 MiB/s"),
+    (59, "film.mkv   50%   5.0 MiB/10.0 MiB     1.00 MiB/s  ETA 0:05 "),
+    (79, "film.mkv  [========        ]   50%   5.0 MiB/10.0 MiB     1.00 MiB/s  ETA 0:05 "),
+  ])
+  func `a line without room for all columns has no bar`(width: Int, text: String) {
+    #expect(line.text(width: width) == text)
+  }
+
+  @Test func `a narrow line has the percentage, the speed, the time and the name first`() {
+    var line = line
+    line.name = "a-film-of-the-year.mkv"
+    #expect(line.text(width: 59).hasPrefix("a-film-of-the-year.mkv  "))
+    #expect(line.text(width: 59).hasSuffix(" 50%     1.00 MiB/s  ETA 0:05 "))
+  }
+
+  @Test func `a narrow line of a file of unknown size shows how much has arrived`() {
+    var line = line
+    line.estimate.expected = nil
+    let text = line.text(width: 59)
+    #expect(text.contains("5.0 MiB") && text.contains("1.00 MiB/s") && !text.contains("ETA"))
+  }
+
   @Test func `a narrow line keeps the name and the percentage`() {
     let text = line.text(width: 16)
     #expect(text.contains("film.mkv"))

@@ -127,14 +127,20 @@ struct ProgressLine: Sendable, Equatable {
   /// - Returns: The line without a line end.
   func text(width: Int, longestName: Int? = nil, isColored: Bool = false) -> String {
     let name = TerminalText.safe(name)
-    var columns = columns
-    func room() -> Int { width - columns.reduce(0) { $0 + 2 + TerminalText.width($1) } }
+    // In the order of ``columns``; `nil` for one that does not fit.
+    var columns = columns.map(Optional.some)
+    func room() -> Int {
+      width - columns.compactMap(\.self).reduce(0) { $0 + 2 + TerminalText.width($1) }
+    }
     let longest = longestName ?? TerminalText.widestWidth(name)
     let least = min(longest, 12)
-    // Dropped from the end: remaining time, speed, amounts. The percentage is kept longest.
-    while columns.count > 1, room() < least { columns.removeLast() }
-    if room() < 1 { return TerminalText.truncated(columns.first ?? name, to: width) }
-    let barWidth = barWidth(room: room(), longest)
+    // The percentage is kept longest; the amounts are of use if the size is unknown.
+    var droppable = estimate.fraction == nil ? [1, 2, 3] : [2, 3, 1]
+    while room() < least, let index = droppable.popLast() { columns[index] = nil }
+    if room() < 1 { return TerminalText.truncated(columns[0] ?? name, to: width) }
+    // A short bar would say less than the name.
+    let isWhole = !columns.contains(nil)
+    let barWidth = isWhole ? barWidth(room: room(), longest) : 0
     let nameWidth = room() - (barWidth > 0 ? barWidth + 2 : 0)
     let bar: String
     if let ranges, let expected = estimate.expected {
@@ -142,7 +148,7 @@ struct ProgressLine: Sendable, Equatable {
     } else {
       bar = ProgressBar.text(estimate.fraction, width: barWidth, isColored: isColored)
     }
-    let rest = (barWidth > 0 ? [bar] : []) + columns
+    let rest = (barWidth > 0 ? [bar] : []) + columns.compactMap(\.self)
     let shown = TerminalText.truncated(name, to: nameWidth, onAnyTerminal: true)
     let blanks = String(repeating: " ", count: nameWidth - TerminalText.widestWidth(shown))
     let position =
@@ -151,6 +157,7 @@ struct ProgressLine: Sendable, Equatable {
       + rest.joined(separator: "  ")
   }
 
+  /// The percentage, the amounts, the speed and the remaining time.
   private var columns: [String] {
     let percent = estimate.percentage.map { "\($0)%" } ?? "--%"
     let whole = estimate.expected.map { "/" + ByteAmount.text($0) } ?? ""
