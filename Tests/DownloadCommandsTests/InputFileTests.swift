@@ -24,6 +24,12 @@ struct InputFileTests {
     #expect(file.problems.isEmpty)
   }
 
+  @Test(arguments: ["\n", "\r\n", "\r"])
+  func `each kind of line end ends a list, too`(end: String) throws {
+    let file = try inputFile(["http://a/1", "http://a/2", ""].joined(separator: end))
+    #expect(file.entries.map(\.url) == ["http://a/1", "http://a/2"])
+  }
+
   @Test func `options apply to the URL above them`() throws {
     let file = try inputFile(
       "http://a/1\thttp://m/1\n  out=x y.zip\n\tdir=sub/dir\n"

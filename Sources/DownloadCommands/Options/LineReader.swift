@@ -82,7 +82,9 @@ struct LineReader: ~Copyable {
     while true {
       if let end = buffer[scanned...].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
         // CR at the end of the buffer may be the first half of CR LF.
-        if buffer[end] == 0x0D, end + 1 == buffer.count, try fill(keeping: start) {
+        if buffer[end] == 0x0D, end + 1 == buffer.count, !hasEnded {
+          // Also at the end of the file, this moves the line to the front of the buffer.
+          _ = try fill(keeping: start)
           scanned = 0
           continue
         }
