@@ -1,4 +1,5 @@
 import CommandTestSupport
+import DownloadStore
 import Foundation
 import ObjectStore
 import TestSupport
@@ -59,7 +60,7 @@ import Testing
     (
       ["inspect", "a", "--reveal-secrets"], "--reveal-secrets of 'inspect'", "secrets do not leave"
     ),
-    (["add", "x", "-i", "f"], "-i of 'add'", "reads no files"),
+    (["add", "x", "--metalink", "f"], "--metalink of 'add'", "reads no files"),
     (["list", "--watch"], "--watch of 'list'", "answers once"),
     (["get", "x"], "'get'", "needs the files of the store"),
   ])
@@ -102,6 +103,34 @@ import Testing
     }
     let refused = await RemoteExecution.run(["pause", "a"], onStoreAt: store, mayChange: false)
     #expect(refused.status == 64 && refused.messages.contains("POST"))
+  }
+
+  @Test func `a list of a client is added as one of this machine is`() async throws {
+    let folder = try TemporaryFolder()
+    let list = try folder.makeFile("list", "https://h/other\n")
+    let text = """
+      https://h/a\thttps://m/a
+        out=x/b.bin
+        dir=/etc
+      nonsense
+      https://h/c
+        dir=.ssh
+
+      """
+    let store = folder.path("store")
+    let remote = await RemoteExecution.run(
+      ["add", "-i", list, "--tag", "t"],
+      input: text,
+      onStoreAt: store,
+      mayChange: true
+    )
+    #expect(remote.status == 1)
+    for message in ["\(list):3: skipped dir=/etc", "\(list):4: 'nonsense'", "hidden"] {
+      #expect(remote.messages.contains(message), "\(remote.messages)")
+    }
+    let stored = try RecordStore(at: store).records(DownloadRecord.all)
+    #expect(stored.map(\.url) == ["https://h/a"])
+    #expect(stored.map(\.mirrors) == [["https://m/a"]] && stored.map(\.folder) == ["x"])
   }
 
   @Test(arguments: [

@@ -1,6 +1,7 @@
 import CommandTestSupport
 import FaultServer
 import Foundation
+import ObjectStore
 import TestSupport
 import Testing
 
@@ -135,6 +136,32 @@ struct RemoteServerTests {
       let refusal = refusal(["--server", address, "list"])
       #expect(refusal.status == .usage && refusal.messages.hasPrefix("--server: "), "\(address)")
       #expect(!refusal.messages.contains("pw"), "\(refusal.messages)")
+    }
+  }
+
+  @Test func `the client reads a list and sends its text`() throws {
+    let folder = try TemporaryFolder()
+    let list = try folder.makeFile("list", "https://h/ä\n out=b\n")
+    let body = try #require(try server(["add", "-i", list], Self.variable)).body
+    let words = ["add", "-i", list].map(JSONValue.string)
+    #expect(body["arguments"] == .array(words) && body["input"] == .string("https://h/ä\n out=b\n"))
+    let other = try #require(try server(["pause", "--all"], Self.variable)).body
+    #expect(other["arguments"] == .array(["pause", "--all"].map(JSONValue.string)))
+    #expect(other["input"] == nil)
+  }
+
+  @Test func `a list that is missing, no text or too long is not sent`() throws {
+    let folder = try TemporaryFolder()
+    let binary = try folder.makeFile("binary", "https://h/a\0")
+    let long = try folder.makeFile("long", String(repeating: "# a\n", count: 1 << 20))
+    for (path, status, message) in [
+      (folder.path("missing"), ExitStatus.notFound, "cannot read"),
+      (binary, .damaged, "not a text file"), (long, .usage, "divide it"),
+    ] {
+      let server = try #require(try server(["add", "-i", path], Self.variable))
+      let failure = #expect(throws: CommandFailure.self) { try server.body }
+      #expect(failure?.status == status)
+      #expect(failure?.message?.contains(message) == true, "\(failure?.message ?? "")")
     }
   }
 

@@ -68,8 +68,13 @@ struct ServeCommand: EngineCommand {
     private func serve() async throws {
       var options = try serving.options(token: try Worker.current?.token ?? serving.token())
       let storePath = location.resolved()
-      options.runCommand = { arguments, mayChange in
-        await RemoteExecution.run(arguments, onStoreAt: storePath, mayChange: mayChange)
+      options.runCommand = { arguments, input, mayChange in
+        await RemoteExecution.run(
+          arguments,
+          input: input,
+          onStoreAt: storePath,
+          mayChange: mayChange
+        )
       }
       guard runsEngine else {
         let path = serving.allowChanges ? location.resolved() : try location.existing()

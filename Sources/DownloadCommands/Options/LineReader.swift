@@ -18,6 +18,8 @@ struct LineReader: ~Copyable {
   /// The maximum length of a line in bytes.
   static let longestLine = 1 << 20
   private static let chunkSize = 1 << 18
+  /// The first bytes of an export.
+  private static let exportMark = Array(#"{"format":"ObjectStore"#.utf8)
 
   private let path: String
   private let descriptor: Int32
@@ -28,10 +30,14 @@ struct LineReader: ~Copyable {
   private var hasEnded = false
   private var isFirst = true
 
-  /// Opens a file, or standard input for `-`.
+  /// Opens a file, or standard input for `-`, unless the client of a server has read it.
   ///
   /// - Throws: ``CommandFailure``.
   init(_ path: String) throws {
+    if let text = RemoteExecution.input {
+      (self.path, descriptor, buffer, hasEnded) = (path, -1, Array(text.utf8), true)
+      return
+    }
     // Opened once: it may be a pipe.
     descriptor = try InputPath.open(path)
     self.path = path
@@ -43,7 +49,7 @@ struct LineReader: ~Copyable {
   private mutating func begin() throws {
     hasBegun = true
     try Self.checkText(descriptor, path)
-    guard try fill(keeping: 0), buffer.starts(with: #"{"format":"ObjectStore"#.utf8) else { return }
+    guard try hasEnded || fill(keeping: 0), buffer.starts(with: Self.exportMark) else { return }
     let command = SuggestedCommand.text("import \(ShellWord.quoted(path))")
     throw CommandFailure(.usage, "\(Self.name(path)) is an export: \(command) reads it")
   }
@@ -69,7 +75,7 @@ struct LineReader: ~Copyable {
   private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
   deinit {
-    close(descriptor)
+    if descriptor >= 0 { close(descriptor) }
   }
 
   /// Returns the next line; `nil` at the end.

@@ -234,7 +234,8 @@ private struct SharedDetails {
     var request = listed
     request.collision = self.request.collision
     request.folder = try FileLayout.validatedFolder(
-      [self.request.folder, listed.folder].filter { !$0.isEmpty }.joined(separator: "/")
+      [self.request.folder, listed.folder].filter { !$0.isEmpty }.joined(separator: "/"),
+      acceptsHidden: !RemoteExecution.isRunning
     )
     request.tags = self.request.tags
     request.priority = self.request.priority

@@ -5,7 +5,8 @@ internal import CommandLineSupport
 ///
 /// The server runs the command itself, so its output and its exit code are those of the command. Only
 /// what is listed here is allowed: commands and options that read no other file than the store, start no
-/// program, connect nowhere, and choose no folder outside of those of the store.
+/// program, connect nowhere, and choose no folder outside of those of the store. The client reads the list
+/// of `add --input-file` and sends its text.
 struct RemoteCommand: Sendable, Hashable {
   /// Why a command line is not run on the server, for the user.
   struct Refusal: Error, Hashable {
@@ -20,6 +21,8 @@ struct RemoteCommand: Sendable, Hashable {
   let isChange: Bool
   /// The words after the program's name, as they were typed.
   let arguments: [String]
+  /// The path of the list, which the client reads and sends; `nil` if there is none.
+  let inputFile: String?
   /// The options, each with its value in the same word.
   private let options: [String]
   /// The positional words.
@@ -29,24 +32,31 @@ struct RemoteCommand: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - arguments: The words after the program's name.
+  ///   - hasInput: Whether the client sends the text of the file of `--input-file`.
   ///   - server: The option or the variable that names the server, for messages.
   /// - Throws: ``Refusal``.
-  init(_ arguments: [String], server: String = "--server") throws(Refusal) {
+  init(
+    _ arguments: [String],
+    hasInput: Bool = false,
+    server: String = "--server"
+  ) throws(Refusal) {
     guard let word = arguments.first, !word.hasPrefix("-") else {
       throw Refusal("\(server) needs a command, such as 'list'")
     }
     let scan = DLStoreCommand.scan([word])
     name = scan.command.configuration.commandName ?? word
-    guard let allowed = Self.readers[name] ?? Self.writers[name] else {
+    guard var allowed = Self.readers[name] ?? Self.writers[name] else {
       throw Refusal(
         "'\(word)' needs the files of the store, so it does not work with \(server): run it on that "
           + "machine, or on a store of this one with --store PATH"
       )
     }
     self.arguments = arguments
+    if hasInput, name == "add" { allowed.insert("--input-file") }
     var reading = Reading(scan.arguments, allowed, command: word, server)
     try reading.read(arguments.dropFirst())
     (options, names) = (reading.options, reading.names)
+    inputFile = reading.inputFile
     isChange = Self.writers[name] != nil || name == "limit" && !names.isEmpty
   }
 
@@ -98,6 +108,7 @@ extension RemoteCommand {
   private struct Reading {
     private(set) var options: [String] = []
     private(set) var names: [String] = []
+    private(set) var inputFile: String?
 
     private let declared: [ArgumentInfo]
     private let allowed: Set<String>
@@ -137,6 +148,7 @@ extension RemoteCommand {
           return
         }
         try check(value, of: name, option)
+        if option.longName == "--input-file" { inputFile = value }
         options.append("\(option.longName)=\(value)")
       }
     }

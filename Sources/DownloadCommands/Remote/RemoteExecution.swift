@@ -12,21 +12,26 @@ enum RemoteExecution {
   /// Whether the current task runs a command of a client.
   @TaskLocal static var isRunning = false
 
+  /// The text of the file that the client has read for the command; `nil` if it has read none.
+  @TaskLocal static var input: String?
+
   /// Runs a command line on a store.
   ///
   /// - Parameters:
   ///   - arguments: The words after the program's name.
+  ///   - input: The text of the file of `--input-file`.
   ///   - path: The path of the store.
   ///   - mayChange: Whether the command may change the store.
   /// - Returns: The output and the exit code.
   static func run(
     _ arguments: [String],
+    input: String? = nil,
     onStoreAt path: String,
     mayChange: Bool
   ) async -> CommandAnswer {
     let command: RemoteCommand
     do throws(RemoteCommand.Refusal) {
-      command = try RemoteCommand(arguments)
+      command = try RemoteCommand(arguments, hasInput: input != nil)
     } catch {
       return refusal(error.message)
     }
@@ -43,7 +48,9 @@ enum RemoteExecution {
     )
     let status = await Output.$current.withValue(output) {
       await Terminal.$isDetached.withValue(true) {
-        await $isRunning.withValue(true) { await execute(words, output) }
+        await $isRunning.withValue(true) {
+          await $input.withValue(input) { await execute(words, output) }
+        }
       }
     }
     return collector.answer(status)

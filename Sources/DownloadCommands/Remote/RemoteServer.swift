@@ -23,6 +23,9 @@ struct RemoteServer: Sendable {
   /// The length of a query in bytes for which a server's limit of a header has room.
   private static let longestQuery = 24 * 1024
 
+  /// The length of a list in bytes for which a server's limit of a body has room.
+  private static let longestList = 3 << 20
+
   /// The environment variable that takes the place of `--server`.
   static let variable = "DLSTORE_SERVER"
   private static let tokenVariable = "DLSTORE_TOKEN_FILE"
@@ -80,7 +83,7 @@ struct RemoteServer: Sendable {
     }
     certificateFile = options.given[RemoteOptions.certificate]
     do throws(RemoteCommand.Refusal) {
-      command = try RemoteCommand(words, server: source)
+      command = try RemoteCommand(words, hasInput: true, server: source)
     } catch {
       throw CommandFailure(.usage, error.message)
     }
@@ -182,7 +185,7 @@ struct RemoteServer: Sendable {
         )
       }
       headers.append(HeaderField(name: "Content-Type", value: "application/json"))
-      let body: JSONValue = ["arguments": .array(command.arguments.map(JSONValue.string))]
+      let body = try body
       var bytes: [UInt8] = []
       body.write(to: &bytes)
       return try await exchange.send(
@@ -197,6 +200,37 @@ struct RemoteServer: Sendable {
         failure.code == .tooLarge ? .failed : .unreachable,
         "\(Redaction.url(url)): \(failure.message)\(advice(for: failure))"
       )
+    }
+  }
+
+  /// The words of the command, and the text of the list that it names.
+  ///
+  /// - Throws: ``CommandFailure`` if the list cannot be read, or is too long.
+  var body: JSONValue {
+    get throws {
+      let arguments = JSONValue.array(command.arguments.map(JSONValue.string))
+      guard let input = try input else { return ["arguments": arguments] }
+      return ["arguments": arguments, "input": .string(input)]
+    }
+  }
+
+  /// The text of the list that the command names; `nil` if it names none.
+  private var input: String? {
+    get throws {
+      guard let path = command.inputFile else { return nil }
+      let name = path == "-" ? "standard input" : path
+      let bytes = try ResumeDataFile.read(path, upTo: Self.longestList + 1)
+      guard bytes.count <= Self.longestList else {
+        throw CommandFailure(
+          .usage,
+          "\(name) has more than \(Self.longestList >> 20) MiB, which is too much for one request: "
+            + "divide it"
+        )
+      }
+      guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+        throw CommandFailure(.damaged, "\(name) is not a text file in UTF-8")
+      }
+      return text
     }
   }
 

@@ -4,7 +4,8 @@
 
   /// `/api/v1/command`: runs a command of the command line on the store, for `dlstore --server`.
   ///
-  /// `GET` runs commands that change nothing, and `POST` all that the server allows. The answer has the
+  /// `GET` runs commands that change nothing, and `POST` all that the server allows, with the text of the
+  /// list of `--input-file` as `input`. The answer has the
   /// output and the exit code; decision 0111 says why it is not built from the other answers of the API.
   enum CommandRoutes {
     private static let path = "/api/v1/command"
@@ -17,7 +18,7 @@
         guard items.allSatisfy({ $0.name == "argument" }) else {
           throw ServerError(.invalidRequest, "the path takes only parameters 'argument'")
         }
-        return await answer(items.map(\.value), mayChange: false, run)
+        return Response(json: await run(items.map(\.value), nil, false).json)
       }
       routes.on(path, .post) { request, _ in
         let type = request.headers[.contentType] ?? ""
@@ -26,17 +27,10 @@
         }
         var body = try JSONBody(try await RequestBytes.read(request, context.limits))
         let arguments = try body.texts("arguments")
+        let input = try body.text("input")
         try body.end()
-        return await answer(arguments, mayChange: true, run)
+        return Response(json: await run(arguments, input, true).json)
       }
-    }
-
-    private static func answer(
-      _ arguments: [String],
-      mayChange: Bool,
-      _ run: ServerOptions.CommandRunner
-    ) async -> Response {
-      Response(json: await run(arguments, mayChange).json)
     }
   }
 #endif
