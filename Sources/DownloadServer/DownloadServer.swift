@@ -80,6 +80,8 @@
         result = .success(())
       } catch let error as IOError {
         result = .failure(ServerStartError(error, options.endpoint))
+      } catch let error as SocketAddressError.UnknownHost {
+        result = .failure(ServerStartError(error))
       } catch {
         // A server whose socket was closed has ended unexpectedly for Hummingbird.
         result = Task.isCancelled ? .success(()) : .failure(error)

@@ -282,6 +282,19 @@
       #expect(described == Set(real))
     }
 
+    @Test func `a host without an address is named`() async throws {
+      let folder = try TemporaryFolder()
+      let store = try RecordStore(at: folder.path("store"))
+      var options = ServerOptions()
+      // The name is reserved for this (RFC 6761).
+      options.endpoint = .address("host.invalid", port: 0)
+      let error = await #expect(throws: ServerStartError.self) {
+        try await DownloadServer(store: store, options: options).run()
+      }
+      #expect(error?.code == .cannotListen)
+      #expect(error?.message.contains("host.invalid: this host name has no address") == true)
+    }
+
     @Test func `a socket replaces no other file`() async throws {
       let folder = try TemporaryFolder()
       let store = try RecordStore(at: folder.path("store"))

@@ -111,5 +111,14 @@
       }
       self.init(.inUse, "\(place) is in use")
     }
+
+    /// The error of a host name without an address.
+    init(_ error: SocketAddressError.UnknownHost) {
+      self.init(
+        .cannotListen,
+        "cannot accept connections at \(error.host): this host name has no address "
+          + "(\(error.errorDescription))"
+      )
+    }
   }
 #endif
