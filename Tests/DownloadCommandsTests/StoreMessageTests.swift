@@ -383,6 +383,16 @@ struct StoreMessageTests {
       await message("backup", missing, status: .cannotCreate)
         == "\(missing) cannot be created: its parent is missing"
     )
+    let file = try folder.makeFile("file", "") + "/x"
+    for command in [["backup", file], ["backup", "--compact", file], ["export", "-o", file]] {
+      #expect(
+        await message(command, .cannotCreate)
+          == "\(file) cannot be created: its parent is a file"
+      )
+    }
+    let long = folder.path(String(repeating: "x", count: 300))
+    let text = await message("backup", long, status: .inputOutput)
+    #expect(text == "\(long): \(systemErrorText(ENAMETOOLONG))")
   }
 
   @Test func `a file that exists, resume data and documents that are none`() async throws {

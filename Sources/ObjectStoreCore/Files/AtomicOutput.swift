@@ -94,13 +94,15 @@ extension StoreError {
   package init(errno code: Int32, _ path: String) {
     switch code {
     case ENOENT: self.init(.notFound, "\(path): no such file or folder")
+    case ENOTDIR:
+      self.init(.cannotCreate, "\(path) cannot be created: its parent is a file")
     case EEXIST, ENOTEMPTY:
       self.init(.alreadyExists, "\(path): a file or folder of this name already exists")
     case EACCES, EPERM: self.init(.permissionDenied, "\(path): permission denied")
     case EROFS: self.init(.cannotCreate, "\(path): the file system is read-only")
     case ENOSPC, EDQUOT: self.init(.diskFull, "\(path): the disk is full")
     case EIO: self.init(.inputOutput, "\(path): input/output error")
-    default: self.init(.other, "\(path): operating system error \(code)")
+    default: self.init(.other, "\(path): \(systemErrorText(code))")
     }
   }
 }
