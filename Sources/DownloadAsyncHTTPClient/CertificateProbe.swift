@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   internal import DownloadStore
+  internal import DownloadSync
   internal import Foundation
   internal import NIOCore
   internal import NIOPosix
@@ -17,6 +18,8 @@
 
     let url: RequestURL
     let tls: TLSConfiguration
+    /// The HTTP proxy through which to connect; `nil` for none.
+    var proxy: ProxyServer?
     /// The address that replaces those of DNS; `nil` for none.
     var address: String?
     /// The address of this machine from which to connect; `nil` for any.
@@ -45,20 +48,30 @@
         .connectTimeout(Self.timeLimit)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            let handler = try NIOSSLClientHandler(
-              context: context,
-              serverHostname: isAddress ? nil : host,
-              customVerificationCallback: { certificates, verdict in
-                found.succeed(certificates.first.map { CertificateFacts($0) })
-                verdict.succeed(.failed)
-              }
-            )
-            try channel.pipeline.syncOperations.addHandler(handler)
             // The connection may end before the server has shown its certificate.
             channel.closeFuture.whenComplete { _ in found.succeed(nil) }
+            func handshake() throws -> NIOSSLClientHandler {
+              try NIOSSLClientHandler(
+                context: context,
+                serverHostname: isAddress ? nil : host,
+                customVerificationCallback: { certificates, verdict in
+                  found.succeed(certificates.first.map { CertificateFacts($0) })
+                  verdict.succeed(.failed)
+                }
+              )
+            }
+            let pipeline = channel.pipeline.syncOperations
+            guard let proxy else { return try pipeline.addHandler(handshake()) }
+            let tunnel = ProxyTunnel(to: url, through: proxy) { tunnel, channel in
+              try channel.pipeline.syncOperations.addHandler(handshake(), position: .after(tunnel))
+            }
+            try pipeline.addHandler(tunnel)
           }
         }
-        .connect(host: address ?? host, port: url.port ?? url.scheme.defaultPort)
+        .connect(
+          host: proxy?.host ?? address ?? host,
+          port: proxy?.port ?? url.port ?? url.scheme.defaultPort
+        )
       connection.whenFailure { _ in found.succeed(nil) }
       let facts = try? await found.futureResult.get()
       timeout.cancel()

@@ -143,18 +143,19 @@
     /// Finds why the certificate of a server was rejected; `nil` if the error is about no certificate,
     /// or if the server cannot be asked.
     ///
-    /// A server behind a proxy is not asked.
+    /// A server behind a SOCKS proxy is not asked.
     fileprivate init?(
       behind error: any Error,
       of url: RequestURL,
       by route: Route,
       _ clients: ClientPool
     ) async {
-      guard let rejection = CertificateRejection(error), route == .direct,
-        let tls = clients.tls,
+      guard let rejection = CertificateRejection(error), let tls = clients.tls,
+        [nil, .http].contains(route.proxy?.kind),
         let certificate = await CertificateProbe(
           url: url,
           tls: tls,
+          proxy: route.proxy,
           address: clients.address(for: url)?.address,
           localAddress: clients.localAddress
         )

@@ -101,6 +101,28 @@ struct ProxyTests {
     #expect(Set(proxy.requests) == ["CONNECT localhost:\(nginx.port) HTTP/1.1"])
   }
 
+  #if AsyncHTTPClient
+    @Test(arguments: [
+      (ServerCertificate.expired, "expired on "), (.otherHost, "is for example.org, not for"),
+      (.otherAuthority, "its issuer is unknown"),
+    ])
+    func `the reason why a certificate is rejected is named behind a proxy, too`(
+      _ certificate: ServerCertificate,
+      _ reason: String
+    ) async throws {
+      let nginx = try await NginxServer(files: ["a": .text("a")], certificate: certificate)
+      let proxy = try await TinyProxy(tunnelPort: nginx.port)
+      let process = try await start(
+        .asyncHTTPClient,
+        ["get", nginx.url("a"), "--proxy", proxy.url, "--ca-certificate", nginx.certificate]
+      )
+      #expect(try await process.status() == 1)
+      #expect(process.messages.contains(reason), "\(process.messages)")
+      #expect(try record(nginx.url("a")).attempts.last?.failure.message.contains(reason) == true)
+      #expect(nginx.log.isEmpty)
+    }
+  #endif
+
   @Test(arguments: TransportChoice.available, [true, false])
   func `a proxy that requires credentials fails the download without them`(
     _ transport: TransportChoice,
