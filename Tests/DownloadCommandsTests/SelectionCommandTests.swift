@@ -344,6 +344,19 @@ struct SelectionCommandTests: StoreSuite {
     #expect(taken.status == .failed && taken.messages.contains("another download"))
   }
 
+  @Test func `set --mirror replaces the mirrors, and none removes them`() async throws {
+    for mirrors in [["http://m/1"], ["http://m/2", "http://m/3"]] {
+      let options = mirrors.flatMap { ["--mirror", $0] }
+      let result = await dlstore(["set", "--store", store, "http://a/1"] + options)
+      #expect(result.status == .done && result.output.contains("changed"), "\(result.messages)")
+      #expect(try record("http://a/1").mirrors == mirrors)
+    }
+    #expect(await run("set", "http://a/1", "--mirror", "none").status == .done)
+    #expect(try record("http://a/1").mirrors.isEmpty)
+    let many = await run("set", "http://a/1", "http://a/2", "--mirror", "http://m/1")
+    #expect(many.status == .usage && many.messages.contains("the name of one download"))
+  }
+
   @Test func `set changes filename and URL together or neither`() async throws {
     let file = try finishedFile(of: "http://a/1")
     let before = try record("http://a/1")
@@ -358,7 +371,10 @@ struct SelectionCommandTests: StoreSuite {
   }
 
   @Test func `set needs an option and a valid filename`() async {
-    for arguments in [[], ["--filename", "a/b"], ["--url", "ftp://x/"], ["--priority", "x"]] {
+    for arguments in [
+      [], ["--filename", "a/b"], ["--url", "ftp://x/"], ["--priority", "x"],
+      ["--mirror", "ftp://x/"],
+    ] {
       let result = await dlstore(["set", "--store", store, "http://a/1"] + arguments)
       #expect(result.status == .usage, "\(arguments)")
     }

@@ -23,10 +23,10 @@ enum Change<Value: Sendable>: Sendable {
 struct SetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Changes a download's file name, type, tags, priority, limits or URL.",
+    abstract: "Changes a download's file name, type, tags, priority, limits or URLs.",
     discussion: """
-      --tag adds a tag; --with-tag selects the downloads that have one. --filename and --url need one \
-      download; the other options change all that are selected. \
+      --tag adds a tag; --with-tag selects the downloads that have one. --filename, --mirror and --url \
+      need one download; the other options change all that are selected. \
       --filename renames the file of a completed download together with its record. --url replaces \
       an expired link: the download keeps its id and the bytes on disk, and resumes if it had \
       failed. The options of one command take effect together or not at all for each download.
@@ -145,10 +145,25 @@ struct SetCommand: AsyncParsableCommand {
   )
   var keepVersions: Change<Int32>?
 
+  @Option(
+    name: .customLong("mirror"),
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Another URL of the same file, in place of the mirrors so far; repeatable; 'none' removes them.",
+      valueName: "url|none"
+    )
+  )
+  var mirrors: [String] = []
+
   @Option(name: .customLong("url"), help: ArgumentHelp("The new URL.", valueName: "url"))
   var newURL: String?
 
   @OptionGroup var messages: QuietOption
+
+  /// The mirrors in place of those so far; `nil` to keep these.
+  private var newMirrors: [String]? {
+    mirrors == ["none"] ? [] : mirrors.isEmpty ? nil : mirrors
+  }
 
   /// The tags that a selected download has.
   private var selectedTags: [String] { selectedTagLists.flatMap(\.self) }
@@ -168,25 +183,25 @@ struct SetCommand: AsyncParsableCommand {
         "Pass only one of these: the names of downloads, or options that select them."
       )
     }
-    guard names.count == 1 || filename == nil && newURL == nil else {
-      throw ValidationError("--filename and --url require the name of one download.")
+    guard names.count == 1 || filename == nil && newURL == nil && mirrors.isEmpty else {
+      throw ValidationError("--filename, --mirror and --url require the name of one download.")
     }
     guard update != RecordUpdate() else {
       throw ValidationError(
         "Nothing to change: give --filename, --type, --tag, --untag, --priority, "
           + "--limit-rate-per-download, --connections-per-download, --not-before, --refresh-every, "
-          + "--keep-versions or --url."
+          + "--keep-versions, --mirror or --url."
       )
     }
     if let filename, !FileName.isPlain(filename) {
       throw ValidationError("--filename must be a file name without a folder, not '\(filename)'.")
     }
-    if let newURL {
-      do {
-        try RecordIdentity.validate(newURL)
-      } catch {
-        throw ValidationError(error.message)
+    do {
+      for url in [newURL].compactMap(\.self) + (newMirrors ?? []) {
+        try RecordIdentity.validate(url)
       }
+    } catch {
+      throw ValidationError(error.message)
     }
   }
 
@@ -279,6 +294,7 @@ struct SetCommand: AsyncParsableCommand {
     update.notBefore = notBefore.map(\.new)
     update.keepVersions = keepVersions.map(\.new)
     update.refreshEvery = refreshEvery.map(\.new)
+    update.mirrors = newMirrors
     update.url = newURL
     return update
   }

@@ -98,7 +98,7 @@ struct RemoteCommand: Sendable, Hashable {
     "set": [
       "--state", "--match", "--host", "--with-tag", "--filename", "--type", "--tag", "--untag",
       "--priority", "--limit-rate-per-download", "--connections-per-download", "--not-before",
-      "--refresh-every", "--keep-versions", "--url", "--quiet",
+      "--refresh-every", "--keep-versions", "--mirror", "--url", "--quiet",
     ],
   ]
 }

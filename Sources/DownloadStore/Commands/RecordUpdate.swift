@@ -49,6 +49,10 @@ public struct RecordUpdate: Sendable, Hashable {
   ///
   /// Kept versions stay until another one is added. See ``DownloadRequest/keepVersions``.
   public var keepVersions: Int32??
+  /// The new mirrors, which replace all others: the first 100 of them; empty for none.
+  ///
+  /// The URL of the download is left out.
+  public var mirrors: [String]?
   /// The new URL; see ``RecordStore/replaceURL(matching:with:)``.
   public var url: String?
 
@@ -57,8 +61,9 @@ public struct RecordUpdate: Sendable, Hashable {
 
   /// Throws unless an import accepts the values that the update stores.
   ///
-  /// - Throws: ``RecordStoreError`` with `invalidRecord` or `invalidTag`.
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`, `invalidTag` or `invalidURL`.
   func validate() throws(RecordStoreError) {
+    for mirror in mirrors ?? [] { try RecordIdentity.validate(mirror) }
     guard RecordLimits.isRate(bytesPerSecond ?? nil),
       RecordLimits.isConnectionCount(connections ?? nil)
     else {
@@ -87,6 +92,11 @@ public struct RecordUpdate: Sendable, Hashable {
     if let notBefore { record.postpone(until: notBefore) }
     if let keepVersions { record.keepVersions = keepVersions }
     if let refreshEvery { record.refresh(every: refreshEvery?.components.seconds) }
+    if let mirrors {
+      var known: Set = [StoredText(newURL(of: record) ?? record.url)]
+      let new = mirrors.filter { known.insert(StoredText($0)).inserted }
+      record.mirrors = Array(new.prefix(RecordLimits.mirrors))
+    }
   }
 
   /// The sanitized new file name of `record`; `nil` if the name does not change.

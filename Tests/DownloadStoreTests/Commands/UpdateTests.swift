@@ -60,6 +60,27 @@ import Testing
     #expect(try fixture.store.record(matching: url) == record)
   }
 
+  @Test func `new mirrors replace the others, each once and without the download's URL`() throws {
+    try fixture.change(url) { $0.mirrors = ["https://old.example/a.bin"] }
+    let mirrors = ["https://m.example/a.bin", url, "https://m.example/a.bin"]
+    #expect(try update { $0.mirrors = mirrors }.isDone)
+    #expect(try fixture.store.record(matching: url).mirrors == [mirrors[0]])
+    // The previous URL may become a mirror of the new one.
+    let outcome = try update { update in
+      update.url = mirrors[0]
+      update.mirrors = mirrors
+    }
+    #expect(outcome.isDone)
+    #expect(try fixture.store.record(matching: mirrors[0]).mirrors == [url])
+    var none = RecordUpdate()
+    none.mirrors = []
+    try fixture.store.updateNow(matching: mirrors[0], with: none)
+    #expect(try fixture.store.record(matching: mirrors[0]).mirrors.isEmpty)
+    none.mirrors = ["ftp://m.example/a.bin"]
+    let found = code { try fixture.store.updateNow(matching: mirrors[0], with: none) }
+    #expect(found == .invalidURL)
+  }
+
   @Test(
     .requirements("ZY20"),
     arguments: [
