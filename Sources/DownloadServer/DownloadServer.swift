@@ -102,6 +102,7 @@
       EventRoutes.add(to: &routes, context)
       APIRoutes.add(to: &routes, context)
       PageRoutes.add(to: &routes, context)
+      StoreExportRoutes.add(to: &routes, context)
       CommandRoutes.add(to: &routes, context)
       Aria2Routes.add(to: &routes, context)
       MetricsRoutes.add(to: &routes, context)

@@ -353,6 +353,26 @@ def live(world, page, address):
     expect(page.locator("#failures")).to_contain_text("failed", timeout=15_000)
 
 
+def store(world, page, address):
+    """The page of the store follows the commits of other processes, and a model can be exported."""
+    page.goto(f"{address}store")
+    last = page.locator("#store tbody tr[data-id]").first
+    before = last.get_attribute("data-id")
+    world.run("set", f"{world.base}/slow/debian-13.iso", "--priority", "6")
+    expect(last).not_to_have_attribute("data-id", before, timeout=15_000)
+    expect(last.get_by_role("link").first).to_contain_text("debian-13.iso")
+    expect(last).to_contain_text("priority")
+    expect(page.locator("#growth")).to_contain_text(re.compile(r"opened: [1-9]\d* commits"))
+    page.goto(f"{address}store/DownloadRecord?where=filename%3Ddebian-13.iso")
+    for name, ending in (("JSON Lines", "jsonl"), ("CSV", "csv")):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name).click()
+        check(download.value.suggested_filename == f"DownloadRecord.{ending}", "another name")
+        with open(download.value.path()) as file:
+            text = file.read()
+        check("debian-13.iso" in text and "planet-latest" not in text, f"{name}: {text[:200]}")
+
+
 def keyboard(world, page, address):
     """Every command can be reached without a mouse."""
     page.goto(address)
@@ -486,6 +506,7 @@ def main():
             address = urllib.parse.urljoin(page.url, "/")
             checks = [
                 ("live", lambda: live(world, page, address)),
+                ("store", lambda: store(world, page, address)),
                 ("views", lambda: views(world, page, address)),
                 ("keyboard", lambda: keyboard(world, page, address)),
                 ("actions", lambda: actions(world, page, address)),

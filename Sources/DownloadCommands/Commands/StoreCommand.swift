@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadReports
 internal import DownloadStore
 internal import ObjectStore
 

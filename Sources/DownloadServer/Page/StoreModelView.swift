@@ -27,6 +27,21 @@ struct StoreModelQuery: Sendable, Hashable {
       .map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
       .filter { !$0.isEmpty }
   }
+
+  /// Returns the conditions on the fields of a model.
+  ///
+  /// - Throws: `CommandFailure` for a condition that is none of the model.
+  func storedConditions(in model: StoredModel) throws -> [StoredCondition] {
+    try conditionTexts.map { text in
+      guard let condition = FieldCondition(text) else {
+        throw CommandFailure(
+          .usage,
+          "'\(text)' is not a condition: write FIELD=VALUE, or another operator"
+        )
+      }
+      return try condition.resolved(in: model)
+    }
+  }
 }
 
 /// A page of the objects of a model.
@@ -54,15 +69,7 @@ struct StoreModelPage: Sendable {
     let conditions: [StoredCondition]
     let order: StoredOrder?
     do {
-      conditions = try query.conditionTexts.map { text in
-        guard let condition = FieldCondition(text) else {
-          throw CommandFailure(
-            .usage,
-            "'\(text)' is not a condition: write FIELD=VALUE, or another operator"
-          )
-        }
-        return try condition.resolved(in: model)
-      }
+      conditions = try query.storedConditions(in: model)
       order =
         try query.order.isEmpty
         ? nil
@@ -159,7 +166,9 @@ struct StoreModelView {
     }
     let plan: HTML = """
       <div class="body small"><span class="muted">Plan: </span><code>\(page.plan)</code>\
-      <span class="muted"> · \(countText)</span></div>
+      <span class="muted"> · \(countText)</span></div>\
+      <div class="body small actions"><span class="muted">Export all matches</span>\
+      \(StoreExport.Format.allCases.map(exportLink))</div>
       """
     guard !page.objects.isEmpty else {
       return """
@@ -175,6 +184,13 @@ struct StoreModelView {
       <table class="data objects"><caption class="hidden-label">Objects of \(model.name)</caption>\
       <thead><tr>\(heads)</tr></thead><tbody>\(rows)</tbody></table></div>
       """
+  }
+
+  private func exportLink(_ format: StoreExport.Format) -> HTML {
+    var fields = FormFields()
+    fields.add("format", format.rawValue)
+    if !page.query.conditions.isEmpty { fields.add("where", page.query.conditions) }
+    return "<a class=\"button\" href=\"\(address)/export?\(fields.encoded)\">\(format.title)</a>"
   }
 
   private var countText: String {
@@ -287,23 +303,17 @@ struct StoreObjectView: Sendable {
       default: [field.value]
       }
     let links = keys.prefix(100).map { key -> HTML in
-      // A key with a secret is in no address.
-      guard Redaction.text(StoredValueText.exact(key)) == StoredValueText.exact(key) else {
+      guard let address = StoredValueText.address(of: target, key: key) else {
         return "<span class=\"chip\">\(target) \(StoredValueText.short(key))</span>"
       }
-      return """
-        <a class="chip" href="\(StoredValueText.address(of: target, key: key))">\(target) \
-        \(StoredValueText.short(key))</a>
-        """
+      return "<a class=\"chip\" href=\"\(address)\">\(target) \(StoredValueText.short(key))</a>"
     }
     return "<span class=\"chips\">\(Array(links))</span>"
   }
 
   /// Links to the objects that refer to this one, which are read on demand.
   private func links(to key: StoredValue?) -> HTML? {
-    guard let key, !referrers.isEmpty,
-      Redaction.text(StoredValueText.exact(key)) == StoredValueText.exact(key)
-    else { return nil }
+    guard let key, !referrers.isEmpty, !StoredValueText.hasSecret(key) else { return nil }
     let links = referrers.map { referrer -> HTML in
       var fields = FormFields()
       fields.add("where", "\(referrer.field)=\(StoredValueText.exact(key))")
@@ -343,8 +353,14 @@ enum StoredValueText {
   /// The value as a condition and an address have it.
   static func exact(_ value: StoredValue) -> String { StoredObjectOutput.text(value) }
 
-  /// The address of an object.
-  static func address(of model: String, key: StoredValue) -> String {
+  /// Whether the value has a secret, and is therefore in no address.
+  static func hasSecret(_ value: StoredValue) -> Bool {
+    Redaction.text(exact(value)) != exact(value)
+  }
+
+  /// The address of an object; `nil` if its key has a secret.
+  static func address(of model: String, key: StoredValue) -> String? {
+    guard !hasSecret(key) else { return nil }
     var fields = FormFields()
     fields.add("key", exact(key))
     return "/store/\(FormFields.encoded(model))?\(fields.encoded)"

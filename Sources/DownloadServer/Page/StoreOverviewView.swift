@@ -23,18 +23,20 @@ struct StoreOverviewView {
   let overview: StoreOverview
 
   private var statistics: StoreStatistics { overview.statistics }
+  private var free: Int { statistics.freePages * statistics.pageSize }
+  private var used: Int { statistics.fileSize - free }
 
   var html: HTML {
     """
     <div class="lead"><h1>Store</h1><p>Read only</p></div>
-    \(space)\(models)<div class="columns">\(readers)\(commits)</div>
+    <div class="stack" id="store" data-commit="\(statistics.lastCommit)" data-used="\(used)">\
+    \(space)\(models)\(commits)\(readers)</div>
     """
   }
 
   // MARK: Space
 
   private var space: HTML {
-    let free = statistics.freePages * statistics.pageSize
     var parts = overview.models.map { model in
       SizePicture.Part(name: model.name, byteCount: statistics.models[model.name]?.byteCount ?? 0)
     }
@@ -44,7 +46,6 @@ struct StoreOverviewView {
       .init(name: "history and metadata", byteCount: max(0, statistics.fileSize - known))
     )
     parts.append(.init(name: "free pages", byteCount: free, isFree: true))
-    let used = statistics.fileSize - free
     let share = Double(statistics.fileSize) / Double(max(1, statistics.mapSize))
     return """
       <section class="card" aria-label="Space"><div class="body stack"><div class="big">\
@@ -57,7 +58,8 @@ struct StoreOverviewView {
       \(SizePicture(parts: parts).html)\
       <p class="small muted">The file fills \(PageText.percent(share))% of its map of \
       \(ByteAmount.text(Int64(statistics.mapSize))), which grows by itself. Later commits reuse free \
-      pages; <code>dlstore compact</code> gives them back.</p></div></section>
+      pages; <code>dlstore compact</code> gives them back.</p>\
+      <p class="small" id="growth" data-only="script" hidden></p></div></section>
       """
   }
 
@@ -122,14 +124,15 @@ struct StoreOverviewView {
   private var commits: HTML {
     let rows = overview.commits.map { commit -> HTML in
       """
-      <tr><td class="number">\(PageText.number(commit.number))</td>\
-      <td>\(commit.changes.map(Self.sentence).joined(separator: "; "))</td></tr>
+      <tr data-id="\(commit.number)"><td class="number">\(PageText.number(commit.number))</td>\
+      <td>\(commit.changes.map { "<div>\(Self.description(of: $0))</div>" as HTML })</td></tr>
       """
     }
     let table: HTML = """
-      <table class="data"><caption class="hidden-label">Last commits, the latest first</caption><thead>\
-      <tr><th scope="col" class="number">Commit</th><th scope="col">Changes</th></tr></thead>\
-      <tbody>\(rows)</tbody></table>
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="commits"><table class="data">\
+      <caption class="hidden-label">Last commits, the latest first</caption><thead><tr>\
+      <th scope="col" class="number">Commit</th><th scope="col">Changes</th></tr></thead>\
+      <tbody>\(rows)</tbody></table></div>
       """
     return """
       <section class="card" aria-labelledby="commits"><header><h2 id="commits">Last commits</h2>\
@@ -138,14 +141,34 @@ struct StoreOverviewView {
       """
   }
 
-  private static func sentence(_ changes: StoredCommit.Changes) -> String {
+  /// What a commit has done to the objects of a model: up to three are named, of more their number.
+  private static func description(of changes: StoredCommit.Changes) -> HTML {
     guard !changes.coversAllObjects else { return "\(changes.model): many objects" }
-    let counts = [
-      (changes.inserted.count, "inserted"), (changes.updated.count, "updated"),
-      (changes.deleted.count, "deleted"),
+    let updated = changes.updated.map { update -> HTML in
+      let name = link(to: update.key, of: changes.model)
+      let fields = update.fields.joined(separator: ", ")
+      return fields.isEmpty ? name : "\(name) <span class=\"muted\">\(fields)</span>"
+    }
+    let parts = [
+      part("inserted", changes.inserted.map { link(to: $0, of: changes.model) }),
+      part("updated", updated),
+      part("deleted", changes.deleted.map { "<bdi>\(StoredValueText.short($0))</bdi>" }),
     ]
-    let parts = counts.filter { $0.0 > 0 }.map { "\(PageText.number($0.0)) \($0.1)" }
-    return "\(changes.model): \(parts.joined(separator: ", "))"
+    return "\(changes.model)\(parts)"
+  }
+
+  private static func part(_ word: HTML, _ objects: [HTML]) -> HTML {
+    switch objects.count {
+    case 0: ""
+    case 1...3: " · \(word) \(objects.enumerated().map { "\($0 > 0 ? "; " : "")\($1)" as HTML })"
+    default: " · \(word) \(PageText.number(objects.count)) objects"
+    }
+  }
+
+  private static func link(to key: StoredValue, of model: String) -> HTML {
+    let name: HTML = "<bdi>\(StoredValueText.short(key))</bdi>"
+    guard let address = StoredValueText.address(of: model, key: key) else { return name }
+    return "<a href=\"\(address)\">\(name)</a>"
   }
 }
 

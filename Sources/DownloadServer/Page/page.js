@@ -58,6 +58,7 @@ function localTimes(root) {
 
 const list = $("#list");
 const detail = $("#detail");
+const store = $("#store");
 const reader = new AbortController();
 let refreshing = false;
 let wanted = false;
@@ -139,11 +140,12 @@ function show(change) {
     }
     if (change.removed.includes(detail.dataset.id)) setText($("h1"), "This download was removed");
   }
+  if (store) refresh();
   showSummary(change.summary);
 }
 
 // The parts of a page that a change of states can alter, read again from the server.
-const parts = ["#engine", "#failures", "#list", "#detail", "#actions"];
+const parts = ["#engine", "#failures", "#list", "#detail", "#actions", "#store"];
 
 function refresh() {
   wanted = true;
@@ -254,6 +256,18 @@ function draw(perSecond) {
   $(".curve", chart).setAttribute("d", curve);
   $(".area", chart).setAttribute("d", `${curve}L300 100L${x(0)} 100Z`);
   setText($('[data-field="peak"]'), `at most ${speed(peak)}`);
+}
+
+// How a store has grown since its page was opened.
+
+const opened = { ...store?.dataset };
+function showGrowth() {
+  const used = store.dataset.used - opened.used;
+  const count = store.dataset.commit - opened.commit;
+  setText(
+    $("#growth"),
+    `Since this page was opened: ${number(count)} commits, ${used < 0 ? "−" : "+"}${bytes(Math.abs(used))} in use`,
+  );
 }
 
 // Selection.
@@ -402,6 +416,7 @@ function prepare(root) {
   localTimes(root);
   for (const element of $$('[data-only="script"]', root)) element.hidden = false;
   showSelection();
+  if (store) showGrowth();
 }
 
 prepare(document);
@@ -410,4 +425,4 @@ if (address.searchParams.has("notice")) {
   address.searchParams.delete("notice");
   history.replaceState(null, "", address);
 }
-if (list || detail) listen();
+if (list || detail || store) listen();

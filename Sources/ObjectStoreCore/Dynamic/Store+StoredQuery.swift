@@ -89,6 +89,49 @@ extension Store {
 }
 
 extension Store {
+  /// Calls `body` with some of the objects of a model that meet all conditions, in the order of their
+  /// ids, until it returns `false`.
+  ///
+  /// For output to a slow reader: the snapshot is closed between two calls, so that it keeps no freed
+  /// pages from reuse. Objects that are inserted or deleted between two calls may be missing or not; all
+  /// others are visited once. Uses no index.
+  ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - conditions: The conditions.
+  ///   - id: The smallest object id to visit.
+  ///   - count: The maximum number of objects to test, from 1.
+  ///   - body: A closure that returns whether to continue with the next object.
+  /// - Returns: The id to continue from; `nil` once all objects were visited.
+  /// - Throws: As ``forEachStoredObject(of:from:_:)``.
+  package func visitStoredObjects(
+    of model: String,
+    where conditions: [StoredCondition],
+    from id: UInt64,
+    testing count: Int,
+    _ body: (StoredObject) throws -> Bool
+  ) throws -> UInt64? {
+    try readStored { transaction, schema in
+      let entry = try schema.requireModel(model, path: path)
+      let test = StoredTest(conditions, entry)
+      var rest = count
+      var isStopped = false
+      var next: UInt64?
+      try entry.tables.forEachRecord(in: transaction, from: id) { id, record in
+        guard rest > 0, !isStopped else {
+          next = id
+          return false
+        }
+        rest -= 1
+        if try test.matches(record, id) {
+          isStopped = try !body(try entry.object(record, id: id))
+        }
+        return true
+      }
+      return next
+    }
+  }
+
   /// Returns the number of objects of a model that meet all conditions.
   ///
   /// - Parameters:

@@ -171,6 +171,37 @@ import Testing
     #expect(matches(.decimal(1.5), .greater, .decimal(1.25)))
   }
 
+  @Test(arguments: [1, 3, 1_000])
+  func `objects that are visited in parts are those of one visit`(count: Int) throws {
+    let model = try #require(try store.storedModels().first { $0.name == "Ticket" })
+    let row = try #require(model.fields.first { $0.name == "row" })
+    let condition = StoredCondition(fieldID: row.id, test: .equals(.signed(3)))
+    for conditions in [[], [condition]] {
+      var ids: [UInt64] = []
+      var next: UInt64? = 0
+      while let start = next {
+        var found = 0
+        next = try store.visitStoredObjects(
+          of: "Ticket",
+          where: conditions,
+          from: start,
+          testing: count
+        ) { object in
+          ids.append(object.id)
+          found += 1
+          return found < 2
+        }
+        #expect(found <= min(count, 2))
+      }
+      var all: [UInt64] = []
+      try store.forEachStoredObject(of: "Ticket", where: conditions) { object in
+        all.append(object.id)
+        return true
+      }
+      #expect(ids == all && !ids.isEmpty)
+    }
+  }
+
   @Test func `the search ends when the closure says so`() throws {
     let model = try #require(try store.storedModels().first { $0.name == "Ticket" })
     let row = try #require(model.fields.first { $0.name == "row" })

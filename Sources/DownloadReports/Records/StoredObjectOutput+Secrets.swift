@@ -1,6 +1,6 @@
-internal import CommandLineSupport
 internal import DownloadStore
-internal import ObjectStore
+package import ObjectStore
+package import ProgramOutput
 
 extension StoredObjectOutput {
   /// Creates the output of a model's objects.
@@ -10,7 +10,7 @@ extension StoredObjectOutput {
   ///   - fields: The names of the fields to show, in this order; empty for all.
   ///   - revealsSecrets: Whether to show the secrets of downloads.
   /// - Throws: ``CommandFailure`` with `usage` for an unknown field.
-  init(_ model: StoredModel, fields: [String] = [], revealsSecrets: Bool) throws {
+  package init(_ model: StoredModel, fields: [String] = [], revealsSecrets: Bool) throws {
     let hasSecrets = !revealsSecrets && Self.downloadModels.contains(model.name)
     try self.init(model, fields: fields) { hasSecrets ? Self.withoutSecrets($0) : $0 }
   }

@@ -1,0 +1,163 @@
+import DownloadStore
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import DownloadServer
+
+/// The page of a store, and exports of its models.
+@Suite struct StorePageTests {
+  private let folder: TemporaryFolder
+  private let store: RecordStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try RecordStore(at: folder.path("store"))
+  }
+
+  private func export(_ query: String, of model: String = "DownloadRecord") throws -> StoreExport {
+    try StoreExport(FormFields(query), model: model, in: store.objects)
+  }
+
+  /// The parts of an export, as texts.
+  private func parts(_ query: String) throws -> [String] {
+    let export = try export(query)
+    var texts: [String] = []
+    var next: UInt64? = 0
+    while let start = next {
+      let part = try export.part(from: start, in: store.objects)
+      texts.append(String(decoding: part.text, as: UTF8.self))
+      next = part.next
+      // A slow client, which takes its time between two parts, has no snapshot.
+      #expect(try store.objects.statistics().readers.isEmpty)
+    }
+    return texts
+  }
+
+  @Test func `a query of a model shows its plan, its objects and its mistakes`() throws {
+    try store.addNow(
+      (0..<3).map { DownloadRequest(url: "http://example.com/\($0)?token=topsecret12345") }
+    )
+    var query = StoreModelQuery(
+      FormFields("where=state%3Dwaiting%3B+priority%3D0&sort=filename:desc")
+    )
+    var page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    #expect(page.objects.count == 3)
+    #expect(page.count == 3)
+    #expect(page.plan == "index on state (one value), then sort")
+    let html = StoreModelView(page: page).html.text
+    #expect(!html.contains("topsecret"))
+    query.conditions = "nothing=1"
+    page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    #expect(page.problem?.contains("has no field 'nothing'") == true)
+    #expect(StoreModelView(page: page).html.text.contains("role=\"alert\""))
+  }
+
+  @Test func `the page of a store names its models and sizes`() throws {
+    try store.addNow([DownloadRequest(url: "http://example.com/a")])
+    let html = StoreOverviewView(overview: try StoreOverview(of: store.objects)).html.text
+    #expect(html.contains("DownloadRecord"))
+    #expect(html.contains("free pages"))
+    let object = try StoreObjectView(
+      FormFields("object=1"),
+      model: "DownloadRecord",
+      in: store.objects
+    )
+    #expect(object.html.text.contains("http://example.com/a"))
+  }
+
+  @Test func `an export in parts has each match once`() throws {
+    let requests = (0..<400).map { number in
+      var request = DownloadRequest(url: "http://h.example/\(number)")
+      request.isPaused = number.isMultiple(of: 2)
+      request.tags = [String(repeating: "a", count: 200)]
+      return request
+    }
+    try store.addNow(requests)
+    let parts = try parts("format=jsonl&where=state%3Dpaused")
+    #expect(parts.count > 2)
+    let urls = try parts.joined().split(separator: "\n").map { line in
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return object?["url"] as? String
+    }
+    #expect(urls == requests.filter(\.isPaused).map(\.url))
+  }
+
+  @Test func `CSV begins with the names of the fields, also without a match`() throws {
+    let empty = try parts("format=csv")
+    #expect(empty.count == 1 && empty[0].hasPrefix("url,id,filename,"))
+    try store.addNow([DownloadRequest(url: "http://h.example/a,b")])
+    let lines = try parts("format=csv").joined().split(separator: "\n")
+    #expect(lines.count == 2 && lines[1].hasPrefix("\"http://h.example/a,b\","))
+  }
+
+  @Test func `an export has no secrets of header fields and URLs`() throws {
+    var request = DownloadRequest(url: "http://h.example/a?token=topsecret123456")
+    request.headers = [HeaderField(name: "Authorization", value: "Bearer abcdef123456")]
+    try store.addNow([request])
+    #expect(try !parts("format=csv").joined().contains("topsecret"))
+    let headers = try export("format=jsonl", of: "RequestHeaders")
+      .part(from: 0, in: store.objects).text
+    let text = String(decoding: headers, as: UTF8.self)
+    #expect(text.contains("•••") && !text.contains("abcdef"))
+    #expect(!text.contains(Data("abcdef".utf8).base64EncodedString().prefix(7)))
+  }
+
+  @Test(arguments: [
+    ("format=jsonl", "None", ServerError.Code.notFound),
+    ("", "DownloadRecord", .invalidRequest), ("format=xml", "DownloadRecord", .invalidRequest),
+    ("format=csv&where=none%3D1", "DownloadRecord", .invalidRequest),
+    ("format=csv&where=priority", "DownloadRecord", .invalidRequest),
+  ])
+  func `an export that cannot be made is an error`(
+    query: String,
+    model: String,
+    code: ServerError.Code
+  ) {
+    let error = #expect(throws: ServerError.self) { try export(query, of: model) }
+    #expect(error?.code == code)
+  }
+
+  @Test func `the commits name the objects and the fields that they changed`() async throws {
+    let url = "http://h.example/a"
+    try store.addNow([DownloadRequest(url: url)])
+    try await store.pause(.matching(url))
+    let html = StoreOverviewView(overview: try StoreOverview(of: store.objects)).html.text
+    let address = "/store/DownloadRecord?key=http%3A%2F%2Fh.example%2Fa"
+    let link = "<a href=\"\(address)\"><bdi>\(url)</bdi></a>"
+    #expect(html.contains(" · inserted \(link)"))
+    #expect(html.contains(" · updated \(link) <span class=\"muted\">"))
+    // What page.js replaces.
+    let commit = try store.objects.statistics().lastCommit
+    #expect(html.contains("id=\"store\" data-commit=\"\(commit)\""))
+  }
+
+  @Test func `the objects of a model can be exported as they are searched`() throws {
+    let query = StoreModelQuery(FormFields("where=state%3Dpaused&sort=url"))
+    let page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    let html = StoreModelView(page: page).html.text
+    for format in ["jsonl", "csv"] {
+      let address = "/store/DownloadRecord/export?format=\(format)&amp;where=state%3Dpaused"
+      #expect(html.contains("href=\"\(address)\""))
+    }
+  }
+
+  #if Server
+    @Test func `an export is a file that arrives as it is read`() async throws {
+      try await RunningServer.with { server in
+        try await server.store.add([DownloadRequest(url: "http://h.example/a")])
+        let path = "/store/DownloadRecord/export?format=jsonl"
+        let answer = try await server.send("GET", path)
+        #expect(answer.status == 200)
+        #expect(answer.field("Transfer-Encoding") == "chunked")
+        #expect(
+          answer.field("Content-Disposition") == "attachment; filename=\"DownloadRecord.jsonl\""
+        )
+        #expect(answer.body.contains("{\"url\":\"http://h.example/a\","))
+        let missing = try await server.send("GET", "/store/None/export?format=csv")
+        #expect(missing.status == 404)
+      }
+    }
+  #endif
+}
