@@ -166,7 +166,7 @@ models: deps ## Expands the record templates again, after a change of a template
 	$(SWIFT) format --in-place Sources/DownloadStore/Records/*.swift
 
 schema: deps ## Writes Migrations/schema.lock.json from the models; COMMAND=check and release
-	$(SWIFT) run --traits AsyncHTTPClient,Server download-schema $(or $(COMMAND),accept)
+	$(SWIFT) run --traits AsyncHTTPClient,Server,Metrics download-schema $(or $(COMMAND),accept)
 
 rules: deps ## Writes the tables in docs/reconciliation.md and docs/state-machine.md from the code
 	DLSTORE_RULE_TABLE=1 .ci/test DownloadCommandsTests.RuleTableTests \

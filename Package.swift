@@ -18,6 +18,15 @@ let server: [Target.Dependency] = [
   ("ServiceLifecycle", "swift-service-lifecycle"),
 ].map { .product(name: $0, package: $1, condition: .when(traits: ["Server"])) }
 
+/// The dependency of DownloadMetrics; built only with the trait Metrics.
+let metrics: [Target.Dependency] = [
+  .product(
+    name: "CoreMetrics",
+    package: "swift-metrics",
+    condition: .when(traits: ["Metrics"])
+  )
+]
+
 let package = Package(
   name: "dlstore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -34,6 +43,7 @@ let package = Package(
     .library(name: "DownloadSimulation", targets: ["DownloadSimulation"]),
     .library(name: "DownloadURLSession", targets: ["DownloadURLSession"]),
     .library(name: "DownloadAsyncHTTPClient", targets: ["DownloadAsyncHTTPClient"]),
+    .library(name: "DownloadMetrics", targets: ["DownloadMetrics"]),
     .library(name: "DownloadServer", targets: ["DownloadServer"]),
     .executable(name: "dlstore", targets: ["dlstore"]),
     .executable(name: "objectstore", targets: ["objectstore"]),
@@ -46,6 +56,10 @@ let package = Package(
     .trait(
       name: "Server",
       description: "Enables DownloadServer and builds its dependencies."
+    ),
+    .trait(
+      name: "Metrics",
+      description: "Enables DownloadMetrics, which records to swift-metrics, and builds that."
     ),
   ],
   dependencies: [
@@ -63,6 +77,8 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
+    // Used only with the trait Metrics.
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
   ],
   targets: [
     // The libraries and the tool, in the order of the architecture: a target imports only targets
@@ -167,12 +183,17 @@ let package = Package(
         "DownloadStore", "DownloadSync", "ObjectStore", "ProgramOutput", "ResumeData",
       ]
     ),
+    // The numbers of a store that monitoring reads, and what records them to swift-metrics.
+    .target(
+      name: "DownloadMetrics",
+      dependencies: ["DownloadReports", "DownloadStore", "ObjectStore", "ProgramOutput"] + metrics
+    ),
     // The page, the HTTP API, aria2's JSON-RPC and the metrics of a store.
     .target(
       name: "DownloadServer",
       dependencies: [
-        "DownloadMetalink", "DownloadReports", "DownloadStore", "DownloadSync", "ObjectStore",
-        "ProgramOutput", "ResumeData", "SystemInterface",
+        "DownloadMetalink", "DownloadMetrics", "DownloadReports", "DownloadStore", "DownloadSync",
+        "ObjectStore", "ProgramOutput", "ResumeData", "SystemInterface",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Logging", package: "swift-log"),
       ] + server,
@@ -346,15 +367,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]
     ),
-    // The server: the rules of access, the feed of changes, the pages, aria2's JSON-RPC, and a real server
-    // over real sockets.
+    // The server: the rules of access, the feed of changes, the pages, aria2's JSON-RPC, the metrics, and a
+    // real server over real sockets.
     .testTarget(
       name: "DownloadServerTests",
       dependencies: [
-        "DownloadReports", "DownloadServer", "DownloadStore", "DownloadSync", "ObjectStore",
-        "RecordTestSupport", "SystemInterface", "TestSupport", "TestTraits",
+        "DownloadMetrics", "DownloadReports", "DownloadServer", "DownloadStore", "DownloadSync",
+        "ObjectStore", "RecordTestSupport", "SystemInterface", "TestSupport", "TestTraits",
         .product(name: "Logging", package: "swift-log"),
-      ] + server
+      ] + server + metrics
     ),
     // The built tool, killed at any moment, with damaged files, on full disks, and after crashes; and
     // power cuts, replayed from a recording of its system calls.

@@ -1,3 +1,4 @@
-// What the samples of DownloadServer stand in.
+// What the samples of DownloadServer and DownloadMetrics stand in.
+import DownloadMetrics
 import DownloadServer
 import DownloadStore

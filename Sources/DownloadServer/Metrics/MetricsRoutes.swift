@@ -1,4 +1,5 @@
 #if Server
+  internal import DownloadMetrics
   internal import DownloadReports
   internal import Hummingbird
   internal import SystemInterface
@@ -18,7 +19,12 @@
           let metrics = try cache.metrics(for: freshness) {
             try StoreMetrics(of: store, engineRuns: engineRuns)
           }
-          return metrics.text(engineRuns: engineRuns, bytesPerSecond: feed.summary.bytesPerSecond)
+          return MetricsText.text(
+            of: metrics.metrics(
+              engineRuns: engineRuns,
+              bytesPerSecond: feed.summary.bytesPerSecond
+            )
+          )
         }
         return Response(
           status: .ok,

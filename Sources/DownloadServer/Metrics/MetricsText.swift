@@ -1,39 +1,21 @@
+internal import DownloadMetrics
+
 /// Metrics in the text format of Prometheus, version 0.0.4.
-struct MetricsText: Sendable {
-  /// What a metric's values mean.
-  enum Kind: String, Sendable {
-    /// A value that may go down.
-    case gauge
-    /// A value that only grows.
-    case counter
+enum MetricsText {
+  /// Returns the text; a metric without values has no lines.
+  static func text(of metrics: [Metric]) -> String {
+    metrics.filter { !$0.values.isEmpty }.map(text).joined()
   }
 
-  /// The lines so far.
-  private(set) var text = ""
-
-  /// Appends a metric with one value.
-  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
-    begin(name, kind, help)
-    text += "\(name) \(value)\n"
-  }
-
-  /// Appends a metric with a value for each value of a label.
-  mutating func add(
-    _ name: String,
-    _ kind: Kind,
-    _ help: String,
-    by label: String,
-    _ values: [(String, some BinaryInteger)]
-  ) {
-    guard !values.isEmpty else { return }
-    begin(name, kind, help)
-    for (key, value) in values {
-      text += "\(name){\(label)=\"\(Self.escaped(key))\"} \(value)\n"
+  private static func text(of metric: Metric) -> String {
+    let lines = metric.values.map { value in
+      let label = metric.label.flatMap { name in
+        value.label.map { "{\(name)=\"\(escaped($0))\"}" }
+      }
+      return "\(metric.name)\(label ?? "") \(value.number)\n"
     }
-  }
-
-  private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    return "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
+      + lines.joined()
   }
 
   /// The value of a label, in which three characters are escaped.
