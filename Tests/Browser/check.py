@@ -353,6 +353,35 @@ def live(world, page, address):
     expect(page.locator("#failures")).to_contain_text("failed", timeout=15_000)
 
 
+def tabs(world, page, address):
+    """Ten tabs of a browser open, and one that was hidden shows what has changed meanwhile."""
+    def hide(tab, hidden):
+        # Without a window, every tab counts as shown.
+        tab.evaluate(
+            """hidden => {
+              Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+              document.dispatchEvent(new Event("visibilitychange"));
+            }""",
+            hidden,
+        )
+
+    hide(page, True)
+    opened = []
+    for _ in range(10):
+        tab = page.context.new_page()
+        tab.goto(address)
+        expect(tab.locator("[data-live]")).to_have_text("Live")
+        hide(tab, True)
+        opened.append(tab)
+    world.run("pause", f"{world.base}/slow/debian-13.iso")
+    hide(opened[0], False)
+    expect(row(opened[0], "debian-13.iso").locator(".state")).to_contain_text("Paused", timeout=15_000)
+    world.run("resume", f"{world.base}/slow/debian-13.iso")
+    expect(row(opened[0], "debian-13.iso").locator(".state")).to_contain_text("Waiting", timeout=15_000)
+    for tab in opened:
+        tab.close()
+
+
 def store(world, page, address):
     """The page of the store follows the commits of other processes, and a model can be exported."""
     page.goto(f"{address}store")
@@ -506,6 +535,7 @@ def main():
             address = urllib.parse.urljoin(page.url, "/")
             checks = [
                 ("live", lambda: live(world, page, address)),
+                ("tabs", lambda: tabs(world, page, address)),
                 ("store", lambda: store(world, page, address)),
                 ("views", lambda: views(world, page, address)),
                 ("keyboard", lambda: keyboard(world, page, address)),

@@ -59,7 +59,8 @@ function localTimes(root) {
 const list = $("#list");
 const detail = $("#detail");
 const store = $("#store");
-const reader = new AbortController();
+let reader = new AbortController();
+let events = null;
 let refreshing = false;
 let wanted = false;
 
@@ -220,8 +221,11 @@ function merge(now, next) {
 const isSame = (one, other) =>
   one.tagName === other.tagName && one.dataset?.key === other.dataset?.key && one.id === other.id;
 
+// Browsers open six connections for all tabs of a server, so a tab that is hidden has none.
+
 function listen() {
-  const events = new EventSource("/events");
+  if (events || document.hidden) return;
+  events = new EventSource("/events");
   const live = $("[data-live]");
   const take = (event) => {
     setText(live, "Live");
@@ -229,14 +233,25 @@ function listen() {
     if (event.type === "reset") refresh();
     show(change);
   };
-  events.addEventListener("change", take);
-  events.addEventListener("message", take);
-  events.addEventListener("reset", take);
+  for (const name of ["change", "message", "reset"]) events.addEventListener(name, take);
   events.addEventListener("open", () => setText(live, "Live"));
   events.addEventListener("error", () => setText(live, "Connecting again…"));
-  addEventListener("pagehide", () => {
-    events.close();
-    reader.abort();
+}
+
+function stop() {
+  events?.close();
+  events = null;
+  reader.abort();
+  reader = new AbortController();
+}
+
+function follow() {
+  listen();
+  addEventListener("pagehide", stop);
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return stop();
+    listen();
+    refresh();
   });
 }
 
@@ -425,4 +440,4 @@ if (address.searchParams.has("notice")) {
   address.searchParams.delete("notice");
   history.replaceState(null, "", address);
 }
-if (list || detail || store) listen();
+if (list || detail || store) follow();
