@@ -15,7 +15,7 @@ SYSTEMD_USER_UNITS ?= $(PREFIX)/lib/systemd/user
 RELEASED = .build/release/dlstore
 RELEASED_OBJECTSTORE = .build/release/objectstore
 
-.PHONY: help deps test-deps package-deps build release man completions install uninstall package model test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine compare-resume instructions accept-instructions clean
+.PHONY: help deps test-deps package-deps build release man completions install uninstall package model test test-transport kill-test power-cut-test simulate sanitize check-long fuzz docs example demo lint format models schema rules bench bench-commit bench-migrations bench-scale bench-completions bench-engine bench-serve compare-resume instructions accept-instructions clean
 
 help: ## Lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -209,6 +209,11 @@ bench-engine: deps release ## Measures the engine, beside curl and aria2c; needs
 	Benchmarks/performance.py --take commands Benchmarks/.build/commands.json
 	Benchmarks/performance.py --take transfers .build/transfers.json
 	Benchmarks/performance.py --take connections .build/connections.json
+
+bench-serve: deps release ## Measures the first paint of pages with a million downloads, and what tabs cost a transfer; needs nginx
+	@.ci/install browser
+	@.ci/install-playwright
+	.build/browser/bin/python3 Benchmarks/serve-page.py --tool $(RELEASED)
 
 compare-resume: release ## Resumes interrupted downloads with dlstore, aria2c, wget, curl and huggingface_hub; writes the table in README.md
 	-@.ci/install python compare
