@@ -30,7 +30,7 @@ struct Pull {
     let store = try RecordStore(at: folder.appending(path: ".pull").path)
     try store.setRoot(folder.standardizedFileURL.path)
     let transport = URLSessionTransport()
-    let registry = Registry(transport)
+    let registry = Registry(image.host, transport)
 
     var manifest = try await registry.manifest(image, image.tag)
     let pulled = manifest.descriptor

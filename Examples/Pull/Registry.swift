@@ -30,10 +30,12 @@ struct Image {
 
 /// The tokens and manifests of a registry (docs.docker.com, "Token authentication").
 actor Registry: RequestAuthorizer {
+  private let host: String
   private let transport: URLSessionTransport
   private var token: String?
 
-  init(_ transport: URLSessionTransport) {
+  init(_ host: String, _ transport: URLSessionTransport) {
+    self.host = host
     self.transport = transport
   }
 
@@ -41,6 +43,8 @@ actor Registry: RequestAuthorizer {
     _ request: TaskRequest,
     after refusal: ResponseHead?
   ) async throws -> TaskRequest {
+    // The folder may have a blob that is also downloaded from another registry.
+    guard request.url.hasPrefix("\(host)/") else { return request }
     if let challenge = refusal?["WWW-Authenticate"] { token = try await fetchToken(challenge) }
     var request = request
     if let authorization { request.headers.append(authorization) }

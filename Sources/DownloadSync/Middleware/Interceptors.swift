@@ -103,7 +103,8 @@ public struct InterceptorFailure: Error, Sendable, Hashable {
 
 /// Inspects each request before it is sent, and can change its URL and header fields.
 ///
-/// Use an interceptor to sign requests or to add an access token:
+/// Use an interceptor to sign requests or to add an access token. It receives the requests to every
+/// origin, also those of mirrors:
 ///
 /// ```swift
 /// struct BearerToken: RequestInterceptor {
@@ -113,6 +114,7 @@ public struct InterceptorFailure: Error, Sendable, Hashable {
 ///     _ request: TaskRequest,
 ///     for record: DownloadRecord
 ///   ) async throws -> TaskRequest {
+///     guard request.url.hasPrefix("https://example.com/") else { return request }
 ///     var request = request
 ///     request.headers.append(HeaderField(name: "Authorization", value: "Bearer \(token)"))
 ///     return request

@@ -6,6 +6,10 @@
 /// That is no failed attempt, and there is no wait. A request that was authorized is refused for good
 /// after three such answers, or when the authorizer throws.
 ///
+/// It is asked for the requests to every origin, also to mirrors, and to any host that a manifest
+/// names. Add credentials only to requests to the server that they are for. A redirect to another
+/// origin does not repeat them.
+///
 /// The calls for one origin (scheme, host and port) are made one at a time. Requests that are refused
 /// together cause one call with a refusal: the others are asked for with `nil` after it has returned.
 /// So an actor that keeps one token, and fetches one only if it has none or after a refusal, fetches
@@ -19,6 +23,7 @@
 ///     _ request: TaskRequest,
 ///     after refusal: ResponseHead?
 ///   ) async throws -> TaskRequest {
+///     guard request.url.hasPrefix("https://registry.example.com/") else { return request }
 ///     if let challenge = refusal?["WWW-Authenticate"] { token = try await fetchToken(challenge) }
 ///     var request = request
 ///     if let token {
@@ -46,9 +51,10 @@ public protocol RequestAuthorizer: Sendable {
   ///     first time, and if another request to the origin was authorized since this one was sent.
   /// - Returns: The request with credentials.
   /// - Throws: A `DownloadFailure`, whose code decides whether the attempt is retried, for example
-  ///   `serverBusy` if no token can be fetched now. With any other error the download fails
-  ///   permanently, after a refusal with that refusal. A call that exceeds
-  ///   ``EngineOptions/interceptorDeadline`` is cancelled, and the attempt fails with `timedOut`.
+  ///   `serverBusy` if no token can be fetched now, or `refused`, which is not retried, for a wrong
+  ///   login. With any other error the download fails permanently, after a refusal with that
+  ///   refusal. A call that exceeds ``EngineOptions/interceptorDeadline`` is cancelled, and the
+  ///   attempt fails with `timedOut`.
   func authorize(
     _ request: TaskRequest,
     after refusal: ResponseHead?
