@@ -49,6 +49,8 @@ package enum DownloadCommand: Sendable, Hashable {
 /// ```
 public enum RecordSelection: Sendable, Hashable {
   /// The downloads with these URLs, keys, ids, unique id prefixes or unique file names.
+  ///
+  /// The URL of a mirror does not name a download.
   case matching([String])
   /// The downloads with a tag.
   case tagged(String)

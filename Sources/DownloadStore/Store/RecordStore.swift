@@ -185,7 +185,12 @@ public final class RecordStore: Sendable {
 
   /// Sets the path of a root, also for its existing records.
   ///
-  /// Moves no files. Durable on return.
+  /// Moves no files. Durable on return. The folder need not exist: the engine creates it for the
+  /// first file.
+  ///
+  /// Setting the path that the root has changes nothing, so each process may do it at its start.
+  /// Set another path only while no engine runs: the call is not refused, but a running engine no
+  /// longer finds the files of its transfers.
   ///
   /// ```swift
   /// let name = try store.root(at: "/mnt/archive")

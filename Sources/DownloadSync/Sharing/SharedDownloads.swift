@@ -143,10 +143,13 @@ extension RecordStore {
   /// ```
   ///
   /// - Parameters:
-  ///   - selection: The downloads to wait for, as of the start.
+  ///   - selection: The downloads to wait for, as of the start. One that is named twice counts
+  ///     twice in the sums of ``SharedProgress``.
   ///   - transport: Transfers the bytes if this process leads.
   ///   - options: The limits and policies of the engine if this process leads.
-  ///   - interval: The minimum time between two elements. It does not delay the end.
+  ///   - interval: The time between two elements. If this process leads, an element follows each
+  ///     interval, and each event at once. If it follows, an element comes after a commit of the
+  ///     leader, at least this time after the previous one. It does not delay the end.
   /// - Returns: A sequence that ends when the downloads have ended; see ``SharedDownloads``.
   public func downloads(
     _ selection: RecordSelection,

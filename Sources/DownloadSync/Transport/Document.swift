@@ -34,7 +34,7 @@ extension Transport {
   ///
   /// - Parameters:
   ///   - url: An absolute `http` or `https` URL.
-  ///   - method: `GET`, or `HEAD` for the head alone.
+  ///   - method: `.get`, or `.head` for the head alone.
   ///   - headers: Additional header fields, as in ``TaskRequest/headers``.
   ///   - followsRedirects: Whether a redirect is followed. Otherwise its response is returned, with
   ///     `Location` and whatever other fields the server states before the redirect.
