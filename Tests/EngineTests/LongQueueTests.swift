@@ -65,6 +65,16 @@ struct LongQueueTests {
     )
   }
 
+  @Test func `the downloads of a scope start in the order in which they were added`() async throws {
+    let names = ["c", "a", "d", "b"]
+    try add(names.map { fixture.url($0) })
+    var options = EngineOptions(maximumRunning: 1)
+    options.scope = Set(names.map { fixture.url($0) })
+    let engine = try DownloadEngine(store: store, transport: transport, options: options)
+    try await fixture.running(engine) { _ = try await complete(4, of: engine) }
+    #expect(started == names)
+  }
+
   @Test func `a host without a free slot does not delay another host far behind it`() async throws {
     try add((0..<50).map { fixture.url("a\($0)") })
     try add(["https://other.test/b"])

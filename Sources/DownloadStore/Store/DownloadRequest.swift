@@ -52,9 +52,7 @@ public struct DownloadRequest: Sendable, Hashable {
   public var tags: Set<String> = []
   /// The priority; higher starts first; by default 0, or the priority of a known download.
   ///
-  /// Waiting downloads of equal priority start in the order in which they were added, if the engine
-  /// runs all downloads of the store. An engine for some of them, as `RecordStore.downloads` runs
-  /// it, starts those in the order of their URLs.
+  /// Waiting downloads of equal priority start in the order in which they were added.
   public var priority: Int32?
   /// Other URLs of the same file, of which a download has at most the first 100.
   ///

@@ -65,7 +65,7 @@ extension DownloadEngine {
     guard options.previousExit == .crashed else { return .none }
     let count = try await store.objects.read { [scope = options.scope] tx in
       guard let scope else { return try tx.count(DownloadRecord.where { $0.state == .running }) }
-      return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
+      return try tx.fetch(DownloadRecord.where { $0.url.isIn(scope) })
         .count { $0.state == .running }
     }
     return CrashScope(runningCount: count)
@@ -154,8 +154,8 @@ extension DownloadEngine {
   ) async throws -> [Reconciliation] {
     let records = try await store.objects.read { [scope = options.scope] tx in
       if let scope {
-        return try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
-          .filter { $0.state.isActive }
+        // In the order in which they were added, as all downloads.
+        return try tx.fetch(DownloadRecord.where { $0.url.isIn(scope) }).filter(\.state.isActive)
       }
       return try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
     }
