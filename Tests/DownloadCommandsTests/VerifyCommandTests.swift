@@ -288,6 +288,24 @@ struct VerifyCommandTests: StoreSuite {
     #expect(await verify().status == .done)
   }
 
+  @Test(arguments: [3, 4])
+  func `a file with only another inode is called a copy, and many are counted`(
+    count: Int
+  ) async throws {
+    for number in 1...count { try copy(try await completed("http://a/\(number)").finalPath) }
+    try copy(try await completed("http://a/edited").finalPath, age: 3_600)
+    let lines = await verify().lines.filter { $0.hasPrefix("modified: ") }
+    let changed = "edited: the file has changed since the download was completed"
+    #expect(lines.count { $0.hasSuffix(changed) } == 1, "\(lines)")
+    let copy = ": not the downloaded file, but one with its size and time, such as a copy"
+    #expect(lines.count { $0.hasSuffix(copy) } == (count == 3 ? 3 : 0), "\(lines)")
+    let copies = "modified: 4 files are not the downloaded ones, but have their sizes and times, "
+    #expect(lines.count { $0.hasPrefix(copies) } == (count == 3 ? 0 : 1), "\(lines)")
+    let files = try #require(try await report().1["files"] as? [String: Any])
+    #expect((files["problems"] as? [Any])?.count == count + 1)
+    #expect(await verify("--accept").status == .done)
+  }
+
   @Test func `verify --accept names the files whose contents it has not compared`() async throws {
     let layout = try await completed("http://a/1")
     try copy(layout.finalPath, age: 3_600)

@@ -10,6 +10,9 @@ struct VerifyReport {
   /// The repairs; `nil` without `--repair`, and if there was nothing to repair.
   var repair: StoreRepair?
 
+  /// From more on, the number of the files that may be copies is printed instead of a line for each.
+  private static let maximumCopies = 3
+
   private var store: StoreCheckReport { StoreCheckReport(path: path, found.store) }
 
   private var fileCounts: [(kind: String, count: Int)] {
@@ -50,16 +53,25 @@ struct VerifyReport {
   }
 
   private var problemLines: [String] {
-    let files = (found.files?.problems ?? []).map { problem in
+    let copyCount = found.files?.copyCount ?? 0
+    let countedCopies = copyCount > Self.maximumCopies ? copyCount : 0
+    let problems = (found.files?.problems ?? []).filter { countedCopies == 0 || !$0.isCopy }
+    let files = problems.map { problem in
       let place = problem.path.map { "\($0): " } ?? ""
       return "\(problem.kind.rawValue): \(problem.recordID): \(place)\(problem.message)"
     }
     let lines = store.problemLines + files
-    let count = found.store.problemCount + fileProblemCount
+    let count = found.store.problemCount + fileProblemCount - countedCopies
     let rest = lines.count < count ? ["and \(count - lines.count) more problems"] : []
+    let copies =
+      countedCopies > 0
+      ? [
+        "\(FileProblem.Kind.modified.rawValue): \(countedCopies) files are not the downloaded ones, but "
+          + "have their sizes and times, as copies have"
+      ] : []
     let skipped =
       found.skipsFiles ? ["files were not compared with records: the store is damaged"] : []
-    return lines + rest + skipped + advice
+    return lines + rest + copies + skipped + advice
   }
 
   /// What to do about the problems.

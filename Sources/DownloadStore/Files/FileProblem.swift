@@ -38,6 +38,8 @@ package struct FileProblem: Sendable, Hashable {
   package var path: String?
   /// What was found, without the path.
   package var message: String
+  /// Whether a ``Kind/modified`` file has only another inode, as a copy with the time has.
+  package var isCopy = false
 }
 
 extension FileProblem.Kind {
@@ -114,15 +116,22 @@ extension FileProblem {
       return
     }
     let files = FileInspection(of: record, in: layout)
-    let size = FileIdentity(ofFileAt: layout.finalPath)?.size
-    guard let kind = Kind(of: record, files: files, finalSize: size) else { return nil }
+    let identity = FileIdentity(ofFileAt: layout.finalPath)
+    guard let kind = Kind(of: record, files: files, finalSize: identity?.size) else { return nil }
     let folderProblem = layout.folderProblem
+    let isCopy =
+      kind == .modified
+      && record.fileIdentity.map { identity?.mayBeCopy(of: $0) == true } == true
     self.init(
       kind: folderProblem == nil ? kind : .folderMissing,
       recordID: record.id,
       url: record.url,
       path: record.state == .completed ? layout.finalPath : layout.partialPath,
-      message: folderProblem ?? Self.message(kind, record, files, size)
+      message: folderProblem
+        ?? (isCopy
+          ? "not the downloaded file, but one with its size and time, such as a copy"
+          : Self.message(kind, record, files, identity?.size)),
+      isCopy: isCopy
     )
   }
 
@@ -159,6 +168,8 @@ package struct FileReport: Sendable, Hashable {
   package var problems: [FileProblem] = []
   /// The number of problems of each kind.
   package var problemCounts: [FileProblem.Kind: Int] = [:]
+  /// The number of ``FileProblem/isCopy`` files.
+  package private(set) var copyCount = 0
   /// The roots below which no file of a download exists, as after their folder has moved.
   package private(set) var emptyRoots: [EmptyRoot] = []
   /// The files below each root, by its name.
@@ -187,6 +198,7 @@ package struct FileReport: Sendable, Hashable {
 
   mutating func add(_ problem: FileProblem, limit: Int) {
     problemCounts[problem.kind, default: 0] += 1
+    if problem.isCopy { copyCount += 1 }
     if problems.count < limit { problems.append(problem) }
   }
 

@@ -165,6 +165,12 @@ private struct PendingIdentities {
 }
 
 extension FileIdentity {
+  /// Whether the file may be a copy of the other one: it has the size and the modification time, and
+  /// another inode.
+  func mayBeCopy(of other: FileIdentity) -> Bool {
+    inode != other.inode && size == other.size && hasTime(of: other)
+  }
+
   /// Whether a copy of the other file could have the modification time.
   ///
   /// Archives and file systems round times, to two seconds at most.
