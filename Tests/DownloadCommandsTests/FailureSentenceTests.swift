@@ -353,6 +353,77 @@ struct FailureSentenceTests {
     }
   }
 
+  @Test func `run says at the first attempt that the host of a new download may be misspelled`()
+    async throws
+  {
+    let url = "http://no-such-host.invalid/x"
+    _ = await dlstore("--store", store, "add", url)
+    let id = try record(url).id
+    let options = ["--until-idle", "--max-attempts", "3", "--retry-wait", "1ms"]
+    let result = await dlstore(["--store", store, "run"] + options)
+    let retries = lines(result, "retrying")
+    #expect(retries.count == 2, "\(result.messages)")
+    #expect(
+      retries.first?.hasPrefix(
+        "retrying x: there is no host 'no-such-host.invalid'; check the spelling of the URL: 'dlstore "
+          + "set \(id) --url URL --store \(store)' corrects it; attempt 2 of 3"
+      ) == true,
+      "\(retries)"
+    )
+    let second = "retrying x: there is no host 'no-such-host.invalid'; attempt 3 of 3"
+    #expect(retries.last?.hasPrefix(second) == true, "\(retries)")
+  }
+
+  @Test func `a host that was reached before, and that of a proxy, is not called misspelled`()
+    throws
+  {
+    let request = DownloadRequest(url: "http://h/x")
+    let new = try RecordStore(at: store).addNow([request])[0].record
+    func advice(
+      _ codes: DownloadFailure.Code...,
+      detail: DownloadFailure.Detail? = nil,
+      received: Int64 = 0
+    ) -> String? {
+      var record = new
+      record.received = received
+      record.attempts = codes.map { code in
+        let failure = DownloadFailure(code, "what happened", detail: detail)
+        return Attempt(at: Date(), url: record.url, failure: failure, received: 0)
+      }
+      return FailureSentence.advice(beforeRetryOf: record)
+    }
+    #expect(advice(.cannotFindHost)?.hasPrefix("check the spelling of the URL: ") == true)
+    #expect(advice(.cannotFindHost, .cannotFindHost) == advice(.cannotFindHost))
+    #expect(advice(.connectionLost, .cannotFindHost) == nil)
+    #expect(advice(.cannotFindHost, received: 1) == nil)
+    #expect(advice(.cannotFindHost, detail: .proxy) == nil)
+    #expect(advice(.cannotConnect) == nil)
+  }
+
+  @Test func `a download that waits for its next attempt at an unknown host has the advice`()
+    async throws
+  {
+    let url = "http://h/x"
+    let records = try RecordStore(at: store)
+    try await records.add([DownloadRequest(url: url)])
+    try await records.objects.write { tx in
+      guard var record = try tx.find(DownloadRecord.self, key: url) else { return }
+      record.state = .failedRetryable
+      record.nextRetryAt = Date(timeIntervalSinceNow: 3_600)
+      let failure = DownloadFailure(.cannotFindHost, "there is no host 'h'")
+      record.attempts = [Attempt(at: Date(), url: url, failure: failure, received: 0)]
+      record.failedAttempts = 1
+      try tx.upsert(record)
+    }
+    let record = try record(url)
+    let advice = "check the spelling of the URL: 'dlstore set \(record.id) --url URL"
+    let shown = await dlstore("--store", store, "inspect", url).output
+    #expect(shown.contains("then tries again; \(advice)"), "\(shown)")
+    let sentence = StateSentence.text(of: DownloadEntry(record, try records.roots())) ?? ""
+    #expect(sentence.hasPrefix("there is no host 'h'; \(advice)"), "\(sentence)")
+    #expect(sentence.contains("; tried again not before "), "\(sentence)")
+  }
+
   @Test func `a proxy that cannot be reached is named`() async throws {
     let closed = try ClosedPort()
     let proxy = "http://127.0.0.1:\(closed.port)"

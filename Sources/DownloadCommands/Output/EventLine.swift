@@ -54,7 +54,7 @@ struct EventLine {
       "unchanged \(place(record))\(namesakeURL(of: record)): the server has no newer version"
     case .retrying(let record, let failure, let wait):
       "retrying \(name(record)): \(FailureSentence.reason(failure, record)); "
-        + next(record, failure, after: wait)
+        + (firstAdvice(record).map { "\($0); " } ?? "") + next(record, failure, after: wait)
     case .failed(let record, let failure):
       "failed \(name(record)): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
         + (missing(for: failure, of: record).map { "; \($0)" } ?? "")
@@ -114,6 +114,14 @@ struct EventLine {
       line += ", \(digest.prefix { $0 != ":" }) correct"
     }
     return line
+  }
+
+  /// Says once what the user can correct while an engine is patient.
+  ///
+  /// A command that gives up after few attempts says it then.
+  private func firstAdvice(_ record: DownloadRecord) -> String? {
+    record.failedAttempts == 1 && retry.firstContactAttempts == nil
+      ? FailureSentence.advice(beforeRetryOf: record) : nil
   }
 
   /// Says when the next attempt follows, and where it begins.

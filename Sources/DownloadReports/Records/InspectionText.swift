@@ -91,7 +91,8 @@ package enum InspectionText {
       return "waits for \(SuggestedCommand.text("resume \(record.id)"))"
     }
     if record.state == .failedRetryable, let time = record.nextRetryAt, time > now {
-      return "waits until \(Timestamp.text(time)), then tries again"
+      let advice = FailureSentence.advice(beforeRetryOf: record).map { "; \($0)" } ?? ""
+      return "waits until \(Timestamp.text(time)), then tries again\(advice)"
     }
     if let failure = record.refreshFailure {
       return "waits for the next refresh: \(FailureSentence.advice(for: failure, record))"

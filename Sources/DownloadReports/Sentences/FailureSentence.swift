@@ -107,6 +107,18 @@ package enum FailureSentence {
     }
   }
 
+  /// Returns what the user can do about a download that is tried again although its URL is probably
+  /// wrong: there is no such host, and no server has answered; `nil` for any other.
+  ///
+  /// A host that was reached before is found again when the network returns.
+  package static func advice(beforeRetryOf record: DownloadRecord) -> String? {
+    guard let last = record.attempts.last, last.url == record.url,
+      record.received == 0, record.refreshed == nil,
+      record.attempts.allSatisfy({ $0.failure.code == .cannotFindHost && $0.failure.detail == nil })
+    else { return nil }
+    return advice(for: last.failure, record)
+  }
+
   private static func advice(
     for detail: DownloadFailure.Detail,
     _ record: DownloadRecord,

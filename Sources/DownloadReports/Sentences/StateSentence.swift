@@ -15,7 +15,10 @@ package enum StateSentence {
       return record.attempts.last.map { FailureSentence.text($0.failure, record) }
     case .failedRetryable:
       let reason = record.attempts.last.map { FailureSentence.reason($0.failure, record) }
-      return [reason, turn.map { "tried again \($0)" }].compactMap(\.self).joined(separator: "; ")
+      return [
+        reason, FailureSentence.advice(beforeRetryOf: record), turn.map { "tried again \($0)" },
+      ]
+      .compactMap(\.self).joined(separator: "; ")
     case .completed:
       guard let failure = record.refreshFailure else { return nil }
       return "the last refresh failed: \(FailureSentence.reason(failure, record))"
