@@ -184,6 +184,18 @@ struct TypedWordsTests: StoreSuite {
     #expect(try limits("-j", "2").connectionNotice == nil)
   }
 
+  @Test func `more downloads at a time raise the limit per host that is not given`() throws {
+    func limits(_ arguments: String...) throws -> ConcurrencyLimits {
+      try RunCommand.parse(arguments).limits.concurrency
+    }
+    #expect(try limits("-j", "8") == ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 8))
+    #expect(try limits("-j", "2") == ConcurrencyLimits(maximumRunning: 2, maximumPerHost: 4))
+    #expect(
+      try limits("-j", "8", "--per-host", "3")
+        == ConcurrencyLimits(maximumRunning: 8, maximumPerHost: 3)
+    )
+  }
+
   // MARK: get
 
   #if os(Linux)

@@ -17,8 +17,8 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The maximum number of downloads per host, from 1; by default 4, or --connections if that is "
-        + "more.",
+      "The maximum number of downloads per host, from 1; by default 4, or --max-concurrent or "
+        + "--connections if that is more.",
       valueName: "n"
     ),
     transform: { try WholeNumber.parse($0, from: 1) }
@@ -218,13 +218,14 @@ struct EngineLimits: ParsableArguments {
     "lowest-speed-time": "\(SpanArgument(EngineOptions().lowestSpeedTime))",
   ]
 
-  /// The limits of the engine: a connection of a file takes a place of both, so `--connections` raises
-  /// those that are not given.
+  /// The limits of the engine: a connection of a file takes a place of both, and all downloads may be
+  /// from one host, so `--connections` and `--max-concurrent` raise those that are not given.
   var concurrency: ConcurrencyLimits {
     let usual = ConcurrencyLimits()
     return ConcurrencyLimits(
       maximumRunning: maxConcurrent ?? max(usual.maximumRunning, connectionsPerFile),
-      maximumPerHost: perHost ?? max(usual.maximumPerHost, connectionsPerFile)
+      maximumPerHost: perHost
+        ?? max(usual.maximumPerHost, connectionsPerFile, maxConcurrent ?? 0)
     )
   }
 
