@@ -25,7 +25,7 @@ package enum Suggestion {
   /// The candidate that the word stands for, or else the most similar one; of several, the first.
   ///
   /// A candidate is similar if a third of its characters or fewer differ, but at least one may, or
-  /// if it alone starts with the word.
+  /// if it alone starts with the word. The dashes of an option, which all options share, do not count.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     // Bounds the cost, which is the product of the lengths.
     guard !word.isEmpty, word.utf8.count <= 64 else { return nil }
@@ -34,7 +34,10 @@ package enum Suggestion {
       return candidate
     }
     let distances = candidates.map { ($0, distance(word, $0.lowercased())) }
-    let similar = distances.filter { $1 <= max(1, $0.count / 3) }.min { $0.1 < $1.1 }
+    let similar = distances.filter { candidate, distance in
+      distance <= max(1, candidate.drop { $0 == "-" }.count / 3)
+    }
+    .min { $0.1 < $1.1 }
     if let similar { return similar.0 }
     let longer = candidates.filter { $0.lowercased().hasPrefix(word) }
     return longer.count == 1 ? longer.first : nil

@@ -131,6 +131,14 @@ struct HelpTests {
     #expect(Suggestion.distance(right, left) == distance)
   }
 
+  @Test func `the dashes of options do not make them similar`() {
+    let options = ["--netrc-file", "--retry-wait", "--on-complete", "--all"]
+    #expect(Suggestion.nearest(to: "--retry-failed", among: options) == nil)
+    #expect(Suggestion.nearest(to: "--completed", among: options) == nil)
+    #expect(Suggestion.nearest(to: "--netrc-fiel", among: options) == "--netrc-file")
+    #expect(Suggestion.nearest(to: "--al", among: options) == "--all")
+  }
+
   @Test func `a word without a similar candidate has no suggestion`() {
     #expect(Suggestion.nearest(to: "xyz", among: ["list", "add"]) == nil)
     #expect(Suggestion.nearest(to: "", among: ["a"]) == nil)

@@ -77,6 +77,9 @@ struct UnknownOptionsTests {
     ("list -n 5", "This works: 'dlstore list --limit 5'"),
     ("list -la", "This works: 'dlstore list'"),
     ("limit -1", "no value here may be negative"),
+    ("get --retry-failed \(url)", "'--retry-failed': use 'dlstore retry', which retries failed"),
+    ("resume --retry-failed", "'--retry-failed': use 'dlstore retry', which retries failed"),
+    ("list --failed", "This works: 'dlstore list --state failed'"),
   ])
   func `a mistyped option, and one of another command, have a hint`(_ words: String, _ hint: String)
   {

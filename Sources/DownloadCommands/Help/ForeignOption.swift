@@ -333,6 +333,10 @@ struct ForeignOption: Sendable {
     ("--sort-by --order-by", named("--sort", "FIELD")),
     ("--filter --grep --name", absent("use --match GLOB, --state, --tag or --host")),
     ("--selector --label", absent("use --tag TAG")),
+    ("--failed", words("--state failed")),
+    ("--completed --finished", words("--state completed")),
+    ("--running", words("--state running")),
+    ("--retry-failed", absent("use 'dlstore retry', which retries failed downloads")),
 
     // What dlstore does not do
     (
