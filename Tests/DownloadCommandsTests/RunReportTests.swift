@@ -95,6 +95,20 @@ struct RunReportTests {
     record.ranges = nil
     let amount = report.note(.completed(record), at: start + .seconds(2))
     #expect(amount?.text == "in 2 s (2.0 MiB/s)")
+    let line = EventLine().text(for: .completed(record), amount)
+    #expect(line == "completed split: 12.0 MiB, 4.0 MiB of it in 2 s (2.0 MiB/s)")
+  }
+
+  @Test func `a download of one run has one amount, also after a failed attempt`() throws {
+    var report = RunReport(start: start)
+    var record = try record("whole")
+    _ = report.note(.started(record, offset: 0), at: start)
+    record.received = 4_194_304
+    _ = report.note(.started(record, offset: 4_194_304), at: start + .seconds(1))
+    record.received = 12_582_912
+    let amount = report.note(.completed(record), at: start + .seconds(2))
+    let line = EventLine().text(for: .completed(record), amount)
+    #expect(line == "completed whole: 12.0 MiB in 2 s (6.0 MiB/s)")
   }
 
   @Test func `a single download has no summary, and long lists are cut`() throws {

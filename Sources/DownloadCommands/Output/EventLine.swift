@@ -107,9 +107,13 @@ struct EventLine {
   }
 
   private func completed(_ record: DownloadRecord, _ transfer: TransferAmount?) -> String {
-    var line =
-      "completed \(place(record))\(namesakeURL(of: record)): \(ByteAmount.text(record.received))"
-    if let transfer { line += " \(transfer.text)" }
+    let size = ByteAmount.text(record.received)
+    var line = "completed \(place(record))\(namesakeURL(of: record)): \(size)"
+    if let transfer {
+      // The time is that of the bytes of this run, which are not all of a download that was continued.
+      let received = ByteAmount.text(transfer.byteCount)
+      line += (received == size ? " " : ", \(received) of it ") + transfer.text
+    }
     if let digest = record.verifiedDigest, digest == record.expectedDigest {
       line += ", \(digest.prefix { $0 != ":" }) correct"
     }
