@@ -57,9 +57,13 @@ final class MetalinkReader: NSObject, XMLParserDelegate {
     guard failure == nil else { return }
     let isKnown = namespaceURI == Self.namespace
     if path.isEmpty, !isKnown || name != "metalink" {
-      return namespaceURI == Self.oldNamespace
-        ? stop(parser, .oldVersion, "a Metalink document of version 3: version 4 is required")
-        : stop(parser, .notMetalink, "not a Metalink document: the root element is '\(name)'")
+      guard namespaceURI != Self.oldNamespace else {
+        return stop(parser, .oldVersion, "a Metalink document of version 3: version 4 is required")
+      }
+      let reason =
+        name == "metalink"
+        ? "its namespace must be '\(Self.namespace)' (RFC 5854)" : "the root element is '\(name)'"
+      return stop(parser, .notMetalink, "not a Metalink document: \(reason)")
     }
     path.append(isKnown ? name : nil)
     text = nil

@@ -139,6 +139,14 @@ import Testing
     #expect(error?.code == .notXML)
   }
 
+  @Test(arguments: ["", " version=\"3.0\"", " xmlns=\"urn:ietf:params:xml:ns:metalinks\""])
+  func `a document without the namespace says which one is required`(attributes: String) {
+    let text = "<metalink\(attributes)><file name=\"a\"><url>http://h/a</url></file></metalink>"
+    let error = #expect(throws: MetalinkError.self) { try Metalink(Data(text.utf8)) }
+    #expect(error?.code == .notMetalink)
+    #expect(error?.message.contains("must be 'urn:ietf:params:xml:ns:metalink' (RFC 5854)") == true)
+  }
+
   @Test func `a document of version 3 throws oldVersion`() {
     let text = "<metalink version=\"3.0\" xmlns=\"http://www.metalinker.org/\"><files/></metalink>"
     let error = #expect(throws: MetalinkError.self) { try Metalink(Data(text.utf8)) }
