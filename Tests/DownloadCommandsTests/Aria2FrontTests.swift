@@ -266,6 +266,17 @@ struct Aria2FrontTests {
     #expect(stores.isEmpty)
   }
 
+  #if os(Linux)
+    @Test(.enabled(if: SmallDisk.isAvailable, "this process may not mount a file system"))
+    func `a full disk has the exit code of aria2c, and the bytes stay`() async throws {
+      let disk = try #require(SmallDisk(kilobytes: 2_048))
+      let result = try await aria2c("-q", "-d", disk.path, server.url("/a"))
+      #expect(result.status == 9, "\(result.messages)")
+      #expect(result.messages.contains("the disk with \(disk.path) is full"), "\(result.messages)")
+      #expect(stores.count == 1)
+    }
+  #endif
+
   @Test func `the other exit codes are those of aria2c`() async throws {
     let wrong = "--checksum=sha-256=\(String(repeating: "0", count: 64))"
     #expect(try await aria2c("-o", "w", wrong, server.url("/a")).status == 32)

@@ -1,5 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
 
 /// The exit codes of aria2c, as its manual lists them.
 enum Aria2ExitCode: Int32, Sendable {
@@ -77,6 +79,10 @@ enum Aria2ExitCode: Int32, Sendable {
 
   /// The code for an error of the command itself.
   init(_ error: any Error) {
+    if (error as? EngineError)?.code == .diskFull || (error as? StoreError)?.code == .diskFull {
+      self = .diskFull
+      return
+    }
     self =
       switch ExitStatus(error) {
       case .done: .done

@@ -164,8 +164,8 @@ struct EngineSetup {
       // With --preallocate full the disk may have some free space, so that less is to be freed.
       let downloads =
         left.count == 1 ? "1 unfinished download has" : "\(left.count) unfinished downloads have"
-      throw CommandFailure(
-        error.exitStatus,
+      throw EngineError(
+        .diskFull,
         "\(error.message); \(downloads) \(ByteAmount.text(bytes)) left to download"
       )
     }
