@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadStore
 import Testing
 
 @testable import DownloadCommands
@@ -59,6 +60,34 @@ struct Aria2CommandLineTests {
   ])
   func `an option that cannot matter is ignored`(option: String) throws {
     #expect(try Aria2CommandLine(["http://a/1", option]).options.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("--dirr=x", "did you mean '--dir'?"), ("--nosuch", "unrecognized option '--nosuch'"),
+    ("-kabc", "--min-split-size: 'abc' is not a byte count"),
+    ("--lowest-speed-limit=abc", "--lowest-speed-limit: 'abc'"),
+    ("--all-proxy=ftp://x", "--all-proxy: 'ftp' is not a proxy protocol"),
+  ])
+  func `a message about an option names that of aria2`(option: String, message: String) {
+    let problem = #expect(throws: Aria2CommandLine.Problem.self) {
+      try Self.plan("http://a/1", option)
+    }
+    #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
+    #expect(problem?.message.contains("dlstore") == false)
+  }
+
+  @Test func `no advice names a command of dlstore, or one of its options`() {
+    let options = ["dlstore", "--proxy,", "--netrc", "--mirror", "--filename", "--max-attempts"]
+    for code in DownloadFailure.Code.allCases {
+      for detail in [nil] + DownloadFailure.Detail.allCases {
+        let advice = Aria2Advice.text(for: DownloadFailure(code, "x", detail: detail))
+        #expect(!advice.isEmpty && !options.contains(where: advice.contains), "\(advice)")
+        // Each long option is one of aria2.
+        for option in advice.matches(of: /--([a-z0-9-]+)/) {
+          #expect(Aria2Option.all[String(option.output.1)] != nil, "\(advice)")
+        }
+      }
+    }
   }
 
   @Test func `several URLs are one file, or with -Z files of their own`() throws {

@@ -244,6 +244,7 @@ struct Aria2FrontTests {
     server.route("/s", Resource(Self.body, faults: .status(status), then: .repeatLast))
     let result = try await aria2c("--max-tries=1", server.url("/s"))
     #expect(result.status == code, "\(result.messages)")
+    #expect(!result.messages.contains("'dlstore"), "no command finds the store: \(result.messages)")
     #expect(stores.isEmpty)
   }
 

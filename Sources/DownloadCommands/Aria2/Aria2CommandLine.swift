@@ -122,8 +122,10 @@ struct Aria2CommandLine: Sendable, Equatable {
       let names = found.map { "--\($0.name)" }.sorted().joined(separator: ", ")
       throw Problem(message: "option '--\(name)' is ambiguous: \(names)")
     }
+    let names = Aria2Option.all.keys.sorted().map { "--\($0)" }
+    let meant = Suggestion.nearest(to: "--\(name)", among: names)
     throw Problem(
-      message: "unrecognized option '--\(name)'; 'dlstore get --help' lists those of 'get'"
+      message: "unrecognized option '--\(name)'" + (meant.map { "; did you mean '\($0)'?" } ?? "")
     )
   }
 }

@@ -89,7 +89,7 @@ struct Aria2Front {
     } catch is ClosedPipe {
       return Aria2ExitCode.done.rawValue
     } catch let error where ExitStatus(error) != .failed {
-      Output.current.say(Advice.message(of: error))
+      Output.current.say(Aria2Advice.message(of: error))
       return Aria2ExitCode(error).rawValue
     } catch {
       let message = EngineLimits.message(for: error)
@@ -208,7 +208,8 @@ struct Aria2Front {
       store: store,
       limits: try EngineLimits.parse(limits),
       display: try DisplayOptions.parse(plan.display),
-      waits: false
+      waits: false,
+      advice: Aria2Advice.text
     )
     let complete = try store.records(withURLs: urls).filter { $0.state == .completed }.map(\.url)
     let (end, _) = try await awaited.run(Set(urls), ended: Set(complete))

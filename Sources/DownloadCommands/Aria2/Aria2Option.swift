@@ -120,25 +120,28 @@ struct Aria2Option: Sendable, Hashable {
         "conditional-get",
         nil,
         .boolean,
-        .refusedUnless("false", "is not supported: 'dlstore refresh' downloads newer versions")
+        .refusedUnless("false", "is not supported: the file is always requested")
       ),
       Aria2Option(
         "dry-run",
         nil,
         .boolean,
-        .refusedUnless("false", "is 'dlstore get --dry-run' here")
+        .refusedUnless("false", "is 'dlstore get --dry-run URL' here")
       ),
       Aria2Option(
         "hash-check-only",
         nil,
         .boolean,
-        .refusedUnless("false", "is 'dlstore verify-file' here")
+        .refusedUnless("false", "is not supported: sha256sum and its like check a file")
       ),
       Aria2Option(
         "check-integrity",
         "V",
         .boolean,
-        .refusedUnless("false", "is 'dlstore verify-file --repair' here")
+        .refusedUnless(
+          "false",
+          "is not supported: --checksum is checked when the file is complete"
+        )
       ),
       Aria2Option(
         "parameterized-uri",

@@ -1,5 +1,6 @@
 internal import CommandLineSupport
 internal import DownloadStore
+internal import DownloadSync
 internal import Foundation
 
 /// What a command line of `aria2c` asks for, in the terms of this program.
@@ -172,9 +173,18 @@ struct Aria2Plan: Sendable, Equatable {
     words += ["--max-concurrent", "\(limit)", "--per-host", "\(limit)"]
     for (name, option) in [
       ("min-split-size", "--min-split"), ("max-overall-download-limit", "--limit-rate"),
-      ("lowest-speed-limit", "--lowest-speed"), ("ca-certificate", "--ca-certificate"),
-      ("certificate", "--client-certificate"), ("private-key", "--client-key"),
-      ("interface", "--interface"),
+      ("lowest-speed-limit", "--lowest-speed"),
+    ] {
+      guard let value = line.value(of: name) else { continue }
+      guard ByteAmount.parse(value) != nil || value == "0" && name != "min-split-size" else {
+        let reason = "'\(value)' is not a byte count such as 500K or 2M"
+        throw Aria2CommandLine.Problem(message: "--\(name): \(reason)")
+      }
+      words += [option, value]
+    }
+    for (name, option) in [
+      ("ca-certificate", "--ca-certificate"), ("certificate", "--client-certificate"),
+      ("private-key", "--client-key"), ("interface", "--interface"),
     ] { if let value = line.value(of: name) { words += [option, value] } }
     if let method = line.value(of: "file-allocation") {
       guard
@@ -197,7 +207,7 @@ struct Aria2Plan: Sendable, Equatable {
     }
     if line.flag("disable-ipv6") == true { words.append("--ipv4") }
     if line.value(of: "min-tls-version") == "TLSv1.3" { words += ["--tls-min", "1.3"] }
-    if let proxy = proxy(of: line) { words += ["--proxy", proxy] }
+    if let proxy = try proxy(of: line) { words += ["--proxy", proxy] }
     return words
   }
 
@@ -213,10 +223,17 @@ struct Aria2Plan: Sendable, Equatable {
   }
 
   /// The proxy, with the user and the password of their own options.
-  private static func proxy(of line: Aria2CommandLine) -> String? {
+  private static func proxy(
+    of line: Aria2CommandLine
+  ) throws(Aria2CommandLine.Problem) -> String? {
     for scheme in ["https", "http", "all"] {
       guard let proxy = line.value(of: "\(scheme)-proxy"), !proxy.isEmpty else { continue }
       let url = proxy.contains("://") ? proxy : "http://\(proxy)"
+      do throws(ProxyServer.ParseError) {
+        _ = try ProxyServer(url)
+      } catch {
+        throw Aria2CommandLine.Problem(message: "--\(scheme)-proxy: \(error.message)")
+      }
       guard let user = line.value(of: "\(scheme)-proxy-user"), !url.contains("@"),
         let separator = url.firstRange(of: "://")
       else { return url }

@@ -13,6 +13,8 @@ struct EventLine {
   var isRepeatable = false
   /// Says which of the files that the user gave have no credentials for a URL; `nil` for none.
   var missingCredentials: @Sendable (String) -> String? = { _ in nil }
+  /// Says what the user can do about a failure; `nil` for the commands of `dlstore`.
+  var advice: @Sendable (DownloadFailure) -> String? = { _ in nil }
   /// Returns the path of a download's file, or its name.
   var place: @Sendable (DownloadRecord) -> String = { $0.filename }
   /// Whether another download has the same name but for its number.
@@ -56,7 +58,7 @@ struct EventLine {
       "retrying \(name(record)): \(FailureSentence.reason(failure, record)); "
         + (firstAdvice(record).map { "\($0); " } ?? "") + next(record, failure, after: wait)
     case .failed(let record, let failure):
-      "failed \(name(record)): \(FailureSentence.text(failure, record, isRepeatable: isRepeatable))"
+      "failed \(name(record)): \(sentence(failure, record))"
         + (missing(for: failure, of: record).map { "; \($0)" } ?? "")
         + (record.state == .completed ? "; the finished file stays" : "")
     case .waitingForDiskSpace(let record):
@@ -68,6 +70,15 @@ struct EventLine {
     case .missed(let count):
       "\(count) messages were dropped"
     }
+  }
+
+  private func sentence(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
+    FailureSentence.text(
+      failure,
+      record,
+      isRepeatable: isRepeatable,
+      advice: advice(failure)
+    )
   }
 
   /// Says why the engine has stopped a download, which its record shows.
@@ -186,8 +197,10 @@ extension EventLine {
     of store: RecordStore,
     retry: RetryPolicy = RetryPolicy(),
     isRepeatable: Bool = false,
-    missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil }
+    missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil },
+    advice: @escaping @Sendable (DownloadFailure) -> String? = { _ in nil }
   ) {
+    self.advice = advice
     self.missingCredentials = missingCredentials
     self.retry = retry
     self.isRepeatable = isRepeatable

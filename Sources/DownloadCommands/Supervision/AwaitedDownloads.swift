@@ -15,6 +15,8 @@ struct AwaitedDownloads {
   var waits = true
   /// Says which of the files that the user gave have no credentials for a URL.
   var missingCredentials: @Sendable (String) -> String? = { _ in nil }
+  /// Says what the user can do about a failure; `nil` for the commands of `dlstore`.
+  var advice: @Sendable (DownloadFailure) -> String? = { _ in nil }
 
   /// Says which options do not apply, because an engine with its own ones runs all downloads.
   static func warnOfOtherOptions(
@@ -54,7 +56,8 @@ struct AwaitedDownloads {
       scope: urls,
       isAwaited: true,
       isPiped: piped != nil,
-      missingCredentials: missingCredentials
+      missingCredentials: missingCredentials,
+      advice: advice
     )
     // Another process may have removed some of them.
     let selection = RecordSelection.matching(

@@ -40,6 +40,7 @@ struct EngineSetup {
   ///     soon given up.
   ///   - isPiped: Whether the bytes are written to standard output while they arrive.
   ///   - missingCredentials: Says which of the files that the user gave have no credentials for a URL.
+  ///   - advice: Says what the user can do about a failure; `nil` for the commands of `dlstore`.
   /// - Throws: ``CommandFailure`` if a certificate or a key cannot be read.
   init(
     store: RecordStore,
@@ -49,7 +50,8 @@ struct EngineSetup {
     scope: Set<String>? = nil,
     isAwaited: Bool = false,
     isPiped: Bool = false,
-    missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil }
+    missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil },
+    advice: @escaping @Sendable (DownloadFailure) -> String? = { _ in nil }
   ) throws {
     let actions = try hooks?.actions(limits.client)
     var options = limits.engineOptions
@@ -83,7 +85,8 @@ struct EngineSetup {
         of: store,
         retry: options.retry,
         isRepeatable: isAwaited,
-        missingCredentials: missingCredentials
+        missingCredentials: missingCredentials,
+        advice: advice
       )
     )
     let runner = actions.map { HookRunner(store: store, actions: $0, scope: scope) }

@@ -22,15 +22,17 @@ package enum FailureSentence {
   ///   - failure: The failure.
   ///   - record: The download.
   ///   - isRepeatable: Whether the same command tries again, as `get` does.
+  ///   - advice: What the user can do; `nil` for the commands of `dlstore`.
   /// - Returns: The text, without a full stop.
   package static func text(
     _ failure: DownloadFailure,
     _ record: DownloadRecord,
-    isRepeatable: Bool = false
+    isRepeatable: Bool = false,
+    advice: String? = nil
   ) -> String {
     let attempts = record.failedAttempts
     let count = attempts > 1 && failure.code.isRetryable ? " (\(attempts) attempts)" : ""
-    let advice = advice(for: failure, record, isRepeatable: isRepeatable)
+    let advice = advice ?? Self.advice(for: failure, record, isRepeatable: isRepeatable)
     var (source, others) = ("", "")
     if let (url, rest) = otherSources(of: record) {
       source = "\(Redaction.url(url)): "
