@@ -136,6 +136,20 @@ struct InputFileTests {
     #expect(try lines.map { try HeaderField(line: $0).value } == ["http://a/1"])
   }
 
+  @Test func `a header field replaces the option of its name, and the last option counts`() throws {
+    let file = try inputFile(
+      "http://a/1\n user-agent=Y\n user-agent=Z\n referer=http://r\n header=user-agent: X\n"
+        + " header=A: b\n header=\n http-user=u\n header=Authorization: c\n"
+        + "http://a/2\n user-agent=Y\n user-agent=Z\nhttp://a/3\n user-agent=\n"
+    )
+    #expect(
+      file.entries.map(\.headers) == [
+        ["Referer: http://r", "user-agent: X", "A: b", "Authorization: c"], ["User-Agent: Z"], [],
+      ]
+    )
+    #expect(file.problems.isEmpty)
+  }
+
   @Test func `a line that is neither UTF-8 nor a URL is not quoted`() throws {
     let path = folder.path("list")
     let bytes =

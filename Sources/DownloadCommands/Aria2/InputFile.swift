@@ -37,6 +37,9 @@ struct InputFile: Sendable, Equatable {
     var renames = true
     /// Whether ``url`` is the path or the URL of a Metalink document, whose files are the downloads.
     var isDocument = false
+    /// The value of `referer`, and then that of `user-agent`, until the last option is read.
+    var referer: String?
+    var userAgent: String?
     /// The name and the password of `http-user` and `http-passwd`, until the last option is read.
     var user: String?
     var password: String?
@@ -86,18 +89,30 @@ extension InputFile.Entry {
     var entry = self
     let folders = [folder, outFolder].compactMap { $0 }
     entry.folder = folders.isEmpty ? nil : folders.joined(separator: "/")
-    if user != nil || password != nil {
-      let credentials = "\(user ?? ""):\(password ?? "")"
-      entry.headers.append("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())")
-    }
+    entry.headers = fieldsOfOptions + headers
     if let perHost = connectionsPerHost {
       let hosts = Set(([url] + mirrors).map { RecordIdentity.origin(of: $0) })
       let (most, isTooLarge) = perHost.multipliedReportingOverflow(by: Int32(hosts.count))
       entry.connections = min(connections ?? Self.usualSplit, isTooLarge ? .max : most)
     }
     (entry.outFolder, entry.user, entry.password) = (nil, nil, nil)
+    (entry.referer, entry.userAgent) = (nil, nil)
     entry.connectionsPerHost = nil
     return entry
+  }
+
+  /// The header fields of the options that no `header` replaces, as in aria2; an empty option has none.
+  private var fieldsOfOptions: [String] {
+    var fields = [("Referer", referer), ("User-Agent", userAgent)]
+    if user != nil || password != nil {
+      let login = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
+      fields.append(("Authorization", "Basic \(login)"))
+    }
+    let given = Set(headers.map { $0.prefix { $0 != ":" }.lowercased() })
+    return fields.compactMap { name, value in
+      guard let value, !value.isEmpty, !given.contains(name.lowercased()) else { return nil }
+      return "\(name): \(value)"
+    }
   }
 
   /// The default of `split` in aria2.
@@ -126,10 +141,10 @@ extension InputFile.Entry {
     case "split", "max-connection-per-server": return take(connections: value, of: name, line)
     case "allow-overwrite": overwrites = value == "true"
     case "auto-file-renaming": renames = value != "false"
-    case "header": headers.append(String(value))
+    case "header": if !value.isEmpty { headers.append(String(value)) }
     // With `*`, aria2 sends the URL itself.
-    case "referer": headers.append("Referer: \(value == "*" ? url[...] : value)")
-    case "user-agent": headers.append("User-Agent: \(value)")
+    case "referer": referer = String(value == "*" ? url[...] : value)
+    case "user-agent": userAgent = String(value)
     case "http-user": user = String(value)
     case "http-passwd": password = String(value)
     case _ where Aria2Option.isWithoutEffect(name, value): return nil
