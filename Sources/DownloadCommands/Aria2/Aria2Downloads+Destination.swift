@@ -28,8 +28,7 @@ extension Aria2Downloads {
 
     /// Gives a finished file the name that the caller expects.
     ///
-    /// A file of the user is replaced only by one that begins with all its bytes, or on request; one
-    /// with the same bytes stays.
+    /// A file of the user is replaced only by one that begins with all its bytes, or on request.
     ///
     /// - Parameter finished: The path of the finished file.
     /// - Returns: What was done.
@@ -51,8 +50,9 @@ extension Aria2Downloads {
       return .renamed
     }
 
+    /// Replaces a file that the engine has not replaced: an empty one, or one whose name is not safe.
     private func replace(_ theirs: FileIdentity, with finished: String) -> Placement {
-      guard Self.begins(finished, with: path), FileIdentity(ofFileAt: path) == theirs else {
+      guard FileBytes.begin(finished, with: path), FileIdentity(ofFileAt: path) == theirs else {
         guard collision == .fail else {
           Output.current.say(
             "\(path) stays, because the server's file does not begin with its bytes: that is \(finished)"
@@ -66,33 +66,12 @@ extension Aria2Downloads {
         )
         return .refused
       }
-      let isComplete = FileIdentity(ofFileAt: finished)?.size == theirs.size
-      if !isComplete,
-        let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
-      {
-        // A file system without modes refuses it.
-        try? FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: finished)
-      }
-      guard (isComplete ? unlink(finished) : rename(finished, path)) == 0 else {
+      FileMode.publish(finished, replacing: path)
+      guard rename(finished, path) == 0 else {
         Output.current.say("\(finished) cannot be renamed to \(path): \(systemErrorText())")
         return .renamed
       }
       return .placed
-    }
-
-    /// Whether a file begins with all bytes of another one.
-    private static func begins(_ path: String, with other: String) -> Bool {
-      guard let whole = FileHandle(forReadingAtPath: path),
-        let start = FileHandle(forReadingAtPath: other)
-      else { return false }
-      do {
-        while let part = try start.read(upToCount: 1 << 20), !part.isEmpty {
-          guard try whole.read(upToCount: part.count) == part else { return false }
-        }
-        return true
-      } catch {
-        return false
-      }
     }
   }
 }

@@ -143,10 +143,13 @@ struct AddCommand: AsyncParsableCommand {
     let added = try store.add(request, adopting: partial)
     try messages.report(added.line)
     let copied = partial.byteCount.map { "\(partial.ranges.byteCount) of \($0)" }
-    messages.say(
-      "copied \(copied ?? "the first \(partial.ranges.byteCount)") bytes; "
-        + "\(partial.controlPath ?? partial.path) is not needed any more"
-    )
+    let layout = try store.roots().layout(of: added.record)
+    let fate =
+      added.record.continuedPath(in: layout) == nil
+      ? "\(partial.controlPath ?? partial.path) is not needed any more"
+      : "\(partial.path) stays until a file that begins with its bytes is complete; another one gets the "
+        + "name '\(added.record.filename)'"
+    messages.say("copied \(copied ?? "the first \(partial.ranges.byteCount)") bytes; \(fate)")
     guard added.record.expectedDigest == nil else { return }
     messages.say(
       "without --checksum the download continues only with --continue-unvalidated, because "

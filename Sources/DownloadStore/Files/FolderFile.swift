@@ -158,10 +158,14 @@ package enum FileMode {
   /// Read once; the program does not change its umask.
   static let finished: mode_t = 0o666 & ~processUmask
 
-  /// Gives a complete file the permissions of a finished one; a symbolic link is not followed.
+  /// Gives a complete file the permissions of a finished one, or those of the file that it replaces; a
+  /// symbolic link is not followed.
   ///
   /// Errors are ignored: some file systems have no permissions.
-  package static func publish(_ path: String) {
+  package static func publish(_ path: String, replacing replaced: String? = nil) {
+    var mode = finished
+    var previous = stat()
+    if let replaced, lstat(replaced, &previous) == 0 { mode = previous.st_mode & 0o777 }
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
@@ -169,7 +173,7 @@ package enum FileMode {
     guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG,
       FolderOwner.isOwn(file.st_uid, path), file.st_nlink <= 1
     else { return }
-    _ = fchmod(descriptor, finished)
+    _ = fchmod(descriptor, mode)
   }
 
   private static var processUmask: mode_t {

@@ -42,7 +42,9 @@ extension RecordStore {
   ///
   /// The bytes are copied and synced before the record counts them. Until then the record is paused;
   /// after a kill, the same call continues. The other program's file stays as it is. If it has the
-  /// name of the finished file, that replaces it.
+  /// name of the finished file, that replaces it in the end. Without a control file it may be complete,
+  /// and is replaced only by a file that begins with all its bytes, unless the request replaces any: until
+  /// then the download has a number.
   ///
   /// - Parameters:
   ///   - request: The request; its URL is new, or has no bytes yet and no transfer.
@@ -57,6 +59,7 @@ extension RecordStore {
     var paused = request
     paused.isPaused = true
     let addition = try Addition(request, acceptsHiddenFolder: acceptsHiddenFolders)
+    var isContinued = false
     if let root = try roots().path(of: request.root),
       let identity = FileIdentity(
         ofFileAt: FileLayout.destination(
@@ -66,7 +69,8 @@ extension RecordStore {
         )
       ), identity == FileIdentity(ofFileAt: partial.path)
     {
-      paused.collision = .replace
+      isContinued = partial.controlPath == nil && request.collision != .replace
+      paused.collision = isContinued ? .number : .replace
     }
     let added = try addNow([paused])[0]
     let record = added.record
@@ -90,6 +94,11 @@ extension RecordStore {
         file: file,
         at: moment
       )
+      if isContinued, let theirs = partial.identity {
+        var continuing = current
+        continuing.replaceFile(theirs)
+        if continuing.continuedPath(in: layout) != nil { current = continuing }
+      }
       if !request.isPaused {
         try current.apply(.command(.resume(immediately: false)), at: moment)
       }

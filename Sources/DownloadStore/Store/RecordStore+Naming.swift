@@ -36,6 +36,27 @@ extension RecordStore {
     return DownloadFailure(nameTaken: try roots.finalPath(of: record))
   }
 
+  /// Gives a complete download the name of the file that it continues, unless another record has it.
+  ///
+  /// - Parameters:
+  ///   - record: The record, whose file begins with the bytes of that file. The caller stores it.
+  ///   - roots: The store's roots.
+  ///   - tx: The transaction in which the record is stored.
+  /// - Returns: Whether the record has got the name.
+  /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
+  package func takeContinuedName(
+    for record: inout DownloadRecord,
+    _ roots: Roots,
+    in tx: borrowing StoreTransaction
+  ) throws -> Bool {
+    guard record.continuedPath(in: try roots.layout(of: record)) != nil else { return false }
+    var named = record
+    named.setFilename(SafeFilename.withoutNumber(record.filename))
+    guard try !isReserved(named, in: tx) else { return false }
+    record = named
+    return true
+  }
+
   /// Numbers the record's name with the next free number, and returns it.
   ///
   /// - Parameters:

@@ -162,7 +162,12 @@ extension DownloadEngine {
         let effects = Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
         guard effects.record == .finalize || effects.record == .redoRename else { return nil }
         var file = file
-        if effects.choosesName {
+        if file.continuesFile, try store.takeContinuedName(for: &record, roots, in: tx) {
+          // A file of the user that has the same bytes stays.
+          if let theirs = record.replacedFileIdentity, theirs.size == file.identity.size {
+            file.identity = theirs
+          }
+        } else if effects.choosesName {
           file.nameFailure = try store.nameFailure(of: record, roots, in: tx)
           if file.nameFailure == nil { try store.reserveName(for: &record, roots, in: &tx) }
         }

@@ -35,20 +35,20 @@ struct FilePlacement: Sendable {
     #else
       let code = perform(.link(from: partial, to: final)) { link(partial, final) }
       switch code {
-      case 0:
-        let code = remove(partial)
-        guard code != 0 else { return .placed }
-        let failure = PartialFile.Failure(
-          code: code,
-          operation: "removing \(partial), the old name of the complete file",
-          isRetried: true
-        )
-        return .failed(failure)
+      case 0: return removeCopy(partial)
       case EEXIST: return .nameTaken
       case EPERM, ENOTSUP, ENOSYS, EINVAL, EMLINK: return renameExclusively(partial, as: final)
       default: return .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
       }
     #endif
+  }
+
+  /// Removes the partial name of a file that has its final one.
+  func removeCopy(_ partial: String) -> Outcome {
+    let code = remove(partial)
+    guard code != 0 else { return .placed }
+    let operation = "removing \(partial), the old name of the complete file"
+    return .failed(PartialFile.Failure(code: code, operation: operation, isRetried: true))
   }
 
   /// Gives a file its final name on a file system without hard links.

@@ -17,6 +17,8 @@ struct FinishedFile: Sendable {
   var kept: KeptVersion?
   /// Whether its bytes were copied from another finished file.
   var isCopy = false
+  /// Whether it begins with all bytes of the file of the user that the download continues.
+  var continuesFile = false
   /// The failure of a download that requires a name that another file has; `nil` otherwise.
   var nameFailure: DownloadFailure?
 }
@@ -105,6 +107,7 @@ struct Finalizer: Sendable {
     }
     // After the last comparison, and before the commit that logs the identity.
     if let time = complete.serverTime { identity = try file.setModificationTime(time) ?? identity }
+    let continued = download.record.continuedPath(in: download.layout)
     return FinishedFile(
       record: download.record,
       layout: download.layout,
@@ -113,7 +116,8 @@ struct Finalizer: Sendable {
       head: download.transfer.head,
       verifiedDigest: complete.verified?.digest.text,
       digests: checkpoint.digests,
-      isCopy: download.copy != nil
+      isCopy: download.copy != nil,
+      continuesFile: continued.map { FileBytes.begin(file.path, with: $0) } ?? false
     )
   }
 
@@ -123,7 +127,8 @@ struct Finalizer: Sendable {
   /// check, does not get the name.
   ///
   /// The previous file of a restarted download has the name until the rename, which replaces it in
-  /// one step. If the download keeps previous versions, that file gets a numbered name before.
+  /// one step and keeps its permissions. If the download keeps previous versions, that file gets a
+  /// numbered name before.
   func place(_ file: FinishedFile) -> FilePlacement.Outcome {
     switch placement.compare(file.layout.partialPath, with: file.identity) {
     case .same: break
@@ -133,13 +138,17 @@ struct Finalizer: Sendable {
         let operation = "checking \(file.layout.partialPath)"
         return .failed(PartialFile.Failure(code: EBUSY, operation: operation))
       }
-    case .other: return .replaced
+    case .other:
+      guard FileIdentity(ofFileAt: file.layout.finalPath) == file.identity else { return .replaced }
+      // The file of the user that has the name has the same bytes.
+      return placement.removeCopy(file.layout.partialPath)
     case .failed(let failure): return .failed(failure)
     }
     let outcome = placement.place(file.layout.partialPath, as: file.layout.finalPath)
     guard outcome == .nameTaken, let previous = file.record.replacedFileIdentity,
       FileIdentity(ofFileAt: file.layout.finalPath) == previous
     else { return outcome }
+    FileMode.publish(file.layout.partialPath, replacing: file.layout.finalPath)
     guard file.record.keepVersions != nil else {
       return placement.replace(file.layout.finalPath, with: file.layout.partialPath)
     }

@@ -42,6 +42,11 @@ private final class FileWatch: FaultInjector {
     return download
   }
 
+  private func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+  }
+
   private func text(_ name: String) -> String? {
     try? String(contentsOfFile: folder.path(name), encoding: .utf8)
   }
@@ -58,10 +63,6 @@ private final class FileWatch: FaultInjector {
 
   @Test func `a finished file has the permissions that the umask leaves, also after a kill`() throws
   {
-    func mode(_ path: String) -> mode_t? {
-      var status = stat()
-      return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
-    }
     let download = try complete()
     let path = download.layout.partialPath
     #expect(mode(path) == 0o600)
@@ -75,8 +76,9 @@ private final class FileWatch: FaultInjector {
     #expect(mode(folder.path("a")) == FileMode.finished)
   }
 
-  @Test func `the previous file of a restarted download is replaced`() throws {
+  @Test func `the next file of a download replaces the previous one and keeps its mode`() throws {
     let path = try folder.makeFile("a", "old")
+    #expect(unsafe chmod(path, 0o640) == 0)
     let download = try complete { record in
       record.replaceFile(
         FileIdentity(ofFileAt: path) ?? FileIdentity(size: 0, inode: 0, modified: 0)
@@ -86,6 +88,7 @@ private final class FileWatch: FaultInjector {
       finalizer.place(try finalizer.synchronize(CompleteTransfer(download: download))) == .placed
     )
     #expect(text("a") == "body")
+    #expect(mode(path) == 0o640)
   }
 
   @Test func `a kill at no point leaves a restarted download without a file`() throws {
