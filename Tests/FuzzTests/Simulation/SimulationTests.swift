@@ -101,7 +101,7 @@ struct SimulationTests {
       "adopt", "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late",
       "overwrite", "part", "false ranges", "interfere", "purge orphans", "refuse", "replace",
       "room", "server", "stop", "tamper",
-      "command", "hook begins", "hook ends", "mount", "stranger", "unmount",
+      "command", "hook begins", "hook ends", "idle end", "mount", "stranger", "unmount",
     ]
     for fault in faults { #expect(counts[fault, default: 0] > 0, "no \(fault)") }
   }

@@ -2,6 +2,7 @@ internal import DownloadSimulation
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
+internal import ObjectStore
 internal import SystemInterface
 
 /// A simulated process with an engine: its connections to the disk, the store and the network, all
@@ -23,6 +24,11 @@ final class Life: FaultInjector, Transport {
     var outcome: Result<Void, any Error>?
     var effectCount = 0
     var locks: [any ProcessLock] = []
+    var endsWhenIdle = false
+    var hasLateSignals = false
+    var isAskedToStop = false
+    var hasRefusedDeletion = false
+    var recordsAtEnd: [DownloadRecord]?
   }
 
   let disk: SimulatedDisk
@@ -59,6 +65,25 @@ final class Life: FaultInjector, Transport {
     get { state.withLock { $0.outcome } }
     set { state.withLock { $0.outcome = newValue } }
   }
+  /// Whether the engine ends when it is idle.
+  var endsWhenIdle: Bool {
+    get { state.withLock { $0.endsWhenIdle } }
+    set { state.withLock { $0.endsWhenIdle = newValue } }
+  }
+  /// Whether the engine is notified of most commits late.
+  var hasLateSignals: Bool {
+    get { state.withLock { $0.hasLateSignals } }
+    set { state.withLock { $0.hasLateSignals = newValue } }
+  }
+  /// Whether the engine was asked to stop.
+  var isAskedToStop: Bool {
+    get { state.withLock { $0.isAskedToStop } }
+    set { state.withLock { $0.isAskedToStop = newValue } }
+  }
+  /// Whether a deletion, or the sync of a folder after one, was refused.
+  var hasRefusedDeletion: Bool { state.withLock { $0.hasRefusedDeletion } }
+  /// The records when the engine decided to end; `nil` before.
+  var recordsAtEnd: [DownloadRecord]? { state.withLock { $0.recordsAtEnd } }
   /// The tasks that the process has started or adopted.
   var known: Set<TaskID> { state.withLock { $0.known } }
   /// The tasks that the process has started.
@@ -110,14 +135,22 @@ final class Life: FaultInjector, Transport {
       random: { [chance] in chance.fraction() },
       startWork: { executor.addWork($0) },
       startLongWork: { executor.addWork($0) },
-      wake: { [weak self] _, post in
+      wake: { [weak self] store, post in
         self?.state.withLock { $0.post = post }
-        return { self?.state.withLock { $0.post = nil } }
+        return { self?.noteEnd(in: store) }
       },
       availableBytes: { [faults] _ in faults.isFull ? 0 : 1 << 40 },
       lacksDescriptors: { false },
       faultInjector: self
     )
+  }
+
+  /// Notes that the engine is about to end.
+  ///
+  /// Called by the job in which it has decided that, so no command comes in between.
+  private func noteEnd(in store: Store) {
+    let records = try? store.read { tx in try tx.fetch(DownloadRecord.all) }
+    state.withLock { ($0.post, $0.recordsAtEnd) = (nil, records) }
   }
 
   // MARK: FaultInjector
@@ -131,12 +164,14 @@ final class Life: FaultInjector, Transport {
     }
     guard !isDead else { return EIO }
     if let code = failure(of: effect) {
+      if case .synchronizeFolder = effect { state.withLock { $0.hasRefusedDeletion = true } }
       trace.note("refuse", "\(effect.name) \(code)")
       disk.didRefuse(effect)
       return code
     }
     trace.note("effect", effect.name)
     if case .remove = effect, defects.contains(.filesAreNotDeleted), chance.happens(0.3) {
+      state.withLock { $0.hasRefusedDeletion = true }
       return EPERM
     }
     disk.willPerform(effect)

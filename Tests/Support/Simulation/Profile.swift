@@ -62,6 +62,8 @@ struct Profile: Sendable {
   var strangers = 0.0
   /// The probability that a command is a refresh.
   var refreshes = 0.0
+  /// The probability that an engine runs until it is idle, and not until it is stopped.
+  var idleRuns = 0.0
 
   /// Draws a profile.
   ///

@@ -55,6 +55,16 @@ extension Simulation {
     }
   }
 
+  /// Gives a command, with some probability, when nothing is left to transfer for an engine that ends
+  /// then; returns whether it did.
+  func commandAtEnd() throws -> Bool {
+    guard life.endsWhenIdle, network.transport.tasks.isEmpty, idleChance.happens(0.1) else {
+      return false
+    }
+    try command()
+    return true
+  }
+
   /// Asks for newer versions of some or all finished files.
   private func refresh(_ records: [DownloadRecord]) throws {
     let complete = records.filter { $0.state == .completed }

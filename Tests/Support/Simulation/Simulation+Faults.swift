@@ -15,7 +15,7 @@ extension Simulation {
       if count == 0 { life.die() } else { life.die(afterEffects: count) }
     } else if chance.happens(profile.stops) {
       trace.note("stop")
-      engine?.stop()
+      askToStop()
     } else if chance.happens(profile.serverFaults) {
       changeServer()
     } else if chance.happens(profile.changedEntities) {

@@ -80,6 +80,24 @@ extension Simulation {
     }
   }
 
+  /// Checks that an engine that has ended by itself has carried out all commands that were given before
+  /// it decided to end, and has left nothing to download.
+  func checkIdleEnd() throws {
+    guard life.endsWhenIdle, !life.isAskedToStop, let records = life.recordsAtEnd else { return }
+    trace.note("idle end")
+    // A file that cannot be deleted for certain is left to a later engine.
+    let mayLeaveFiles = life.hasRefusedDeletion || away != nil
+    for record in records {
+      let isLeft =
+        record.isToBeDeleted ? !mayLeaveFiles : record.state.isProceeding && !record.isHeld
+      guard isLeft else { continue }
+      throw failure(
+        .idleEnds,
+        "an idle engine left \(record.url) as \(record.state) (\(record.intent))"
+      )
+    }
+  }
+
   private func checkGenerations(_ records: [DownloadRecord]) throws {
     for record in records {
       guard let last = generations[record.id], last > record.generation else { continue }
@@ -179,6 +197,8 @@ extension Simulation {
   /// Ends all faults, resumes all downloads, and checks that they complete.
   func calmDown() throws {
     trace.note("calm")
+    // An engine that ends is never at rest.
+    profile.idleRuns = 0
     if life.isDead || life.outcome != nil { try startNextProcess() }
     profile.unmounts = 0
     if away != nil {

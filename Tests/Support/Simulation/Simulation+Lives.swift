@@ -55,6 +55,9 @@ extension Simulation {
     )
     // As `dlstore reconcile` does.
     let reconciles = chance.happens(0.1)
+    let endsWhenIdle = !reconciles && idleChance.happens(profile.idleRuns)
+    life.endsWhenIdle = endsWhenIdle
+    life.hasLateSignals = endsWhenIdle && idleChance.happens(0.5)
     let log = EventLog(trace)
     let stream = engine.events(keeping: 1 << 20)
     Task(executorPreference: executor) { for await event in stream { log.hear(event) } }
@@ -63,14 +66,15 @@ extension Simulation {
         if reconciles {
           _ = try await engine.reconcileRecords()
         } else {
-          _ = try await engine.run(until: .stopped)
+          _ = try await engine.run(until: endsWhenIdle ? .idle : .stopped)
         }
         life.outcome = .success(())
       } catch {
         life.outcome = .failure(error)
       }
     }
-    trace.note("begin", "\(previousExit) \(reconciles ? "to reconcile" : "")")
+    let goal = reconciles ? "to reconcile" : endsWhenIdle ? "until idle" : ""
+    trace.note("begin", "\(previousExit) \(goal)")
     self.life = life
     self.engine = engine
     events = log
@@ -112,7 +116,7 @@ extension Simulation {
   /// Runs the remaining jobs of a dead engine.
   func drainDeadEngine() throws {
     network.crash()
-    engine?.stop()
+    askToStop()
     var jobCount = 0
     while life.outcome == nil || executor.jobCount + executor.workCount > 0 {
       if executor.jobCount > 0 {
@@ -130,9 +134,15 @@ extension Simulation {
     engine = nil
   }
 
+  /// Asks the engine to stop.
+  func askToStop() {
+    life.isAskedToStop = true
+    engine?.stop()
+  }
+
   /// Stops the engine and its tasks cleanly.
   func stop() throws {
-    engine?.stop()
+    askToStop()
     while life.outcome == nil {
       step += 1
       advance(isCalm: true)
@@ -148,7 +158,8 @@ extension Simulation {
     switch life.outcome {
     case .failure(let error as EngineError) where error.code == .diskFull: break
     case .failure(let error): throw failure(.engineKeepsRunning, "the run has failed: \(error)")
-    case .success, nil: break
+    case .success: try checkIdleEnd()
+    case nil: break
     }
     engine = nil
   }

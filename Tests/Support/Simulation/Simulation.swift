@@ -49,6 +49,8 @@ public final class Simulation {
   let refreshChance: Chance
   /// Decides about equal files only.
   let equalChance: Chance
+  /// Decides about runs until an engine is idle only.
+  let idleChance: Chance
   /// The responses that a check refuses.
   let refusedResponses: RefusedResponses
   /// The number of overwritten files.
@@ -130,6 +132,7 @@ public final class Simulation {
     strangerChance = Chance(seed: seed ^ 12)
     refreshChance = Chance(seed: seed ^ 14)
     equalChance = Chance(seed: seed ^ 15)
+    idleChance = Chance(seed: seed ^ 16)
     refusedResponses = RefusedResponses(seed: seed ^ 13)
     refusedResponses.choose()
     var profile = Profile(
@@ -150,6 +153,7 @@ public final class Simulation {
     if rootChance.happens(0.1), !profile.isInBackground { profile.unmounts = 0.4 }
     if strangerChance.happens(0.2) { profile.strangers = 0.5 }
     if refreshChance.happens(0.3) { profile.refreshes = 0.4 }
+    if idleChance.happens(0.3) { profile.idleRuns = 0.7 }
     self.profile = profile
     scratch = "\(folder)/dlstore-simulation-\(UUID().uuidString)"
     disk = try SimulatedDisk(in: scratch, defects: defects)
@@ -249,6 +253,7 @@ public final class Simulation {
   private func act() throws {
     if life.isDead || life.outcome != nil { return try startNextProcess() }
     if chance.happens(profile.commands) { return try command() }
+    if try commandAtEnd() { return }
     if try replaceContinuedURL() { return }
     if try runHook() { return }
     if try introduceFault() { return }
@@ -258,6 +263,8 @@ public final class Simulation {
   /// Advances the engine, the network or the time.
   func advance(isCalm: Bool) {
     let isOutdated = (try? store.objects.commitNumber()) != notifiedCommit
+    // A signal that comes after the end of the engine is lost.
+    let isLate = !isCalm && life.hasLateSignals && !idleChance.happens(0.1)
     var choices: [Choice] = [.passTime]
     func offer(_ choice: Choice, _ weight: Int, _ isPossible: Bool) {
       if isPossible { choices += Array(repeating: choice, count: weight) }
@@ -265,7 +272,7 @@ public final class Simulation {
     offer(.runJob, 8, executor.jobCount > 0)
     offer(.runWork, 5, executor.workCount > 0)
     offer(.moveTask, 6, !network.transport.tasks.isEmpty)
-    offer(.notifyCommits, 2, isOutdated)
+    offer(.notifyCommits, 2, isOutdated && !isLate)
     switch chance.pick(choices) ?? .passTime {
     case .runJob: runJob()
     case .runWork: runWork()

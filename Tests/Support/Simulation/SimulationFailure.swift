@@ -40,6 +40,8 @@ public enum Invariant: String, Sendable, Hashable, CaseIterable {
   case foreignFilesStay = "foreign files are unchanged"
   /// The command after each end succeeds once, or is marked to run.
   case hooksRun = "hooks are not forgotten"
+  /// An engine that ends when it is idle leaves nothing that it could do.
+  case idleEnds = "an idle engine has nothing to do"
   /// In the idle state every file belongs to a record.
   case noOrphans = "every file has a record"
   /// A download that is neither paused nor cancelled finishes once the faults have ended.
