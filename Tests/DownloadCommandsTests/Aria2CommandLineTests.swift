@@ -67,6 +67,11 @@ struct Aria2CommandLineTests {
     ("-kabc", "--min-split-size: 'abc' is not a byte count"),
     ("--lowest-speed-limit=abc", "--lowest-speed-limit: 'abc'"),
     ("--all-proxy=ftp://x", "--all-proxy: 'ftp' is not a proxy protocol"),
+    ("-xabc", "--max-connection-per-server: it is not a positive number"),
+    ("--gid=zz", "--gid: it is not 16"), ("-o..", "--out: must be a file name"),
+    ("--checksum=md5=zz", "--checksum: 'md5:zz' is not a digest: it has other characters"),
+    ("--checksum=foo=zz", "--checksum: only md5, sha-1"),
+    ("--min-tls-version=foo", "--min-tls-version: 'foo' is none of TLSv1"),
   ])
   func `a message about an option names that of aria2`(option: String, message: String) {
     let problem = #expect(throws: Aria2CommandLine.Problem.self) {
@@ -74,6 +79,14 @@ struct Aria2CommandLineTests {
     }
     #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
     #expect(problem?.message.contains("dlstore") == false)
+  }
+
+  @Test(arguments: [
+    ["-x", "http://a/1"], ["-q", "-d", "http://a/1"], ["-t", "http://a/1", "-c"],
+  ])
+  func `a URL in the place of a value is named`(arguments: [String]) {
+    let problem = #expect(throws: Aria2CommandLine.Problem.self) { try Self.plan(arguments) }
+    #expect(problem?.message.contains("'http://a/1' is the value of --") == true)
   }
 
   @Test func `no advice names a command of dlstore, or one of its options`() {

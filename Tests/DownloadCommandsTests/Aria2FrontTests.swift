@@ -278,6 +278,18 @@ struct Aria2FrontTests {
     }
   #endif
 
+  @Test func `a link and a folder in the place of a file are named`() async throws {
+    _ = try folder.makeFile("real", "theirs")
+    #expect(unsafe symlink("real", folder.path("link")) == 0)
+    #expect(mkdir(folder.path("folder"), 0o700) == 0)
+    for (name, kind) in [("link", "a symbolic link"), ("folder", "a folder")] {
+      let taken = try await aria2c("--allow-overwrite=true", "-o", name, server.url("/a"))
+      #expect(taken.status == 13, "\(taken.messages)")
+      #expect(taken.messages.contains("/\(name)' is already taken by \(kind)"), "\(taken.messages)")
+    }
+    #expect(try String(contentsOfFile: folder.path("real"), encoding: .utf8) == "theirs")
+  }
+
   @Test func `the other exit codes are those of aria2c`() async throws {
     let wrong = "--checksum=sha-256=\(String(repeating: "0", count: 64))"
     #expect(try await aria2c("-o", "w", wrong, server.url("/a")).status == 32)

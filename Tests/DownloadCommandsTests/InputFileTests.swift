@@ -92,6 +92,14 @@ struct InputFileTests {
     #expect(file.problems.isEmpty)
   }
 
+  @Test func `a download with a digest that is none is skipped, with its line`() throws {
+    let file = try inputFile("http://a/1\n checksum=md5=zz\nhttp://a/2\n")
+    #expect(file.entries.map(\.url) == ["http://a/2"])
+    let problem = try #require(file.problems.first)
+    #expect(problem.line == 2 && problem.isFatal && problem.isBadValue)
+    #expect(problem.message.hasPrefix("'md5:zz' is not a digest: "), "\(problem.message)")
+  }
+
   @Test func `URLs of other schemes are skipped`() throws {
     let file = try inputFile("magnet:?xt=1\n out=a\nftp://a/1\thttp://a/1")
     #expect(file.entries.map(\.url) == ["http://a/1"])

@@ -120,7 +120,8 @@ struct Aria2Front {
     let file = try InputFile(isPiped ? "-" : path)
     guard !isSupervised else { return file }
     for problem in file.problems {
-      Output.current.say("\(path):\(problem.line): \(problem.message)")
+      let message = problem.isBadValue ? problem.reason : problem.message
+      Output.current.say("\(path):\(problem.line): \(message)")
     }
     guard !file.problems.contains(where: \.isBadValue) else {
       throw Aria2CommandLine.Problem(message: "\(path) has an option with a wrong value")
@@ -172,7 +173,9 @@ struct Aria2Front {
           try completion.complete(&request)
         }
       } catch let failure as CommandFailure where entry.isDocument {
-        if let message = failure.message { Output.current.say(message) }
+        if let message = failure.message {
+          Output.current.say(String(message.trimmingPrefix("skipped: ")))
+        }
         place.delete()
         return failure.status == .damaged ? .malformedMetalink : .badOption
       } catch let error as RecordStoreError where entry.line > 0 {

@@ -63,7 +63,7 @@ struct Aria2Plan: Sendable, Equatable {
     }
     // A list that has been generated may be empty.
     guard !entries.isEmpty || list != nil else {
-      throw Aria2CommandLine.Problem(message: "specify at least one URL")
+      throw Aria2CommandLine.Problem(message: Self.withoutURL(line))
     }
     isContinued = line.flag("continue") ?? false
     startsOver = line.flag("remove-control-file") ?? false
@@ -76,6 +76,17 @@ struct Aria2Plan: Sendable, Equatable {
     // The readout of aria2c is on standard output, which callers may parse; here it is on the terminal.
     if line.flag("quiet") == true { display.append("--quiet") }
     if line.flag("show-console-readout") == false { display.append("--no-progress") }
+  }
+
+  /// Says that there is no URL; names an option that has one in the place of its value.
+  private static func withoutURL(_ line: Aria2CommandLine) -> String {
+    let options = line.options.filter { option in
+      MetalinkSource.isURL(option.value) && !option.name.hasSuffix("proxy")
+        && !["referer", "header"].contains(option.name)
+    }
+    guard let option = options.last else { return "specify at least one URL" }
+    return "specify at least one URL: '\(Redaction.argument(option.value))' is the value of "
+      + "--\(option.name), which needs another one"
   }
 
   private static func isDocument(_ operand: String) -> Bool {
@@ -110,7 +121,11 @@ struct Aria2Plan: Sendable, Equatable {
         }
       // An input file has this form.
       if let problem = entry.take(option: "\(option.name)=\(value)", line: 0) {
-        throw Aria2CommandLine.Problem(message: "--\(option.name): \(problem.message)")
+        // Some messages begin with the name, as an input file has it.
+        let reason = problem.reason.trimmingPrefix("\(option.name)").trimmingPrefix(":")
+        throw Aria2CommandLine.Problem(
+          message: "--\(option.name):\(reason.hasPrefix(" ") ? "" : " ")\(reason)"
+        )
       }
     }
     if entry.absoluteFolder == nil { entry.absoluteFolder = Folder.absolutePath(".") }
@@ -206,7 +221,15 @@ struct Aria2Plan: Sendable, Equatable {
       words.append(remote ? "--remote-time" : "--no-remote-time")
     }
     if line.flag("disable-ipv6") == true { words.append("--ipv4") }
-    if line.value(of: "min-tls-version") == "TLSv1.3" { words += ["--tls-min", "1.3"] }
+    if let version = line.value(of: "min-tls-version") {
+      guard ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"].contains(version) else {
+        throw Aria2CommandLine.Problem(
+          message: "--min-tls-version: '\(version)' is none of TLSv1, TLSv1.1, TLSv1.2, TLSv1.3"
+        )
+      }
+      // Older versions than 1.2 are never spoken.
+      if version == "TLSv1.3" { words += ["--tls-min", "1.3"] }
+    }
     if let proxy = try proxy(of: line) { words += ["--proxy", proxy] }
     return words
   }

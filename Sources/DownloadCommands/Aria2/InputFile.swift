@@ -57,6 +57,9 @@ struct InputFile: Sendable, Equatable {
     var option: String?
     /// Whether an option has a value of a wrong form.
     var isBadValue = false
+
+    /// The message without the consequence, for a command that does not skip anything.
+    var reason: String { String(message.trimmingPrefix("skipped ")) }
   }
 
   private(set) var entries: [Entry] = []
@@ -159,9 +162,14 @@ extension InputFile.Entry {
     guard ["md5", "sha-1", "sha-256", "sha-512"].contains(type) else {
       return InputFile.Problem(
         line: line,
-        message: "skipped the checksum: only md5, sha-1, sha-256 and sha-512 are supported",
+        message: "skipped checksum: only md5, sha-1, sha-256 and sha-512 are supported",
         isBadValue: true
       )
+    }
+    do throws(RecordStoreError) {
+      _ = try Digest(String(value))
+    } catch {
+      return InputFile.Problem(line: line, message: error.message, isFatal: true, isBadValue: true)
     }
     checksum = String(value)
     return nil

@@ -63,12 +63,14 @@ public struct Digest: Sendable, Hashable {
         "write md5:, sha1:, sha256: or sha512: and hexadecimal digits"
       )
     }
+    // `md5=x` would look like a secret.
+    let shown = parts.joined(separator: ":")
     guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-      throw Self.refusal(of: text, "it has other characters than hexadecimal digits")
+      throw Self.refusal(of: shown, "it has other characters than hexadecimal digits")
     }
     guard digits.utf8.count == algorithm.digitCount else {
       throw Self.refusal(
-        of: text,
+        of: shown,
         "\(algorithm.rawValue) has \(algorithm.digitCount) digits, and this has \(digits.utf8.count)"
       )
     }

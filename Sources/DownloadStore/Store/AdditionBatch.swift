@@ -191,6 +191,17 @@ struct AdditionBatch {
     return record
   }
 
+  /// What has the name of a download that cannot get it.
+  private static func holder(of path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return "a download or a file" }
+    return switch status.st_mode & S_IFMT {
+    case S_IFLNK: "a symbolic link"
+    case S_IFDIR: "a folder"
+    default: "a download or a file"
+    }
+  }
+
   /// Gives a new record its name, or applies the request's choice if the name is taken.
   private mutating func chooseName(
     for record: inout DownloadRecord,
@@ -220,7 +231,7 @@ struct AdditionBatch {
     else {
       throw RecordStoreError(
         .nameTaken,
-        "'\(path)' is already taken by a download or a file"
+        "'\(path)' is already taken by \(Self.holder(of: path))"
       )
     }
     guard request.collision == .keep else {
