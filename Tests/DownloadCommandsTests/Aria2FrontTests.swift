@@ -278,6 +278,44 @@ struct Aria2FrontTests {
     }
   #endif
 
+  @Test func `a call that begins no download leaves no store`() async throws {
+    let cookies = try folder.makeFile("cookies", "none\n")
+    let list = try folder.makeFile("list", "\(server.url("/a"))\n checksum=md5=zz\n")
+    for arguments in [
+      ["--checksum=md5=zz", server.url("/a")], ["--load-cookies=\(cookies)", server.url("/a")],
+      ["http://127.0.0.1:99999/a"], ["--header=bad", server.url("/a")], ["-i", list],
+    ] {
+      let process = try start(arguments)
+      #expect(try await process.status() != 0, "\(arguments)")
+      #expect(stores.isEmpty, "\(arguments)")
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a file in the place of the folder is named, and a log that is not written`()
+    async throws
+  {
+    _ = try folder.makeFile("file", "")
+    for path in ["file", "file/sub"] {
+      let result = try await aria2c("-d", path, server.url("/a"))
+      #expect(result.status == 17 && result.messages.contains("/file is not a folder"))
+    }
+    let logged = try await aria2c("-l", "log.txt", "-o", "b", server.url("/a"))
+    #expect(logged.status == 0 && logged.messages.contains("--log is not supported"))
+    #expect(stores.isEmpty)
+  }
+
+  @Test func `the number of a new file is said beside the file that stays, unless quiet`()
+    async throws
+  {
+    _ = try folder.makeFile("a", "theirs")
+    let first = try await aria2c(server.url("/a"))
+    #expect(first.status == 0, "\(first.messages)")
+    #expect(first.messages.contains("/a stays, ") && first.messages.contains("is 'a (2)'"))
+    let quiet = try await aria2c("-q", server.url("/a"))
+    #expect(quiet.status == 0 && quiet.messages.isEmpty, "\(quiet.messages)")
+  }
+
   @Test func `a link and a folder in the place of a file are named`() async throws {
     _ = try folder.makeFile("real", "theirs")
     #expect(unsafe symlink("real", folder.path("link")) == 0)

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadStore
 internal import Foundation
+internal import ObjectStore
 internal import SystemInterface
 
 /// The store of a call of aria2c, in the user's data folder, beside that of `dlstore`.
@@ -38,6 +39,14 @@ struct Aria2CallPlace: Sendable, Equatable {
   ///
   /// - Throws: ``CommandFailure``.
   func lock() throws -> Aria2CallLock? { try Aria2CallLock(of: id, folder: folder) }
+
+  /// Whether a download of the store has bytes to continue, or may have some.
+  var hasBytes: Bool {
+    guard let store = try? RecordStore(at: path, access: .readWrite),
+      let records = try? store.records()
+    else { return true }
+    return records.contains { $0.received > 0 }
+  }
 
   /// Deletes the store.
   ///

@@ -25,6 +25,8 @@ struct Aria2Downloads {
     var unvalidatedCount = 0
     /// Whether the bytes of a download could not be taken over.
     var hasFailed = false
+    /// Messages about files of the user that stay.
+    var notices: [String] = []
   }
 
   /// What is on disk for a download.
@@ -143,7 +145,10 @@ struct Aria2Downloads {
       case .none, .finished, .empty: break
       case .other(let path):
         guard outcome.added[index].isNew, requests[index].collision == .number else { continue }
-        say("\(path) stays: aria2 has left no control file beside it")
+        outcome.notices.append(
+          "\(path) stays, because aria2 has left no control file beside it: the new file is "
+            + "'\(outcome.added[index].record.filename)'"
+        )
       case .unusable(let failure):
         outcome.hasFailed = true
         if let message = failure.message { say(message) }

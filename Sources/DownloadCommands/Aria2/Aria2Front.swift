@@ -67,6 +67,9 @@ struct Aria2Front {
         let list = plan.list ?? ""
         throw Aria2CommandLine.Problem(message: "\(list) has no line that can be used")
       }
+      if Worker.current == nil, line.value(of: "log")?.isEmpty == false, !plan.isQuiet {
+        Output.current.say("--log is not supported: messages are on standard error")
+      }
       let limits = try EngineLimits.parse(plan.limits)
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
@@ -153,6 +156,9 @@ struct Aria2Front {
   // MARK: The downloads
 
   private func download(_ plan: Aria2Plan) async throws -> Aria2ExitCode {
+    for folder in Set(plan.entries.compactMap(\.absoluteFolder)) {
+      try Folder.requireNoFile(at: folder)
+    }
     let place = try Aria2CallPlace(of: plan, ProcessInfo.processInfo.environment)
     guard let lock = try place.lock() else {
       throw CommandFailure(.engineRuns, "another process downloads the same files")
@@ -160,6 +166,20 @@ struct Aria2Front {
     defer { withExtendedLifetime(lock) {} }
     let isRestarted = Worker.current?.isRestarted == true
     if plan.startsOver, !isRestarted { place.delete() }
+    let isNew = !FileManager.default.fileExists(atPath: place.path)
+    do {
+      return try await download(plan, in: place, isRestarted: isRestarted)
+    } catch {
+      if isNew, !place.hasBytes { place.delete() }
+      throw error
+    }
+  }
+
+  private func download(
+    _ plan: Aria2Plan,
+    in place: Aria2CallPlace,
+    isRestarted: Bool
+  ) async throws -> Aria2ExitCode {
     let store = try RecordStore(at: place.path, checksPages: Worker.followsCrash)
     var isListComplete = true
     var downloads = try Aria2Downloads(store: store, acceptsHiddenFolders: true)
@@ -203,6 +223,7 @@ struct Aria2Front {
         place.delete()
         return .fileExists
       }
+      if !plan.isQuiet { for notice in outcome.notices { Output.current.say(notice) } }
       guard !outcome.hasFailed else { return .fileIO }
       urls = outcome.added.map(\.record.url)
       if plan.isContinued || outcome.takenByteCount > 0 { limits.append("--continue-unvalidated") }

@@ -96,7 +96,7 @@ struct Aria2Option: Sendable, Hashable {
       ("file-allocation", nil), ("max-concurrent-downloads", "j"), ("max-tries", "m"),
       ("retry-wait", nil), ("timeout", "t"), ("connect-timeout", nil), ("lowest-speed-limit", nil),
       ("max-overall-download-limit", nil), ("input-file", "i"), ("metalink-file", "M"),
-      ("metalink-location", nil),
+      ("metalink-location", nil), ("log", "l"),
     ].map { Aria2Option($0.0, $0.1, .required, .engine) }
     + [
       ("continue", "c"), ("quiet", "q"), ("force-sequential", "Z"), ("no-netrc", "n"),
@@ -232,7 +232,7 @@ struct Aria2Option: Sendable, Hashable {
       "async-dns-server", "auto-save-interval", "console-log-level", "disk-cache",
       "download-result",
       "dscp", "event-poll", "follow-metalink", "follow-torrent", "ftp-passwd", "ftp-proxy",
-      "ftp-proxy-passwd", "ftp-proxy-user", "ftp-type", "ftp-user", "log", "log-level",
+      "ftp-proxy-passwd", "ftp-proxy-user", "ftp-type", "ftp-user", "log-level",
       "max-download-result", "max-file-not-found", "max-mmap-limit", "max-resume-failure-tries",
       "metalink-preferred-protocol", "no-file-allocation-limit", "optimize-concurrent-downloads",
       "piece-length", "proxy-method", "rlimit-nofile", "rpc-certificate", "rpc-listen-port",
@@ -247,7 +247,6 @@ struct Aria2Option: Sendable, Hashable {
       "dht-message-timeout", "peer-id-prefix", "peer-agent", "on-bt-download-complete",
       "max-overall-upload-limit", "max-upload-limit",
     ].map { name in
-      let short: Character? = name == "log" ? "l" : name == "max-upload-limit" ? "u" : nil
-      return Aria2Option(name, short, .required, .ignored)
+      Aria2Option(name, name == "max-upload-limit" ? "u" : nil, .required, .ignored)
     }
 }

@@ -12,6 +12,8 @@ struct Aria2Plan: Sendable, Equatable {
   /// The command line of the engine: options of `get`, for ``EngineLimits`` and ``DisplayOptions``.
   private(set) var limits: [String] = []
   private(set) var display: [String] = []
+  /// Whether only errors are printed, `quiet`.
+  var isQuiet: Bool { display.contains("--quiet") }
   /// The file with cookies, `load-cookies`.
   private(set) var cookieFile: String?
   /// The netrc file: that of `netrc-path`, or `~/.netrc`, if it exists.
@@ -78,7 +80,7 @@ struct Aria2Plan: Sendable, Equatable {
     if line.flag("show-console-readout") == false { display.append("--no-progress") }
   }
 
-  /// Says that there is no URL; names an option that has one in the place of its value.
+  /// Says that there is no URL; names an option whose value is one.
   private static func withoutURL(_ line: Aria2CommandLine) -> String {
     let options = line.options.filter { option in
       MetalinkSource.isURL(option.value) && !option.name.hasSuffix("proxy")

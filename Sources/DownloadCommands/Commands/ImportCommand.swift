@@ -205,6 +205,7 @@ struct ImportCommand: ParsableCommand {
       }
     }
     let outcome = try downloads.add(keepingPartials: keepPartials) { Output.current.say($0) }
+    for notice in outcome.notices { messages.say(notice) }
     try messages.report(outcome.added.map(\.line).joined())
     for message in outcome.added.compactMap(\.message) { messages.say(message) }
     if outcome.takenByteCount > 0 {

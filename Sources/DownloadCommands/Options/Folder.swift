@@ -45,6 +45,21 @@ extension Folder {
     )
   }
 
+  /// Throws if a file has the name of a folder, or of one that contains it.
+  ///
+  /// - Throws: ``CommandFailure`` with `cannotCreate`.
+  static func requireNoFile(at path: String) throws {
+    var path = absolutePath(path)
+    var status = stat()
+    while statFollowingLinks(path, &status) != 0 {
+      guard path.count > 1 else { return }
+      path = (path as NSString).deletingLastPathComponent
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw CommandFailure(.cannotCreate, "\(path) is not a folder")
+    }
+  }
+
   private static func check(_ path: String) throws {
     let code = errno
     var status = stat()
