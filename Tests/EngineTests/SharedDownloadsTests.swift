@@ -19,9 +19,10 @@ struct SharedDownloadsTests {
   }
 
   /// Routes a file whose transfer waits for the gate.
-  private func gated(_ path: String) -> Gate {
+  private func gated(_ path: String, framing: Resource.Framing = .contentLength) -> Gate {
     let gate = Gate()
     var resource = Resource(body)
+    resource.framing = framing
     (resource.bytesPerSecond, resource.rateGate) = (1_000, gate)
     fixture.server.route(path, resource)
     return gate
@@ -58,6 +59,23 @@ struct SharedDownloadsTests {
     #expect(try fixture.record("/other").state == .waiting)
     #expect(EngineLock.holder(storePath: fixture.store.path) == nil)
     #expect(WaiterFolder.names(in: fixture.store.path).isEmpty)
+  }
+
+  @Test(arguments: [Resource.Framing.contentLength, .chunked])
+  func `the total is known from the start if the requests state the sizes`(
+    framing: Resource.Framing
+  ) async throws {
+    let gate = gated("/a", framing: framing)
+    fixture.server.route("/b", Resource(body))
+    for path in ["/a", "/b"] { try fixture.add(path) { $0.byteCount = body.byteCount } }
+    var totals: Set<Int64?> = []
+    for try await progress in downloads("/a", "/b", change: { $0.limits.maximumRunning = 1 }) {
+      totals.insert(progress.expected)
+      guard progress.transfers.contains(where: { $0.received > 0 }) else { continue }
+      #expect(try fixture.record("/b").expected == body.byteCount)
+      gate.open()
+    }
+    #expect(totals == [2 * body.byteCount])
   }
 
   @Test func `the leader runs the downloads of the others, and each ends with its own`()

@@ -290,11 +290,7 @@ extension RecordStore {
         return .unchanged(record)
       }
       // A restart forgets what the server has said, and not the size that the user requires.
-      if command == .restart, changed.hasPieceDigests,
-        let pieces = try tx.find(PieceDigests.self, key: changed.id), pieces.isRequired
-      {
-        changed.requireSize(pieces.byteCount)
-      }
+      if command == .restart { try tx.restoreRequiredSize(of: &changed) }
       return .done(try store(changed, &tx))
     }
     switch targets {

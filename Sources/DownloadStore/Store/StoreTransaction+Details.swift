@@ -1,4 +1,17 @@
-internal import ObjectStore
+package import ObjectStore
+
+extension ObjectReader where Self: ~Copyable {
+  /// Restores the size that the publisher of a file requires, after a change that has dropped it.
+  ///
+  /// A download that starts again forgets what its server has stated, and a response may state no
+  /// size.
+  package func restoreRequiredSize(of record: inout DownloadRecord) throws {
+    guard record.expected == nil, record.hasPieceDigests,
+      let pieces = try find(PieceDigests.self, key: record.id), pieces.isRequired
+    else { return }
+    record.requireSize(pieces.byteCount)
+  }
+}
 
 extension StoreTransaction {
   /// Stores a changed record, and deletes the digests of pieces that it does not refer to any more.

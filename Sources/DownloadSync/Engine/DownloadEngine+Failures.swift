@@ -41,8 +41,9 @@ extension DownloadEngine {
     let committed = try await commit { [settings] tx -> AttemptEnd.Committed? in
       guard let stored = try tx.record(of: TransferKey(download)) else { return nil }
       var record = stored
-      guard let committed = try end.apply(to: &record, settings) else { return nil }
-      try tx.store(record, after: stored)
+      guard var committed = try end.apply(to: &record, settings) else { return nil }
+      try tx.restoreRequiredSize(of: &committed.record)
+      try tx.store(committed.record, after: stored)
       return committed
     }
     guard let committed else {

@@ -69,7 +69,8 @@ struct RecordChange: Sendable {
       try tx.deleteDetails(of: record)
       return nil
     }
-    let changed = try changed(stored, at: moment)
+    var changed = try changed(stored, at: moment)
+    try tx.restoreRequiredSize(of: &changed)
     if changed != stored { try tx.store(changed, after: stored) }
     return changed
   }
@@ -77,7 +78,8 @@ struct RecordChange: Sendable {
   private func changed(_ stored: DownloadRecord, at moment: Date) throws -> DownloadRecord {
     var changed = stored
     resumeData.apply(to: &changed)
-    if effects.rollsBack { changed.dropBytes() }
+    // A record without bytes keeps the size that its publisher requires.
+    if effects.rollsBack, stored.received > 0 { changed.dropBytes() }
     if let counted { changed.recount(counted, of: partialIdentity, at: moment) }
     switch effects.record {
     case .complete: try changed.apply(.completed(marking: hooks, keeping: versions), at: moment)

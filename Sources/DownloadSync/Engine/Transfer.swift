@@ -195,6 +195,13 @@ final class Transfer: TaskSink {
   var missing: ByteRanges? { entity.total.map { file.written.gaps(in: 0..<$0) } }
   /// Whether the sink or the engine has already determined the result of the transfer.
   var hasFinding: Bool { state.withLock { $0.finding != nil } }
+  /// The size of the file that the server states, otherwise the required one; `nil` if there is none.
+  var size: Int64? {
+    state.withLock { state in
+      let required = state.pieces.flatMap { $0.digests.isRequired ? $0.digests.byteCount : nil }
+      return state.entity.total ?? required
+    }
+  }
   /// The resume data that the task has left.
   var resumeData: Data? { state.withLock { $0.resumeData } }
 

@@ -68,6 +68,7 @@ extension StoreTransaction {
       return nil
     }
     try record.apply(event, at: moment)
+    try restoreRequiredSize(of: &record)
     try upsert(record)
     return record
   }
@@ -89,6 +90,7 @@ extension StoreTransaction {
   ) throws -> DownloadRecord? {
     guard var record = try record(of: key), condition(record) else { return nil }
     try change(&record)
+    try restoreRequiredSize(of: &record)
     try upsert(record)
     return record
   }

@@ -105,7 +105,7 @@ extension ActiveTransfer {
       filename: record.filename,
       state: .running,
       received: written?.byteCount ?? transfer.received,
-      expected: transfer.entity.total,
+      expected: transfer.size,
       bytesPerSecond: meter.bytesPerSecond(at: .now),
       ranges: written?.ranges,
       connections: tasks.count

@@ -64,6 +64,44 @@ import Testing
     #expect(applied == nil && stored.received == 10)
   }
 
+  /// Adds a download whose request states its size, and which has received bytes.
+  private func sized(received: Int64) throws -> DownloadRecord {
+    var request = DownloadRequest(url: url + "/sized")
+    request.byteCount = 20
+    try store.addNow([request])
+    try store.objects.write { tx in
+      _ = try tx.update(DownloadRecord.self, key: request.url) { $0.received = received }
+    }
+    return try store.record(matching: request.url)
+  }
+
+  @Test(arguments: [0, 7] as [Int64])
+  func `a download without its partial file keeps the size that is required`(received: Int64) throws
+  {
+    let record = try sized(received: received)
+    let found = Reconciliation(of: record, in: try store.roots(), now: Date())
+    let change = RecordChange(found, after: .none, resumeData: nil, counted: nil, EngineOptions())
+    let applied = try store.objects.write { tx in try change.apply(at: Date(), in: &tx) }
+    #expect(applied?.received == 0 && applied?.expected == 20)
+    #expect(try store.record(matching: record.url).expected == 20)
+  }
+
+  @Test func `a checkpoint keeps the required size if the server states none`() throws {
+    let key = TransferKey(try sized(received: 0))
+    let record = try store.objects.write { tx in
+      try tx.update(key) { record in
+        record.checkpoint(
+          ByteRanges(upTo: 5),
+          total: nil,
+          entityTag: nil,
+          lastModified: nil,
+          at: Date()
+        )
+      }
+    }
+    #expect(record?.received == 5 && record?.expected == 20)
+  }
+
   @Test func `a key does not match another record or generation`() {
     let record = DownloadRecord.sample(url: url)
     let key = TransferKey(record)

@@ -80,9 +80,10 @@ extension DownloadRecord {
     partialWrittenAt = file?.modificationDate
   }
 
-  /// Notes the size that the publisher of the file requires, unless bytes are on disk.
+  /// Notes the size that the publisher of the file requires, unless the bytes on disk are those of a
+  /// file with another size.
   package mutating func requireSize(_ byteCount: Int64) {
-    if received == 0 { expected = byteCount }
+    if received == 0 || (expected == nil && committed.end <= byteCount) { expected = byteCount }
   }
 
   /// Uncounts all bytes on disk, because the server sends another entity from its first byte.
