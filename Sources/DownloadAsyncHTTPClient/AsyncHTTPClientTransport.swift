@@ -97,6 +97,15 @@
       _ = try TLSConfiguration.forClient(connection)
     }
 
+    /// Returns an IP address of a network interface, IPv4 if it has one; `nil` if it has none.
+    package static func address(ofInterface name: String) -> String? {
+      let devices = (try? System.enumerateDevices()) ?? []
+      let addresses = devices.filter { $0.name == name }.compactMap(\.address)
+      return [.inet, .inet6].lazy.compactMap { family in
+        addresses.first { $0.protocol == family }?.ipAddress
+      }.first
+    }
+
     /// Whether this machine has an IP address, from which a socket can connect.
     package static func hasAddress(_ address: String) throws -> Bool {
       do {

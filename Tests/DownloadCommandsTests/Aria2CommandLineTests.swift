@@ -57,6 +57,7 @@ struct Aria2CommandLineTests {
   @Test(arguments: [
     "--summary-interval=0", "--console-log-level=warn", "--check-certificate=true", "--no-conf",
     "--enable-rpc=false", "--follow-torrent=mem", "--http-accept-gzip=true", "--bt-tracker=x",
+    "--optimize-concurrent-downloads=5:25",
   ])
   func `an option that cannot matter is ignored`(option: String) throws {
     #expect(try Aria2CommandLine(["http://a/1", option]).options.isEmpty)
@@ -102,6 +103,32 @@ struct Aria2CommandLineTests {
       }
     }
   }
+
+  @Test func `options that scripts pass are translated, or have no effect`() throws {
+    let plan = try Self.plan(
+      "--optimize-concurrent-downloads",
+      "http://a/1",
+      "--no-proxy=localhost,b",
+      "--header=",
+      "-U",
+      ""
+    )
+    #expect(plan.entries.map(\.url) == ["http://a/1"])
+    #expect(plan.entries.map(\.headers) == [[]])
+    #expect(plan.environment == ["no_proxy": "localhost,b"])
+    let documents = try Self.plan("-M", "-", "http://a/1")
+    #expect(documents.entries.map(\.isDocument) == [false, true])
+    #expect(throws: Aria2CommandLine.Problem.self) {
+      try Self.plan("--interface=none-such", "http://a/1")
+    }
+    #expect(try Self.plan("--interface=127.0.0.1", "http://a/1").limits.contains("127.0.0.1"))
+  }
+
+  #if AsyncHTTPClient && os(Linux)
+    @Test func `an interface may be given by its name`() throws {
+      #expect(try Self.plan("--interface=lo", "http://a/1").limits.contains("127.0.0.1"))
+    }
+  #endif
 
   @Test func `several URLs are one file, or with -Z files of their own`() throws {
     let one = try Self.plan("http://a/1", "http://b/1")

@@ -177,6 +177,22 @@ struct Aria2FrontTests {
     #expect(Self.body.matches(file: folder.path("b")))
   }
 
+  @Test func `a Metalink document is read from a pipe, and missing cookies are none`()
+    async throws
+  {
+    let document = """
+      <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="b"><url>\(server.url("/a"))</url>
+      </file></metalink>
+      """
+    _ = try folder.makeFile("document", document)
+    let process = try start([], shell: "cat document | dlstore aria2c --load-cookies=none -M -")
+    #expect(try await process.status() == 0, "\(process.messages)")
+    #expect(process.messages.contains("no cookies are sent"), "\(process.messages)")
+    #expect(Self.body.matches(file: folder.path("b")))
+    let missing = try await aria2c("-M", "none")
+    #expect(missing.status == 28 && missing.messages.contains("document none is missing"))
+  }
+
   @Test(arguments: [
     "printf 'LIST' | dlstore aria2c -i /dev/stdin", "dlstore aria2c -i fifo",
     "printf 'LIST' | dlstore aria2c -i /dev/fd/5 5<&0",

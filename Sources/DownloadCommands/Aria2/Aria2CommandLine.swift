@@ -97,6 +97,7 @@ struct Aria2CommandLine: Sendable, Equatable {
       guard value == "true" || value == "false" else {
         throw Problem(message: "--\(option.name) must be true or false")
       }
+    case .optional: value = attached ?? ""
     case .required:
       guard let given = attached ?? rest.popFirst() else {
         throw Problem(message: "--\(option.name) requires a value")

@@ -290,13 +290,15 @@ struct Aria2Downloads {
     if isPath {
       let beside = (list as NSString).deletingLastPathComponent
       let path = entry.url
-      places = path.hasPrefix("/") ? [path] : [path, "\(beside)/\(path)", "\(folder)/\(path)"]
+      let isPlain = path.hasPrefix("/") || path == "-"
+      places = isPlain ? [path] : [path, "\(beside)/\(path)", "\(folder)/\(path)"]
     } else {
       let name = entry.filename ?? SafeFilename.suggested(byURL: entry.url)
       guard name.hasSuffix(".meta4") || name.hasSuffix(".metalink") else { return nil }
       places = ["\(folder)/\(name)"]
     }
-    guard let path = places.first(where: { FileIdentity(ofFileAt: $0) != nil }) else {
+    let path = places.first { $0 == "-" || FileIdentity(ofFileAt: $0) != nil }
+    guard let path else {
       guard isPath else { return nil }
       throw CommandFailure(.failed, "skipped: the Metalink document \(entry.url) is missing")
     }

@@ -70,15 +70,26 @@ struct Aria2Front {
       if Worker.current == nil, line.value(of: "log")?.isEmpty == false, !plan.isQuiet {
         Output.current.say("--log is not supported: messages are on standard error")
       }
+      if Worker.current == nil, !plan.isQuiet, let path = plan.cookieFile, !Self.exists(path) {
+        Output.current.say("--load-cookies: \(path) does not exist, so no cookies are sent")
+      }
       let limits = try EngineLimits.parse(plan.limits)
+      if plan.entries.contains(where: { $0.isDocument && $0.url == "-" }) {
+        if Self.hasSupervisor, Worker.current == nil { try SpooledInput.spool() }
+        SpooledInput.rewind()
+      }
       #if os(Linux)
         // Here, because the supervisor needs the main thread.
         if Worker.current == nil {
           let supervisor = Supervisor(
             failsWhenSomethingFailed: false,
-            environment: limits.client.environment
+            environment: limits.client.environment.merging(plan.environment) { $1 }
           )
           return Self.code(ofSupervisor: supervisor.run())
+        }
+      #else
+        guard plan.environment.isEmpty else {
+          throw Aria2CommandLine.Problem(message: "--no-proxy is not supported: set $no_proxy")
         }
       #endif
       let code = try await download(plan)
@@ -302,9 +313,14 @@ struct Aria2Front {
     _ = try store.replaceURLNow(matching: key, with: entry.url)
   }
 
+  private static func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
+
   private static func details(of plan: Aria2Plan) throws -> RequestDetails {
     var words: [String] = []
-    if let file = plan.cookieFile { words += ["--cookie-file", file] }
+    // Without the file, aria2 sends no cookies.
+    if let file = plan.cookieFile, exists(file) { words += ["--cookie-file", file] }
     if let file = plan.netrcFile { words += ["--netrc-file", file] }
     return RequestDetails(identity: try ClientIdentity.parse(words))
   }

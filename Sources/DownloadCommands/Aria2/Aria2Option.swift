@@ -25,6 +25,8 @@ struct Aria2Option: Sendable, Hashable {
     case required
     /// `--name` is `--name=true`.
     case boolean
+    /// The value may be left out: `--name=value` or `--name`.
+    case optional
   }
 
   let name: String
@@ -66,7 +68,7 @@ struct Aria2Option: Sendable, Hashable {
     "http-proxy-user", "http-proxy-passwd", "https-proxy-user", "https-proxy-passwd",
     "ca-certificate",
     "certificate", "private-key", "interface", "load-cookies", "netrc-path", "min-tls-version",
-    "disable-ipv6",
+    "disable-ipv6", "no-proxy",
   ]
 
   private static let downloads: [Aria2Option] = [
@@ -96,7 +98,7 @@ struct Aria2Option: Sendable, Hashable {
       ("file-allocation", nil), ("max-concurrent-downloads", "j"), ("max-tries", "m"),
       ("retry-wait", nil), ("timeout", "t"), ("connect-timeout", nil), ("lowest-speed-limit", nil),
       ("max-overall-download-limit", nil), ("input-file", "i"), ("metalink-file", "M"),
-      ("metalink-location", nil), ("log", "l"),
+      ("metalink-location", nil), ("log", "l"), ("no-proxy", nil),
     ].map { Aria2Option($0.0, $0.1, .required, .engine) }
     + [
       ("continue", "c"), ("quiet", "q"), ("force-sequential", "Z"), ("no-netrc", "n"),
@@ -170,12 +172,6 @@ struct Aria2Option: Sendable, Hashable {
         .refused("is not supported: no file of options is read")
       ),
       Aria2Option(
-        "no-proxy",
-        nil,
-        .required,
-        .refusedUnless("", "is not supported: set $no_proxy")
-      ),
-      Aria2Option(
         "save-session",
         nil,
         .required,
@@ -234,8 +230,8 @@ struct Aria2Option: Sendable, Hashable {
       "dscp", "event-poll", "follow-metalink", "follow-torrent", "ftp-passwd", "ftp-proxy",
       "ftp-proxy-passwd", "ftp-proxy-user", "ftp-type", "ftp-user", "log-level",
       "max-download-result", "max-file-not-found", "max-mmap-limit", "max-resume-failure-tries",
-      "metalink-preferred-protocol", "no-file-allocation-limit", "optimize-concurrent-downloads",
-      "piece-length", "proxy-method", "rlimit-nofile", "rpc-certificate", "rpc-listen-port",
+      "metalink-preferred-protocol", "no-file-allocation-limit", "piece-length", "proxy-method",
+      "rlimit-nofile", "rpc-certificate", "rpc-listen-port",
       "rpc-max-request-size", "rpc-passwd", "rpc-private-key", "rpc-secret", "rpc-user",
       "save-session-interval", "server-stat-if", "server-stat-of", "server-stat-timeout",
       "socket-recv-buffer-size", "ssh-host-key-md", "stream-piece-selector", "summary-interval",
@@ -249,4 +245,5 @@ struct Aria2Option: Sendable, Hashable {
     ].map { name in
       Aria2Option(name, name == "max-upload-limit" ? "u" : nil, .required, .ignored)
     }
+    + [Aria2Option("optimize-concurrent-downloads", nil, .optional, .ignored)]
 }

@@ -1,4 +1,5 @@
 internal import CommandLineSupport
+internal import DownloadAsyncHTTPClient
 internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
@@ -16,8 +17,12 @@ struct Aria2Plan: Sendable, Equatable {
   var isQuiet: Bool { display.contains("--quiet") }
   /// The file with cookies, `load-cookies`.
   private(set) var cookieFile: String?
+  /// The hosts that are reached without a proxy, `no-proxy`.
+  private(set) var hostsWithoutProxy: String?
   /// The netrc file: that of `netrc-path`, or `~/.netrc`, if it exists.
   private(set) var netrcFile: String?
+  /// The environment variables of the process that downloads.
+  var environment: [String: String] { hostsWithoutProxy.map { ["no_proxy": $0] } ?? [:] }
   /// Whether an existing file without a control file is continued, `continue`.
   private(set) var isContinued = false
   /// Whether an earlier, unfinished call is forgotten, `remove-control-file`.
@@ -50,11 +55,12 @@ struct Aria2Plan: Sendable, Equatable {
       throw Aria2CommandLine.Problem(message: "'\(shown)' does not begin with https:// or http://")
     }
     var groups = separate ? urls.map { [$0] } : urls.isEmpty ? [] : [urls]
+    let first = groups.count
     groups += (documents + (line.value(of: "metalink-file").map { [$0] } ?? [])).map { [$0] }
-    for group in groups {
+    for (index, group) in groups.enumerated() {
       var entry = InputFile.Entry(line: 0, url: group[0])
       entry.mirrors = Array(group.dropFirst())
-      entry.isDocument = Self.isDocument(group[0])
+      entry.isDocument = index >= first && !MetalinkSource.isURL(group[0])
       entries.append(try Self.entry(entry, with: line, isListed: groups.count > 1))
     }
     if let path = line.value(of: "input-file") {
@@ -69,7 +75,8 @@ struct Aria2Plan: Sendable, Equatable {
     }
     isContinued = line.flag("continue") ?? false
     startsOver = line.flag("remove-control-file") ?? false
-    cookieFile = line.value(of: "load-cookies")
+    cookieFile = line.value(of: "load-cookies").flatMap { $0.isEmpty ? nil : $0 }
+    hostsWithoutProxy = line.value(of: "no-proxy").flatMap { $0.isEmpty ? nil : $0 }
     if line.flag("no-netrc") != true {
       let path = line.value(of: "netrc-path") ?? "\(home)/.netrc"
       netrcFile = FileManager.default.fileExists(atPath: path) ? path : nil
@@ -201,8 +208,16 @@ struct Aria2Plan: Sendable, Equatable {
     }
     for (name, option) in [
       ("ca-certificate", "--ca-certificate"), ("certificate", "--client-certificate"),
-      ("private-key", "--client-key"), ("interface", "--interface"),
+      ("private-key", "--client-key"),
     ] { if let value = line.value(of: name) { words += [option, value] } }
+    if let name = line.value(of: "interface") {
+      guard let address = address(ofInterface: name) else {
+        throw Aria2CommandLine.Problem(
+          message: "--interface: this machine has no interface '\(name)' with an address"
+        )
+      }
+      words += ["--interface", address]
+    }
     if let method = line.value(of: "file-allocation") {
       guard
         let word = ["none": "none", "trunc": "sparse", "prealloc": "full", "falloc": "full"][method]
@@ -234,6 +249,16 @@ struct Aria2Plan: Sendable, Equatable {
     }
     if let proxy = try proxy(of: line) { words += ["--proxy", proxy] }
     return words
+  }
+
+  /// The address of an interface, which may be given by its name.
+  private static func address(ofInterface name: String) -> String? {
+    if AddressFamily(ofAddress: name) != nil { return name }
+    #if AsyncHTTPClient
+      return AsyncHTTPClientTransport.address(ofInterface: name)
+    #else
+      return nil
+    #endif
   }
 
   private static func number(
