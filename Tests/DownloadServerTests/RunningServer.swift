@@ -169,8 +169,12 @@
       }
     }
 
+    /// Sends bytes; if the server has closed the connection, the next read says so.
     func write(_ text: String) async throws {
-      try await outbound.write(ByteBuffer(string: text))
+      do {
+        try await outbound.write(ByteBuffer(string: text))
+      } catch ChannelError.ioOnClosedChannel {
+      } catch is IOError {}
     }
 
     /// Returns the next bytes; `nil` when the server has closed the connection.
