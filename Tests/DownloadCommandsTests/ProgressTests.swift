@@ -70,6 +70,7 @@ struct ProgressTests {
 
   @Test func `a narrow line of a file of unknown size shows how much has arrived`() {
     var line = line
+    line.name = "a-film-of-the-year.mkv"
     line.estimate.expected = nil
     let text = line.text(width: 59)
     #expect(text.contains("5.0 MiB") && text.contains("1.00 MiB/s") && !text.contains("ETA"))

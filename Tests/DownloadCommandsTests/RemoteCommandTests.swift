@@ -125,7 +125,7 @@ import Testing
       mayChange: true
     )
     #expect(remote.status == 1)
-    for message in ["\(list):3: skipped dir=/etc", "\(list):4: 'nonsense'", "hidden"] {
+    for message in ["\(list):1: skipped dir=/etc", "\(list):4: 'nonsense'", "hidden"] {
       #expect(remote.messages.contains(message), "\(remote.messages)")
     }
     let stored = try RecordStore(at: store).records(DownloadRecord.all)

@@ -78,6 +78,24 @@ struct SharedDownloadsTests {
     #expect(totals == [2 * body.byteCount])
   }
 
+  @Test func `the received bytes do not decrease when a transfer ends`() async throws {
+    var gates: [String: Gate] = [:]
+    for path in ["/a", "/b", "/c"] {
+      gates[path] = gated(path)
+      try fixture.add(path)
+    }
+    var received: Int64 = 0
+    for try await progress in downloads("/a", "/b", "/c", change: { $0.limits.maximumRunning = 1 })
+    {
+      #expect(progress.received >= received)
+      received = progress.received
+      for transfer in progress.transfers where transfer.received > 0 {
+        gates["/\(transfer.filename)"]?.open()
+      }
+    }
+    #expect(received == 3 * body.byteCount)
+  }
+
   @Test func `the leader runs the downloads of the others, and each ends with its own`()
     async throws
   {

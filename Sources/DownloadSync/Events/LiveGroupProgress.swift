@@ -115,11 +115,7 @@ final class GroupMembers: Sendable {
     for download in downloads {
       let id = download.recordID
       guard tally[id] != nil else { continue }
-      running[id] = GroupTally.Member(
-        state: .running,
-        received: download.received,
-        expected: download.expected
-      )
+      running[id] = GroupTally.Member(download)
       if let more = download.bytesPerSecond { speed = (speed ?? 0) + more }
     }
     var progress = tally.progress(with: live.update(running) { tally[$0] })
@@ -128,7 +124,7 @@ final class GroupMembers: Sendable {
   }
 }
 
-/// The members of a group whose progress is newer than the stored one.
+/// The members of a group, or the shared downloads, whose progress is newer than the stored one.
 ///
 /// These are the running downloads, and those that have just ended, until the observation sees the
 /// commit of their end. Without the latter a sum would drop when a transfer ends, and rise again
@@ -162,5 +158,32 @@ struct LiveMembers: Sendable {
       entries[id] = Entry(live: member, stored: stored(id))
     }
     return entries.mapValues(\.live)
+  }
+}
+
+extension LiveMembers {
+  /// Replaces the running downloads, and returns all counts that are newer than the records.
+  ///
+  /// - Parameters:
+  ///   - transfers: The running downloads.
+  ///   - records: The records, read before the transfers.
+  /// - Returns: The newer counts by record id.
+  mutating func update(
+    _ transfers: [DownloadProgress],
+    _ records: [DownloadRecord]
+  ) -> [String: GroupTally.Member] {
+    let running = Dictionary(transfers.map { ($0.recordID, GroupTally.Member($0)) }) { $1 }
+    var stored: [String: GroupTally.Member] = [:]
+    for record in records where running[record.id] != nil || entries[record.id] != nil {
+      stored[record.id] = GroupTally.Member(record)
+    }
+    return update(running) { stored[$0] }
+  }
+}
+
+extension GroupTally.Member {
+  /// Creates the member of a running download.
+  fileprivate init(_ download: DownloadProgress) {
+    self.init(state: .running, received: download.received, expected: download.expected)
   }
 }

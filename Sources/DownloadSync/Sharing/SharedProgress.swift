@@ -29,18 +29,20 @@ public struct SharedProgress: Sendable, Hashable {
   public var isLeading: Bool
   /// The other process whose engine runs, such as `process 4711`; `nil` if there is none.
   public var leader: String?
+  /// The counts of downloads that are newer than their records, by the id of the record.
+  var live: [String: GroupTally.Member] = [:]
 
   /// The number of bytes received of all downloads.
+  ///
+  /// Decreases only if bytes are dropped, for example because a download restarts.
   public var received: Int64 {
-    let live = Dictionary(transfers.map { ($0.recordID, $0.received) }) { $1 }
-    return records.reduce(0) { $0 + (live[$1.id] ?? $1.received) }
+    records.reduce(0) { $0 + (live[$1.id]?.received ?? $1.received) }
   }
 
   /// The number of bytes of all downloads; `nil` while the size of one is unknown.
   public var expected: Int64? {
-    let live = Dictionary(transfers.map { ($0.recordID, $0.expected) }) { $1 }
-    return records.reduce(Int64?(0)) { sum, record in
-      guard let sum, let size = live[record.id] ?? record.expected else { return nil }
+    records.reduce(Int64?(0)) { sum, record in
+      guard let sum, let size = live[record.id]?.expected ?? record.expected else { return nil }
       return sum + size
     }
   }

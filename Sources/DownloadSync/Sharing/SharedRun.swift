@@ -135,13 +135,17 @@ struct SharedRun {
     of own: Set<String>
   ) async {
     var records = records
-    for await transfers in engine.progress(of: .active, every: downloads.interval) {
+    var live = LiveMembers()
+    for await _ in engine.progress(of: .active, every: downloads.interval) {
       if .now >= records.earliest { _ = try? await records.read() }
+      // After the records, which must not have an end that the transfers do not have.
+      let transfers = await engine.currentProgress().filter { own.contains($0.url) }
       output.report(
         SharedProgress(
           records: records.last,
-          transfers: transfers.filter { own.contains($0.url) },
-          isLeading: true
+          transfers: transfers,
+          isLeading: true,
+          live: live.update(transfers, records.last)
         )
       )
     }
