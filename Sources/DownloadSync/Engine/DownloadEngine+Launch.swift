@@ -199,6 +199,7 @@ extension DownloadEngine {
   ///
   /// Another program may have stored a record with an unknown root. It must not stop the others.
   private func failingUnplaced(_ records: [DownloadRecord]) async throws -> [DownloadRecord] {
+    try locations.update(for: records, in: store)
     let unplaced = records.filter { record in
       record.awaitsAttempt && DownloadFailure(unplaced: record, in: locations.roots) != nil
     }

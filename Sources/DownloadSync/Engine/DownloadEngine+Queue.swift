@@ -62,6 +62,7 @@ extension DownloadEngine {
     let page = try store.objects.read { tx in
       try tx.queuePage(at: need.position, size: options.queueBounds.page)
     }
+    try locations.update(for: page.records, in: store)
     let running = Set(active.values.map(\.record.id))
     let stored = page.records.compactMap { record -> StartQueue.Stored? in
       // The end of a transfer or of a check enqueues its record.

@@ -279,7 +279,7 @@ public actor DownloadEngine {
   /// On a busy machine, the signal for a commit comes later than the end of the last download, and the
   /// commit may be a command that has to be carried out. Blocks for a short read transaction.
   private func hasUnreadChanges() throws -> Bool {
-    guard try follower.hasChanges() else { return false }
+    guard try !follower.isCurrent() else { return false }
     inbox.post(.storeChanged)
     return true
   }

@@ -18,6 +18,16 @@ struct Locations {
     self = Self(roots)
   }
 
+  /// Reads the roots again if that of a record is not known.
+  ///
+  /// Another process may have added both, and the engine reads the record before it reads the change.
+  ///
+  /// - Throws: `StoreError`.
+  mutating func update(for records: [DownloadRecord], in store: RecordStore) throws {
+    guard records.contains(where: { roots.path(of: $0.root) == nil }) else { return }
+    update(try store.roots())
+  }
+
   /// Returns the paths of a record's files.
   ///
   /// - Throws: `RecordStoreError` with `missingRoot`.

@@ -47,16 +47,24 @@ struct StoreFollower {
   ///
   /// - Throws: `StoreError`.
   mutating func hasChanges() throws -> Bool {
-    guard !isBehind else { return true }
+    // The end of a commit that is being made wakes the engine again.
+    try look() == .others
+  }
+
+  /// Whether no other writer has committed since the last call of ``next()``.
+  ///
+  /// False while a commit of the engine is being made: it hides those of others. Otherwise as
+  /// ``hasChanges()``.
+  mutating func isCurrent() throws -> Bool { try look() == .none }
+
+  private mutating func look() throws -> CommitFollower.Commits {
+    guard !isBehind else { return .others }
     // In this order, a commit between the two reads counts as not read yet.
     let now = try store.historyToken()
-    switch try commits.next() {
-    // The end of the commit that is being made wakes the engine again.
-    case .undecided: return false
-    case .none: position = now
-    case .others: isBehind = true
-    }
-    return isBehind
+    let found = try commits.next()
+    if found == .none { position = now }
+    isBehind = found == .others
+    return found
   }
 
   /// Returns the changes that others have committed since the last call.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadSync
+@testable import ObjectStoreCore
 
 /// Following the commits of other writers.
 @Suite struct StoreFollowerTests {
@@ -109,6 +110,21 @@ import Testing
     follower.skip(to: try store.objects.historyToken())
     _ = try store.addNow([DownloadRequest(url: url("a"))])
     #expect(try changes(&follower) == "a")
+  }
+
+  @Test func `a commit of the engine that is being made may hide one of others`() throws {
+    var follower = try StoreFollower(store.objects)
+    #expect(try follower.isCurrent())
+    let number = try store.objects.commitNumber() + 1
+    let prepared = store.objects.feed.prepare(number, suppressedFor: [follower.observer])
+    _ = try store.addNow([DownloadRequest(url: url("a"))])
+    #expect(try !follower.hasChanges() && !follower.isCurrent())
+    store.objects.feed.publish(number, nil, prepared)
+    #expect(try follower.isCurrent())
+    _ = try store.addNow([DownloadRequest(url: url("b"))])
+    #expect(try !follower.isCurrent())
+    #expect(try changes(&follower).contains("b"))
+    #expect(try follower.isCurrent())
   }
 
   @Test func `a failed write of the engine is not mistaken for a commit`() throws {
