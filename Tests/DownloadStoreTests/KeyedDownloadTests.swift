@@ -61,6 +61,40 @@ import Testing
     #expect(added.map(\.record) == [record, record])
   }
 
+  @Test func `two digests with one URL are two downloads, of which the URL names the first`() throws
+  {
+    let url = "https://a.example/x#part"
+    let requests = [digest, otherDigest].map { DownloadRequest(digest: $0, urls: [url]) }
+    let added = try fixture.store.addNow(requests)
+    #expect(added.map(\.isNew) == [true, true])
+    #expect(
+      added.map(\.record.url) == [url, "https://a.example/x#sha256=\(otherDigest.hexadecimal)"]
+    )
+    #expect(try fixture.store.record(matching: url) == added[0].record)
+    #expect(try fixture.store.record(matching: otherDigest.text) == added[1].record)
+    #expect(Redaction.url(added[1].record.url) == added[1].record.url)
+    // Neither becomes a source of the other or, with a fragment, of itself.
+    let again = try fixture.store.addNow(requests.reversed())
+    #expect(again.map(\.record) == added.map(\.record).reversed())
+    #expect(again.allSatisfy { !$0.isNew && $0.record.mirrors.isEmpty })
+  }
+
+  @Test func `a digest is not that of a known download of its URL that requires another one`()
+    throws
+  {
+    let known = try fixture.add("https://a.example/x") { $0.digest = otherDigest }.record
+    let urls = ["https://a.example/x"]
+    let added = try fixture.store.addNow([DownloadRequest(digest: digest, urls: urls)])[0]
+    #expect(added.isNew && added.record.expectedDigest == digest.text)
+    #expect(try fixture.store.record(matching: urls[0]) == known)
+    // A URL of its own is preferred.
+    let third = try Digest(String(repeating: "ef", count: 32))
+    let moved = try fixture.store.addNow(
+      [DownloadRequest(digest: third, urls: urls + ["https://b.example/x"])]
+    )
+    #expect(moved[0].record.url == "https://b.example/x" && moved[0].record.mirrors == urls)
+  }
+
   @Test func `mirrors beyond the limit are those that were given first`() throws {
     for number in 0..<110 { _ = try add("https://a.example/\(number)", key: "k") }
     let mirrors = try fixture.store.record(matching: "k").mirrors

@@ -33,6 +33,24 @@ struct KeyedDownloadRunTests {
     #expect(new.count == 1 && new[0]["Range"] == "bytes=200000-")
   }
 
+  @Test func `a corrected digest is downloaded from the URL of the wrong one`() async throws {
+    fixture.server.route("/a", Resource(Self.body))
+    let wrong = try Digest(String(repeating: "ab", count: 32))
+    var hasher = DigestHasher(.sha256)
+    hasher.update(Self.body.bytes(at: 0, count: Int(Self.body.byteCount)).span)
+    let right = hasher.digest
+    for digest in [wrong, right] {
+      try fixture.store.addNow([DownloadRequest(digest: digest, urls: [fixture.server.url("/a")])])
+      try await fixture.run { $0.retry = RetryPolicy(maximumAttempts: 1) }
+    }
+    #expect(try fixture.store.record(matching: wrong.text).state == .failedPermanent)
+    let record = try fixture.store.record(matching: right.text)
+    #expect(record.state == .completed)
+    #expect(Self.body.matches(file: try fixture.store.roots().layout(of: record).finalPath))
+    // The fragment of its URL is not sent.
+    #expect(fixture.server.requests.allSatisfy { $0.target == "/a" })
+  }
+
   @Test func `waiting for a key ends with its download`() async throws {
     fixture.server.route("/a", Resource(Self.body))
     try fixture.add("/b") { $0.key = "k" }

@@ -37,12 +37,16 @@ struct Addition: Sendable {
     givenURL = request.url
   }
 
-  /// The addition to the record of another URL, which has the request's URL as a mirror.
+  /// The addition to the record of another URL, which has the request's URLs as mirrors, unless these
+  /// differ only in the fragment.
   func joining(_ url: String) -> Self {
     guard !url.utf8.elementsEqual(request.url.utf8) else { return self }
     var addition = self
     let urls = [request.url] + request.mirrors
-    addition.request.mirrors = urls.filter { !$0.utf8.elementsEqual(url.utf8) }
+    let requested = url.withoutFragment
+    addition.request.mirrors = urls.filter {
+      !$0.withoutFragment.utf8.elementsEqual(requested.utf8)
+    }
     addition.request.url = url
     if request.id == nil { addition.id = RecordIdentity.id(forURL: url) }
     return addition
@@ -56,5 +60,12 @@ struct Addition: Sendable {
   /// Whether the header fields were given for the origin of a URL.
   func isForOrigin(of url: String) -> Bool {
     RecordIdentity.origin(of: givenURL) == RecordIdentity.origin(of: url)
+  }
+}
+
+extension String {
+  /// The text before the first number sign: the part of a URL that is requested.
+  var withoutFragment: Substring {
+    self[..<(utf8.firstIndex(of: UInt8(ascii: "#")) ?? endIndex)]
   }
 }

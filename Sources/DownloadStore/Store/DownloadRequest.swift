@@ -25,7 +25,9 @@ public struct DownloadRequest: Sendable, Hashable {
   /// accept the key as a name of the download.
   ///
   /// A download that is known by one of the URLs alone gets the key. If that download has another key or
-  /// requires another digest, the next of the URLs becomes that of a new download.
+  /// requires another digest, the next of the URLs becomes that of a new download. After the last one,
+  /// the URL of the new download is ``url`` with the required digest as its fragment, which is not sent:
+  /// so two digests may have one URL, which then names the download that had it first.
   ///
   /// ```swift
   /// var request = DownloadRequest(url: try await signedURL(for: "tiny"))

@@ -3,7 +3,8 @@ internal import ObjectStore
 /// Finds the URL of the record for each addition with a key.
 ///
 /// The primary key of a record is a URL, so the first request with a key chooses one of its URLs, and
-/// further ones add theirs as mirrors (decision 0100).
+/// further ones add theirs as mirrors (decision 0100). If other keys have chosen all of them, the digest
+/// becomes the fragment of the URL, which no request contains.
 struct KeyedAdditions {
   /// A request of the batch with a key.
   private struct Claim {
@@ -18,8 +19,9 @@ struct KeyedAdditions {
 
   /// Returns an addition with the URL of its key's record, or with the URL for a new one.
   ///
-  /// - Throws: ``RecordStoreError`` with `urlTaken` if each URL is that of a download with another key or
-  ///   another digest; `StoreError`.
+  /// - Throws: ``RecordStoreError`` with `urlTaken` if the request has no digest, and each URL is that of
+  ///   a download with another key or another digest; with `invalidURL` for a URL that is too long with
+  ///   the digest; `StoreError`.
   mutating func resolved(
     _ addition: Addition,
     in tx: borrowing StoreTransaction
@@ -28,20 +30,21 @@ struct KeyedAdditions {
     guard let key = request.key else { return addition }
     if let url = urls[StoredText(key)] { return addition.joining(url) }
     var taken: DownloadRecord?
-    var url = try tx.record(withKey: key)?.url
-    for candidate in [request.url] + request.mirrors where url == nil {
-      let known = try tx.find(DownloadRecord.self, key: candidate)
-      guard known?.mayHave(key: key, request.digest) ?? true, isFree(candidate, for: request) else {
-        taken = taken ?? known
-        continue
-      }
-      url = candidate
+    func isUsable(_ url: String) throws -> Bool {
+      let known = try tx.find(DownloadRecord.self, key: url)
+      if known?.mayHave(key: key, request.digest) ?? true, isFree(url, for: request) { return true }
+      taken = taken ?? known
+      return false
     }
+    var url = try tx.record(withKey: key)?.url
+    if url == nil { url = try ([request.url] + request.mirrors).first(where: isUsable) }
+    if url == nil { url = try request.urlWithDigest().flatMap { try isUsable($0) ? $0 : nil } }
     guard let url else {
       let owner = taken.map { "download \($0.id)" } ?? "another request"
       throw RecordStoreError(
         .urlTaken,
-        "'\(Redaction.url(request.url))' is the URL of \(owner), which has another key or digest"
+        "'\(Redaction.url(request.url))' is the URL of \(owner), which has another key or digest: "
+          + "state the digest of the file to download both"
       )
     }
     urls[StoredText(key)] = url
@@ -53,6 +56,18 @@ struct KeyedAdditions {
   private func isFree(_ url: String, for request: DownloadRequest) -> Bool {
     guard let claim = claims[StoredText(url)] else { return true }
     return claim.digest != nil && claim.digest == request.digest
+  }
+}
+
+extension DownloadRequest {
+  /// The URL with the digest as its fragment; `nil` without a digest.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidURL` if it is too long.
+  fileprivate func urlWithDigest() throws(RecordStoreError) -> String? {
+    guard let digest else { return nil }
+    let text = "\(url.withoutFragment)#\(digest.algorithm.rawValue)=\(digest.hexadecimal)"
+    try RecordIdentity.validate(text)
+    return text
   }
 }
 

@@ -86,7 +86,7 @@ extension RecordStore {
   /// - Throws: ``RecordStoreError`` with `invalidURL`, `invalidHeader`, `invalidTag` or
   ///   `invalidKey`; with `keyTaken`
   ///   for another digest than that of the download with the key; with `urlTaken` if each URL of a new
-  ///   key is that of a download with another key or digest; with `invalidRecord` for a
+  ///   key without a digest is that of a download with another key or digest; with `invalidRecord` for a
   ///   rate, a number of connections or a date that is out of range; with `busy` for a digest
   ///   while the finished file is being renamed; with `fileSystem` if a file cannot be read; with `invalidName` for a folder that leads
   ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,
