@@ -275,6 +275,15 @@ import Testing
     #expect(DownloadFailure(.unknown, "from \(url)").message == "from http://•••@h/")
   }
 
+  @Test func `a failure reads as its message, without secrets that were set later`() {
+    var failure = DownloadFailure(.notFound, "status 404")
+    #expect("\(failure)" == "status 404")
+    failure.message = "from http://user:pw@h/"
+    #expect("\(failure)" == "from http://•••@h/")
+    failure.message = ""
+    #expect("\(failure)" == "notFound")
+  }
+
   @Test func `failure messages stored by another program are redacted when read`() throws {
     let failure = "a redirect from http://h/?token=abc"
     var stored = Attempt(

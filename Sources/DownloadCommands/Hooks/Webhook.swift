@@ -49,8 +49,7 @@ struct Webhook: Sendable {
       guard !(200..<300).contains(answer.status) else { return nil }
       return "\(Redaction.url(url)) answered with the status \(answer.status)"
     } catch {
-      let message = (error as? DownloadFailure)?.message ?? "\(error)"
-      return "\(Redaction.url(url)): \(message)"
+      return "\(Redaction.url(url)): \(error)"
     }
   }
 }

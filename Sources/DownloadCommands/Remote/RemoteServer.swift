@@ -244,7 +244,7 @@ struct RemoteServer: Sendable {
       return try HTTPExchange(settings)
     } catch {
       guard let certificateFile, !FileManager.default.fileExists(atPath: certificateFile) else {
-        throw CommandFailure(.usage, (error as? DownloadFailure)?.message ?? "\(error)")
+        throw CommandFailure(.usage, "\(error)")
       }
       throw CommandFailure(
         .notFound,

@@ -131,3 +131,8 @@ public struct DownloadFailure: Error, Sendable, Hashable {
   /// The maximum length of a message in bytes, without the mark of a cut.
   private static let longestMessage = 1_000
 }
+
+extension DownloadFailure: CustomStringConvertible {
+  /// The message, with the secrets in URLs redacted; the name of the code if the message is empty.
+  public var description: String { message.isEmpty ? code.rawValue : Redaction.text(message) }
+}
