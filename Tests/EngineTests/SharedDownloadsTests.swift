@@ -96,6 +96,19 @@ struct SharedDownloadsTests {
     #expect(received == 3 * body.byteCount)
   }
 
+  @Test func `a download with several names in a selection counts once`() async throws {
+    fixture.server.route("/a", Resource(body))
+    let record = try fixture.add("/a") { $0.key = "k" }
+    let shared = fixture.store.downloads(
+      .matching([record.url, record.url, "k", record.id]),
+      transport: TransportUnderTest.make()
+    )
+    var last: SharedProgress?
+    for try await progress in shared { last = progress }
+    #expect(states(last) == [.completed])
+    #expect(last?.received == body.byteCount && last?.expected == body.byteCount)
+  }
+
   @Test func `the leader runs the downloads of the others, and each ends with its own`()
     async throws
   {
