@@ -36,15 +36,34 @@ public struct SharedProgress: Sendable, Hashable {
   ///
   /// Decreases only if bytes are dropped, for example because a download restarts.
   public var received: Int64 {
-    records.reduce(0) { $0 + (live[$1.id]?.received ?? $1.received) }
+    let sum = records.reduce(Int128(0)) { $0 + Int128(live[$1.id]?.received ?? $1.received) }
+    return Int64(clamping: sum)
   }
 
   /// The number of bytes of all downloads; `nil` while the size of one is unknown.
   public var expected: Int64? {
-    records.reduce(Int64?(0)) { sum, record in
-      guard let sum, let size = live[record.id]?.expected ?? record.expected else { return nil }
-      return sum + size
+    // Sizes come from servers, so their sum may overflow.
+    var sum: Int128 = 0
+    for record in records {
+      guard let size = live[record.id]?.expected ?? record.expected else { return nil }
+      sum += Int128(size)
     }
+    return Int64(clamping: sum)
+  }
+
+  /// The speed of all transfers in bytes per second; `nil` before it can be measured.
+  public var bytesPerSecond: Double? {
+    let speeds = transfers.compactMap(\.bytesPerSecond)
+    return speeds.isEmpty ? nil : speeds.reduce(0, +)
+  }
+
+  /// The fraction received, the speed and the remaining time.
+  ///
+  /// ```swift
+  /// if let percentage = progress.estimate.percentage { print(percentage, "%") }
+  /// ```
+  public var estimate: ProgressEstimate {
+    ProgressEstimate(received: received, expected: expected, bytesPerSecond: bytesPerSecond)
   }
 }
 

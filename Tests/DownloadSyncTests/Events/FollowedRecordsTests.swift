@@ -116,6 +116,18 @@ struct SharedOutputTests {
     return progress
   }
 
+  @Test func `the speed is that of all transfers, and the sums do not overflow`() {
+    var state = progress(3)
+    #expect(state.bytesPerSecond == nil)
+    (state.transfers[0].bytesPerSecond, state.transfers[1].bytesPerSecond) = (1, 2)
+    #expect(state.bytesPerSecond == 3)
+    var record = DownloadRecord.sample()
+    (record.received, record.expected) = (1 << 62, .max)
+    state.records = [record, record]
+    #expect(state.received == .max && state.expected == .max)
+    #expect(state.estimate.fraction == 1)
+  }
+
   @Test func `a slow consumer gets the latest state with all events`() {
     let output = SharedOutput()
     #expect(element(output) == nil)
