@@ -23,7 +23,7 @@ extension RecordStore {
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func pause(_ selection: RecordSelection) async throws -> [CommandOutcome] {
     try await command(.pause, selection)
@@ -42,7 +42,7 @@ extension RecordStore {
   ///   - immediately: Whether they start before all others, and preempt the downloads that have run
   ///     longest if no slot is free.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func resume(
     _ selection: RecordSelection,
@@ -62,7 +62,7 @@ extension RecordStore {
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func cancel(_ selection: RecordSelection) async throws -> [CommandOutcome] {
     try await command(.cancel, selection)
@@ -79,7 +79,7 @@ extension RecordStore {
   ///
   /// - Parameter selection: The downloads.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func restart(_ selection: RecordSelection) async throws -> [CommandOutcome] {
     try await command(.restart, selection)
@@ -115,7 +115,7 @@ extension RecordStore {
   ///   - digest: Returns the digest that the current version of a file has; `nil` to keep the required
   ///     one. Called in the transaction.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``, or an error of the closure; nothing has changed then.
+  /// - Throws: `StoreError`, or an error of the closure; nothing has changed then.
   @discardableResult
   public func refresh(
     _ selection: RecordSelection,
@@ -140,7 +140,7 @@ extension RecordStore {
   ///   - selection: The downloads.
   ///   - withFile: Whether finished files are deleted too, if they are still the downloaded ones.
   /// - Returns: The outcome for each download.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func remove(
     _ selection: RecordSelection,
@@ -180,7 +180,7 @@ extension RecordStore {
   ///     it as it is.
   /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
   ///   otherwise one per record in a state in which the command may have an effect.
-  /// - Throws: ``StoreError``; nothing has changed then.
+  /// - Throws: `StoreError`; nothing has changed then.
   /// - Complexity: For names, that of ``record(matching:)``; for a condition, that of its query.
   @discardableResult
   package func apply(
@@ -252,7 +252,7 @@ extension RecordStore {
   /// Returns the outcomes that ``apply(_:to:among:)-(_,CommandTargets,_)`` would have now, and
   /// changes nothing.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func preview(
     _ command: DownloadCommand,
     of targets: CommandTargets,

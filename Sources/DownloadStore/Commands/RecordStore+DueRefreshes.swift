@@ -16,7 +16,7 @@ extension RecordStore {
   ///   - moment: The time up to which they are due.
   ///   - limit: The maximum number of URLs.
   /// - Returns: The URLs, in no particular order.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   /// - Complexity: O(k log n) for k returned URLs and n downloads of the store.
   package func dueRefreshes(at moment: Date, limit: Int = .max) throws -> [String] {
     let last = moment.addingTimeInterval(TimeInterval(RecordLimits.refreshPeriod.upperBound))
@@ -40,7 +40,7 @@ extension RecordStore {
   ///   - roots: The store's roots.
   ///   - tx: A transaction of the store.
   /// - Returns: The records that wait for their refresh now.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   /// - Complexity: O(k log n) for k URLs, and one `lstat` for each file.
   package func requestRefreshes(
     _ urls: [String],

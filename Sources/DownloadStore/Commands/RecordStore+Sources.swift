@@ -15,7 +15,7 @@ extension RecordStore {
   /// - Returns: The numbers of URLs that were removed and added.
   /// - Throws: ``RecordStoreError`` with `unknownRecord`, `ambiguousID` or `urlTaken`; with `invalidURL`
   ///   for a new URL that cannot be fetched, and if no URL would be left; with `busy` while the finished
-  ///   file is being renamed; ``StoreError``. Nothing has changed then.
+  ///   file is being renamed; `StoreError`. Nothing has changed then.
   package func changeSources(
     matching name: String,
     removing removed: [String],
@@ -52,7 +52,7 @@ extension RecordStore {
   /// Downloads that are gone are ignored. Durable on return.
   ///
   /// - Parameter priorities: The new priorities by URL.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func setPriorities(_ priorities: [(url: String, priority: Int32)]) throws {
     guard !priorities.isEmpty else { return }
     let moment = now()

@@ -28,7 +28,7 @@ extension RecordStore {
   ///   - url: The new URL.
   /// - Returns: The new record and whether it has changed.
   /// - Throws: ``RecordStoreError`` with `invalidURL`, `unknownRecord`, `ambiguousID`,
-  ///   `urlTaken`, or `busy` while the finished file is being renamed; ``StoreError``. Nothing has
+  ///   `urlTaken`, or `busy` while the finished file is being renamed; `StoreError`. Nothing has
   ///   changed then.
   /// - Complexity: That of ``record(matching:)``.
   @discardableResult

@@ -18,7 +18,7 @@ extension RecordStore {
   /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; with `invalidRecord` for a
   ///   rate, a number of connections, a period or a date that is out of range; with `invalidTag`; with
   ///   `invalidURL` or `urlTaken` for a new URL; with `nameTaken`, `fileSystem` or `missingRoot` for a
-  ///   new name; with `busy` while the finished file is being renamed; ``StoreError``. Nothing has changed
+  ///   new name; with `busy` while the finished file is being renamed; `StoreError`. Nothing has changed
   ///   then.
   /// - Complexity: That of ``record(matching:)``.
   @discardableResult

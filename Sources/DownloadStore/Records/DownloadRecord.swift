@@ -26,7 +26,7 @@ public struct DownloadRecord: Sendable, Hashable {
   public package(set) var filename: String
   /// The folder below the root, with `/` between its components; empty for the root itself.
   public package(set) var folder: String
-  /// The name of the ``Root``, which has the absolute path.
+  /// The name of the `Root`, which has the absolute path.
   public package(set) var root: String
   /// Root, folder and file name, joined with `/`.
   ///
@@ -84,7 +84,7 @@ public struct DownloadRecord: Sendable, Hashable {
   public package(set) var updatedAt: Date
   /// The time of completion; `nil` until then.
   public package(set) var completedAt: Date?
-  /// Whether the store has ``RequestHeaders`` with the record's id.
+  /// Whether the store has `RequestHeaders` with the record's id.
   public package(set) var hasHeaders: Bool = false
   /// The number of crashes of the process while this download was transferred.
   ///

@@ -276,7 +276,7 @@ struct AdditionBatch {
   ///   - unknown: Whether a path that cannot be examined counts as free.
   ///   - tx: The transaction of the batch.
   /// - Returns: Whether the destination is free.
-  /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
   private func isFree(
     _ record: DownloadRecord,
     treatingUnknownAsFree unknown: Bool,

@@ -138,7 +138,7 @@ extension RecordStore {
   ///   - withFiles: Whether finished files are removed too, if they are still the downloaded ones.
   ///   - body: Called with the plan of each record.
   /// - Returns: The list, for ``purge(_:)-(PurgeList.Batch)``.
-  /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``; the error of `body`.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`; the error of `body`.
   /// - Complexity: As `ObjectReader.forEach`, and two `lstat` for each record. Uses 16 bytes
   ///   of memory for each.
   package func purgeList(
@@ -165,7 +165,7 @@ extension RecordStore {
   ///
   /// As ``purge(_:)-(PurgePlan)``: a record that changed after the list was made is kept.
   ///
-  /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
   @discardableResult
   package func purge(_ batch: PurgeList.Batch) throws -> PurgeListReport {
     let roots = try roots()

@@ -49,7 +49,7 @@ extension RecordStore {
   ///     differs by more than two seconds from the recorded one. Otherwise time and digest must agree.
   ///   - progress: Called with the number of files compared so far, after each.
   /// - Returns: What was accepted, and what was not.
-  /// - Throws: ``RecordStoreError`` with `fileSystem` if a file cannot be read; ``StoreError``; any
+  /// - Throws: ``RecordStoreError`` with `fileSystem` if a file cannot be read; `StoreError`; any
   ///   error that `progress` throws. What was accepted before stays.
   /// - Complexity: O(n) in the completed downloads, and one read of each file with another identity.
   public func acceptFiles(

@@ -90,7 +90,7 @@ extension RecordStore {
   ///   rate, a number of connections or a date that is out of range; with `busy` for a digest
   ///   while the finished file is being renamed; with `fileSystem` if a file cannot be read; with `invalidName` for a folder that leads
   ///   out of its root and for an empty name or type; with `nameTaken` or `invalidDigest`,
-  ///   depending on ``DownloadRequest/collision``; ``StoreError``.
+  ///   depending on ``DownloadRequest/collision``; `StoreError`.
   /// - Complexity: O(k log n) for k requests and n records. Uses memory for the requests and their
   ///   records; add a long list in batches of some thousand.
   @discardableResult

@@ -10,7 +10,7 @@ extension RecordStore {
   ///   - hook: The hook.
   ///   - limit: The maximum number of records.
   /// - Returns: The records, in no particular order.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   /// - Complexity: O(k log n) for k returned records of n in the store.
   public func records(
     awaiting hook: DownloadHook,
@@ -30,7 +30,7 @@ extension RecordStore {
   ///   - hook: The hook.
   ///   - record: The record for which it ran.
   /// - Returns: Whether the hook was pending.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func finishHook(_ hook: DownloadHook, of record: DownloadRecord) async throws -> Bool {
     try await inBackground { [self] in try finishHookNow(hook, of: record) }

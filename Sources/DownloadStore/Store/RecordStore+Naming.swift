@@ -7,7 +7,7 @@ extension RecordStore {
   ///   - record: A record with the wanted name. The caller stores it.
   ///   - roots: The store's roots.
   ///   - tx: The transaction in which the record is stored, which makes the reservation.
-  /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
+  /// - Throws: `StoreError`; ``RecordStoreError`` with `missingRoot`.
   /// - Complexity: O(log n) lookups of records and files, for n taken numbers.
   package func reserveName(
     for record: inout DownloadRecord,
@@ -26,7 +26,7 @@ extension RecordStore {
   ///   - roots: The store's roots.
   ///   - tx: A transaction of the store.
   /// - Returns: The failure; `nil` if the name is free, or if the download may get a number.
-  /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
+  /// - Throws: `StoreError`; ``RecordStoreError`` with `missingRoot`.
   package func nameFailure(
     of record: DownloadRecord,
     _ roots: Roots,
@@ -43,7 +43,7 @@ extension RecordStore {
   ///   - roots: The store's roots.
   ///   - tx: The transaction in which the record is stored.
   /// - Returns: Whether the record has got the name.
-  /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
+  /// - Throws: `StoreError`; ``RecordStoreError`` with `missingRoot`.
   package func takeContinuedName(
     for record: inout DownloadRecord,
     _ roots: Roots,
@@ -120,7 +120,7 @@ extension RecordStore {
   ///
   /// Looks up the name without a number, and that with the first one: costs two searches of an index.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func hasNamesake(of record: DownloadRecord) throws -> Bool {
     let name = SafeFilename.withoutNumber(record.filename)
     let destinations = [name, SafeFilename.numbered(name, 2)].map {
@@ -157,7 +157,7 @@ extension RecordStore {
   ///   - record: A record of this store. The caller stores it if it changed.
   ///   - roots: The store's roots.
   ///   - tx: The transaction in which the record was read.
-  /// - Throws: ``StoreError``; ``RecordStoreError`` with `missingRoot`.
+  /// - Throws: `StoreError`; ``RecordStoreError`` with `missingRoot`.
   package func adoptName(
     _ name: String,
     for record: inout DownloadRecord,

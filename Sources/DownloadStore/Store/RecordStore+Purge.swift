@@ -11,7 +11,7 @@ extension RecordStore {
   ///   - records: The records. Their partial files are removed with them.
   ///   - withFiles: Whether finished files are removed too, if they are still the downloaded ones.
   /// - Returns: The plan, for a preview and for ``purge(_:)``.
-  /// - Throws: ``RecordStoreError`` with `missingRoot`; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
   public func purgePlan(_ records: [DownloadRecord], withFiles: Bool) throws -> PurgePlan {
     try purgePlan(records, withFiles: withFiles, roots())
   }
@@ -78,7 +78,7 @@ extension RecordStore {
   ///
   /// - Parameter grace: The minimum time since the last change of a file, in seconds.
   /// - Returns: The plan, for a preview and for ``purge(_:)``.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   public func orphanPlan(graceSeconds grace: Int64 = 60) throws -> PurgePlan {
     let roots = try roots()
     let oldest = Int64(now().timeIntervalSince1970) - grace
@@ -123,7 +123,7 @@ extension RecordStore {
   /// leftover partial files. The removal of the records is durable on return.
   ///
   /// - Returns: The removed and the kept records and files.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   @discardableResult
   public func purge(_ plan: PurgePlan) throws -> PurgeReport {
     var report = try removeRecords(of: plan)

@@ -3,7 +3,7 @@ internal import ObjectStore
 extension RecordStore {
   /// Returns the rate limit of the store, in bytes per second; `nil` if there is none.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   /// - Complexity: O(1).
   public func rateLimit() throws -> Int64? {
     try objects.read { tx in try tx.find(EngineSettings.self, key: EngineSettings.standardName) }
@@ -21,7 +21,7 @@ extension RecordStore {
   /// ```
   ///
   /// - Parameter bytesPerSecond: The limit, from 1; `nil` for none.
-  /// - Throws: ``RecordStoreError`` with `invalidRecord` for a limit below 1; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `invalidRecord` for a limit below 1; `StoreError`.
   public func setRateLimit(_ bytesPerSecond: Int64?) throws {
     guard RecordLimits.isRate(bytesPerSecond) else {
       throw RecordStoreError(.invalidRecord, "a rate limit must be above zero")

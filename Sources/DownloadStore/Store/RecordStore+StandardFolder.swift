@@ -23,7 +23,7 @@ extension RecordStore {
   /// - Parameter path: An absolute path.
   /// - Returns: The downloads that stay.
   /// - Throws: ``RecordStoreError`` with `invalidName` for a path that is relative, has `..`, or is
-  ///   longer than 1,536 bytes; ``StoreError``.
+  ///   longer than 1,536 bytes; `StoreError`.
   /// - Complexity: O(n) for n records of the standard root and of the root with the new path if the
   ///   path changes, with one or two `lstat` calls for each download of the standard root that has not
   ///   started.

@@ -24,7 +24,7 @@ extension RecordStore {
   /// - Parameter engineRuns: Whether an engine runs on the store; see
   ///   ``DownloadState/word(engineRuns:)``.
   /// - Returns: The totals.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   /// - Complexity: O(n) in the records, of which it reads only the index on the state and the hot
   ///   parts.
   package func totals(engineRuns: Bool) throws -> [StateTotals] {

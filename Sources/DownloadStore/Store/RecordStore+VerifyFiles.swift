@@ -10,7 +10,7 @@ extension RecordStore {
   ///   - limit: The maximum number of problems in the list. All are counted.
   ///   - progress: Called with the number of records compared, after every 1,000.
   /// - Returns: The differences, and the number of records compared.
-  /// - Throws: ``StoreError``; any error that `progress` throws.
+  /// - Throws: `StoreError`; any error that `progress` throws.
   /// - Complexity: O(n) in the records and in the files below the roots, with three `lstat` for each
   ///   record. Uses memory for the problems in the list.
   package func verifyFiles(

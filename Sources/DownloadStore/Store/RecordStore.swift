@@ -52,7 +52,7 @@ public final class RecordStore: Sendable {
   ///   - checksPages: Whether every page of the file is checked first; see
   ///     `StoreOptions.checksPages`.
   ///   - now: The clock.
-  /// - Throws: ``StoreError``, as ``Store/init(at:models:options:)``.
+  /// - Throws: `StoreError`, as `Store.init(at:models:options:)`.
   public convenience init(
     at path: String,
     access: StoreOptions.Access = .create,
@@ -73,7 +73,7 @@ public final class RecordStore: Sendable {
   ///   - path: The folder.
   ///   - options: The options; their schema version is ``options``'.
   ///   - now: The clock.
-  /// - Throws: ``StoreError``, as ``Store/init(at:models:options:)``.
+  /// - Throws: `StoreError`, as `Store.init(at:models:options:)`.
   package init(
     at path: String,
     options: StoreOptions,
@@ -115,7 +115,7 @@ public final class RecordStore: Sendable {
   /// A prefix of fewer than eight digits that is also the file name of another download is
   /// ambiguous.
   ///
-  /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; ``StoreError``.
+  /// - Throws: ``RecordStoreError`` with `unknownRecord` or `ambiguousID`; `StoreError`.
   /// - Complexity: O(log n) for a URL, for a key, and for an id or its first eight digits or more. Otherwise
   ///   the file names of all n records are compared.
   public func record(matching name: String) throws -> DownloadRecord {
@@ -124,7 +124,7 @@ public final class RecordStore: Sendable {
 
   /// Returns the known records of requests, in their order: by the key of a request, or else by its URL.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func records(of requests: [DownloadRequest]) throws -> [DownloadRecord?] {
     try objects.read { tx in
       var records = try tx.find(DownloadRecord.self, keys: requests.map(\.url))
@@ -142,7 +142,7 @@ public final class RecordStore: Sendable {
   /// let paused = try store.records(DownloadRecord.where { $0.state == .paused })
   /// ```
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   public func records(
     _ query: Query<DownloadRecord> = DownloadRecord.all
   ) throws -> [DownloadRecord] {
@@ -151,7 +151,7 @@ public final class RecordStore: Sendable {
 
   /// Returns the header fields that were given for a record, including secrets.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func headers(of record: DownloadRecord) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in try tx.find(RequestHeaders.self, key: record.id)?.fields ?? [] }
@@ -160,7 +160,7 @@ public final class RecordStore: Sendable {
   /// Returns the header fields of a record's request to a URL: all of them for the origin that they
   /// were given for, and only those that ``Redaction`` shows for any other.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func headers(of record: DownloadRecord, sentTo url: String) throws -> [HeaderField] {
     guard record.hasHeaders else { return [] }
     return try objects.read { tx in
@@ -172,7 +172,7 @@ public final class RecordStore: Sendable {
 
   /// Returns the paths of all roots.
   ///
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func roots() throws -> Roots {
     let roots = try objects.read { tx in try tx.fetch(Root.all) }
     return Roots(
@@ -202,7 +202,7 @@ public final class RecordStore: Sendable {
   ///   - path: An absolute path.
   ///   - name: The root's name.
   /// - Throws: ``RecordStoreError`` with `invalidName` for a path that is relative, has `..`, or is
-  ///   longer than 1,536 bytes; ``StoreError``.
+  ///   longer than 1,536 bytes; `StoreError`.
   public func setRoot(_ path: String, named name: String = RootName.standard) throws {
     let path = try Root.validatedPath(path)
     try objects.write { tx in _ = try tx.upsert(Root(name: name, path: path)) }
@@ -219,7 +219,7 @@ public final class RecordStore: Sendable {
   /// ```
   ///
   /// - Throws: ``RecordStoreError`` with `invalidName` for a path that is relative, has `..`, or is
-  ///   longer than 1,536 bytes; ``StoreError``.
+  ///   longer than 1,536 bytes; `StoreError`.
   public func root(at path: String) throws -> String {
     let path = try Root.validatedPath(path)
     let roots = try roots()
@@ -234,7 +234,7 @@ public final class RecordStore: Sendable {
   ///
   /// - Parameter paths: Valid paths; see ``Root/validatedPath(_:)``.
   /// - Returns: All roots.
-  /// - Throws: ``StoreError``.
+  /// - Throws: `StoreError`.
   package func makeRoots(at paths: [String]) throws -> Roots {
     guard !paths.isEmpty else { return try roots() }
     try objects.write { tx in
