@@ -60,7 +60,9 @@ public struct SharedProgress: Sendable, Hashable {
   /// The fraction received, the speed and the remaining time.
   ///
   /// ```swift
-  /// if let percentage = progress.estimate.percentage { print(percentage, "%") }
+  /// for try await progress in store.downloads(.all, transport: transport) {
+  ///   if let percentage = progress.estimate.percentage { print(percentage, "%") }
+  /// }
   /// ```
   public var estimate: ProgressEstimate {
     ProgressEstimate(received: received, expected: expected, bytesPerSecond: bytesPerSecond)
