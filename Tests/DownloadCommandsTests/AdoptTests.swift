@@ -345,4 +345,21 @@ struct AdoptTests: StoreSuite {
     )
     #expect(result.status == .usage)
   }
+
+  @Test(arguments: ["keep", "fail"])
+  func `adopting cannot promise that a file of the name stays`(collision: String) async {
+    let result = await dlstore(
+      "--store",
+      store,
+      "add",
+      "http://a/1",
+      "--adopt",
+      "x",
+      "--if-exists",
+      collision
+    )
+    #expect(result.status == .usage)
+    #expect(result.messages.contains("--if-exists \(collision)"))
+    #expect(!FileManager.default.fileExists(atPath: store))
+  }
 }

@@ -54,6 +54,12 @@ struct AddCommand: AsyncParsableCommand {
     }
     guard adopt == nil || what.urls.count == 1 && what.inputFile == nil && what.metalink == nil
     else { throw ValidationError("--adopt requires exactly one URL.") }
+    // Both promise that a file of the name stays, and the adopted one may be that file.
+    guard adopt == nil || ![.keep, .fail].contains(what.ifExists) else {
+      throw ValidationError(
+        "--adopt and --if-exists \(what.ifExists.rawValue) cannot be combined."
+      )
+    }
   }
 
   func run() async throws {
