@@ -18,7 +18,7 @@ package struct Metric: Sendable, Hashable {
   /// The name, in the form of Prometheus.
   package var name: String
   package var kind: Kind
-  /// What it counts, as a sentence.
+  /// The description, a sentence.
   package var help: String
   /// The name of the label by which the values differ; `nil` for a metric with one value.
   package var label: String?

@@ -191,7 +191,7 @@ struct AdditionBatch {
     return record
   }
 
-  /// What has the name of a download that cannot get it.
+  /// Describes the holder of a name that is taken.
   private static func holder(of path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0 else { return "a download or a file" }

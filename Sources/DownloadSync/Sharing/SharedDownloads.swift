@@ -143,8 +143,7 @@ extension RecordStore {
   /// ```
   ///
   /// - Parameters:
-  ///   - selection: The downloads to wait for, as of the start. One that is named twice counts
-  ///     twice in the sums of ``SharedProgress``.
+  ///   - selection: The downloads to wait for, as of the start. One that is named twice counts once.
   ///   - transport: Transfers the bytes if this process leads.
   ///   - options: The limits and policies of the engine if this process leads.
   ///   - interval: The time between two elements. If this process leads, an element follows each
