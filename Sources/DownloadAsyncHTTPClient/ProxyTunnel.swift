@@ -1,7 +1,6 @@
 #if AsyncHTTPClient
   internal import DownloadStore
   internal import DownloadSync
-  internal import Foundation
   internal import NIOCore
 
   /// Asks an HTTP proxy for a connection to a server (RFC 9110, 9.3.6), and then passes bytes on.
@@ -31,8 +30,8 @@
       let server = "\(url.host):\(url.port ?? url.scheme.defaultPort)"
       var lines = ["CONNECT \(server) HTTP/1.1", "Host: \(server)"]
       if proxy.user != nil || proxy.password != nil {
-        let login = Data("\(proxy.user ?? ""):\(proxy.password ?? "")".utf8).base64EncodedString()
-        lines.append("Proxy-Authorization: Basic \(login)")
+        let login = HeaderField.basic(user: proxy.user, password: proxy.password)
+        lines.append("Proxy-Authorization: \(login)")
       }
       request = lines.joined(separator: "\r\n") + "\r\n\r\n"
       self.open = open

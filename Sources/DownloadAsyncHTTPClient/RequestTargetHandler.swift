@@ -88,13 +88,8 @@
         fields.append(HeaderField(name: "Host", value: url.authority))
       }
       if proxy.user != nil || proxy.password != nil {
-        let credentials = Data("\(proxy.user ?? ""):\(proxy.password ?? "")".utf8)
-        fields.append(
-          HeaderField(
-            name: "Proxy-Authorization",
-            value: "Basic \(credentials.base64EncodedString())"
-          )
-        )
+        let login = HeaderField.basic(user: proxy.user, password: proxy.password)
+        fields.append(HeaderField(name: "Proxy-Authorization", value: login))
       }
       return ("http://\(host):\(proxy.port)/", fields)
     }

@@ -13,12 +13,12 @@ import Testing
 /// `add --adopt`, and the control files of aria2.
 @Suite(.timeLimit(.minutes(10)))
 struct AdoptTests: StoreSuite {
-  private static let size: Int64 = 4_000_000
-  private static let body = Body.generated(byteCount: size, seed: 31)
+  static let size: Int64 = 4_000_000
+  static let body = Body.generated(byteCount: size, seed: 31)
 
-  private let folder: TemporaryFolder
+  let folder: TemporaryFolder
   let store: String
-  private let server: FaultServer
+  let server: FaultServer
 
   init() throws {
     folder = try TemporaryFolder()
@@ -67,7 +67,7 @@ struct AdoptTests: StoreSuite {
     return path
   }
 
-  private var digest: String {
+  var digest: String {
     get throws {
       let path = folder.path("reference")
       try Self.body.write(toFile: path)

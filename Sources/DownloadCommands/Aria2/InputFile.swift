@@ -108,8 +108,7 @@ extension InputFile.Entry {
   private var fieldsOfOptions: [String] {
     var fields = [("Referer", referer), ("User-Agent", userAgent)]
     if user != nil || password != nil {
-      let login = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
-      fields.append(("Authorization", "Basic \(login)"))
+      fields.append(("Authorization", HeaderField.basic(user: user, password: password)))
     }
     let given = Set(headers.map { $0.prefix { $0 != ":" }.lowercased() })
     return fields.compactMap { name, value in

@@ -210,8 +210,7 @@ struct RequestCompletion: Sendable {
         "the login of '\(host)' in the netrc file contains a colon, which HTTP cannot send"
       )
     }
-    let text = Data(found.bytes).base64EncodedString()
-    return HeaderField(name: "Authorization", value: "Basic \(text)")
+    return HeaderField(name: "Authorization", value: HeaderField.basic(found.bytes))
   }
 
   private func digest(of request: DownloadRequest, in checksums: ChecksumFile) throws -> Digest {

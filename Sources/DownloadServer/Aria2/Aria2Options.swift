@@ -86,8 +86,8 @@ struct Aria2Options: Sendable, Hashable {
       }
     }
     if user != nil || password != nil {
-      let text = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
-      headers.append(HeaderField(name: "Authorization", value: "Basic \(text)"))
+      let login = HeaderField.basic(user: user, password: password)
+      headers.append(HeaderField(name: "Authorization", value: login))
     }
   }
 

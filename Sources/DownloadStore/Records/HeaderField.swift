@@ -1,5 +1,11 @@
 public import ObjectStore
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// A header field of a request or a response.
 public struct HeaderField: Sendable, Hashable, Codable {
   /// The field's name.
@@ -13,6 +19,20 @@ public struct HeaderField: Sendable, Hashable, Codable {
   public init(name: String, value: String) {
     self.name = name
     self.value = value
+  }
+}
+
+extension HeaderField {
+  /// The value of `Authorization` or `Proxy-Authorization` for a login: a name, a colon and a password
+  /// (RFC 7617).
+  package static func basic(_ login: some Sequence<UInt8>) -> String {
+    "Basic \(Data(login).base64EncodedString())"
+  }
+
+  /// The value of `Authorization` or `Proxy-Authorization` for a name and a password; a missing one is
+  /// empty.
+  package static func basic(user: String?, password: String?) -> String {
+    basic("\(user ?? ""):\(password ?? "")".utf8)
   }
 }
 

@@ -57,7 +57,7 @@ package struct PreparedRequest: Sendable, Hashable {
     certificateOrigin = RecordIdentity.origin(of: request.credentialURL ?? request.url)
     showsCertificate = url.origin == certificateOrigin
     conditionOrigin = request.validatorOrigin ?? url.origin
-    credentials = url.credentials.map(Self.basic)
+    credentials = url.credentials.map { HeaderField.basic($0) }
     // The bytes on disk and the offsets of ranges are those of the unencoded entity. URLSession
     // asks for gzip by default.
     given = [HeaderField(name: "Accept-Encoding", value: "identity")]
@@ -95,18 +95,13 @@ package struct PreparedRequest: Sendable, Hashable {
     return fields
   }
 
-  /// The value of `Authorization` for a name and a password (RFC 7617).
-  private static func basic(_ credentials: [UInt8]) -> String {
-    "Basic \(Data(credentials).base64EncodedString())"
-  }
-
   /// The request that follows a redirect to a URL, whose response set cookies.
   fileprivate func redirected(to next: RequestURL, _ setCookies: [String], now: Date) -> Self {
     var result = self
     result.url = next
     result.given = HeaderScope.fields(given, givenFor: url.text, sentTo: next.text)
     if let own = next.credentials {
-      result.credentials = Self.basic(own)
+      result.credentials = HeaderField.basic(own)
     } else if url.origin != next.origin {
       result.credentials = nil
     }

@@ -10,31 +10,8 @@ import Testing
 @testable import CommandLineSupport
 @testable import DownloadCommands
 
-/// `add --adopt` of a file that has the name of the finished one, and no control file.
-@Suite(.timeLimit(.minutes(10)))
-struct AdoptedNameTests: StoreSuite {
-  private static let size: Int64 = 4_000_000
-  private static let body = Body.generated(byteCount: size, seed: 31)
-
-  private let folder: TemporaryFolder
-  let store: String
-  private let server: FaultServer
-
-  init() throws {
-    folder = try TemporaryFolder()
-    store = folder.path("store")
-    server = try FaultServer()
-    server.route("/a", Resource(Self.body))
-  }
-
-  private var digest: String {
-    get throws {
-      let path = folder.path("reference")
-      try Self.body.write(toFile: path)
-      return try Digest.ofFile(at: path).text
-    }
-  }
-
+// `add --adopt` of a file that has the name of the finished one, and no control file.
+extension AdoptTests {
   /// Adds the download with the bytes of a file of the user that has its name, and runs it.
   ///
   /// - Returns: The identity of the user's file, and the messages of the addition.
