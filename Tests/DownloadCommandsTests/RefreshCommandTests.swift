@@ -285,13 +285,16 @@ struct RefreshCommandTests: ToolSuite {
   }
 
   /// Lets a refresh of one file wait for a gate in the middle of its newer version.
-  private func slowRefresh() async throws -> (process: DLStoreProcess, gate: Gate) {
-    try await mirror()
+  private func slowRefresh(
+    by command: [String] = ["refresh", "--all"],
+    isMirrored: Bool = false
+  ) async throws -> (process: DLStoreProcess, gate: Gate) {
+    if !isMirrored { try await mirror() }
     let gate = Gate()
     var resource = Resource(Self.body(3, version: 2), etag: "\"2\"")
     (resource.bytesPerSecond, resource.rateGate) = (100, gate)
     server.route("/n3", resource)
-    let process = try start("refresh", "--all")
+    let process = try DLStoreProcess(command, store: store, in: folder.path)
     try await waitUntil { try record("/n3").state == .running && record("/n3").received > 0 }
     return (process, gate)
   }
@@ -350,6 +353,27 @@ struct RefreshCommandTests: ToolSuite {
     #expect(Self.body(3).matches(file: file(3)))
     #expect(try await dlstore("refresh", "--all").status == 0)
     #expect(Self.body(3, version: 2).matches(file: file(3)))
+  }
+
+  @Test(arguments: ["refresh", "get"])
+  func `a quiet refresh that is cancelled says so, and not why an earlier one has failed`(
+    command: String
+  ) async throws {
+    try await mirror()
+    server.route("/n3", Resource(Self.body(3), faults: .status(404), then: .repeatLast))
+    #expect(try await dlstore("refresh", "n3", "-q").status == 1)
+    #expect(try record("/n3").refreshFailure?.code == .notFound)
+    let words = command == "get" ? ["get", server.url("/n3"), "--refresh"] : ["refresh", "n3"]
+    let (process, gate) = try await slowRefresh(by: words + ["-q"], isMirrored: true)
+    try await dlstore("cancel", "n3")
+    #expect(try await process.status() == 1)
+    gate.open()
+    let text = "the refresh of n3 was cancelled by another command, and the finished file stays; "
+    #expect(process.messages.hasPrefix("dlstore: \(text)"), "\(process.messages)")
+    #expect(process.messages.split(separator: "\n").count == 1, "\(process.messages)")
+    #expect(try record("/n3").refreshFailure == nil)
+    #expect(try await !dlstore("inspect", "n3").output.contains("failed, and the finished file"))
+    #expect(Self.body(3).matches(file: file(3)))
   }
 
   @Test func `a worker that is killed during a refresh leaves one whole version`() async throws {

@@ -154,7 +154,7 @@ struct GetCommand: EngineCommand {
       records.count == urls.count ? Self.status(of: records, checksFiles: refresh) : .failed
     if !display.quiet, let skipped = source.skippedText { Output.current.say(skipped) }
     guard status == .done, isWritten, source.isComplete, end.failedHooks == 0,
-      !known.haveUnreachable
+      !known.haveUnreachable, !(refresh && records.contains(where: lost.hasCancelledRefresh))
     else {
       throw CommandFailure(status == .done ? .failed : status)
     }

@@ -102,7 +102,7 @@ struct RefreshCommand: EngineCommand {
     for message in try lost.messages(in: store) { Output.current.say(message) }
     let isDone = records.allSatisfy { record in
       record.state == .completed && record.refreshFailure == nil
-        && requested[record.url].map { !record.hasCancelledRefresh(since: $0) } ?? true
+        && !lost.hasCancelledRefresh(record)
     }
     guard isDone, records.count == urls.count, refused == 0, end.failedHooks == 0 else {
       throw CommandFailure(.failed)

@@ -7,9 +7,22 @@ internal import DownloadStore
 struct LostDownloads {
   /// The ids of the downloads by the URLs that they had.
   private var ids: [String: String] = [:]
+  /// Those of them that were asking for a newer version, by URL.
+  private var refreshes: [String: DownloadRecord] = [:]
 
   /// Notes a download for which the command waits.
-  mutating func note(_ record: DownloadRecord) { ids[record.url] = record.id }
+  mutating func note(_ record: DownloadRecord) {
+    ids[record.url] = record.id
+    if record.refreshed != nil { refreshes[record.url] = record }
+  }
+
+  /// Whether another command has cancelled the refresh for which the command waited.
+  func hasCancelledRefresh(_ record: DownloadRecord) -> Bool {
+    guard let queued = refreshes[record.url], queued.id == record.id else { return false }
+    return record.hasCancelledRefresh(since: queued)
+      // Not carried out yet.
+      || record.refreshed != nil && record.intent == .cancel
+  }
 
   /// Returns a sentence for each download that has not ended by itself.
   ///
@@ -21,7 +34,7 @@ struct LostDownloads {
     let found = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
     return ids.sorted { $0.key < $1.key }.compactMap { url, id in
       if let record = found[url], record.id == id {
-        return Self.message(of: record)
+        return message(of: record)
       }
       let name = Redaction.url(url)
       guard let record = try? store.record(matching: id), record.id == id, record.state != .removed
@@ -31,8 +44,12 @@ struct LostDownloads {
     }
   }
 
-  private static func message(of record: DownloadRecord) -> String? {
+  private func message(of record: DownloadRecord) -> String? {
     let name = TerminalText.safe(record.filename)
+    if hasCancelledRefresh(record) {
+      return "the refresh of \(name) was cancelled by another command, and the finished file "
+        + "stays; \(SuggestedCommand.text("refresh \(record.id)")) asks the server again"
+    }
     if record.intent == .cancel || record.state == .cancelled {
       return "\(name) was cancelled by another command; "
         + "\(SuggestedCommand.text("resume \(record.id)")) starts it again"

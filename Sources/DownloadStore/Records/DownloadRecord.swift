@@ -67,7 +67,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Whether the download waits until the user resumes it, because another one preempted it.
   public package(set) var isHeld: Bool = false
   /// The number of failed attempts since the last progress, or since a command queued the download
-  /// again.
+  /// again; those of its last refresh if the download is complete.
   public package(set) var failedAttempts: Int32 = 0
   /// The last failed attempts, oldest first; at most 16.
   public package(set) var attempts: [Attempt] = []

@@ -60,6 +60,46 @@ import Testing
     #expect((record.refreshFailure != nil) == (end == "failed"))
   }
 
+  @Test(arguments: [-3_600, 10] as [TimeInterval], [true, false])
+  func `a refresh that is cancelled has no failure, whatever has failed before`(
+    clockChange: TimeInterval,
+    failsItself: Bool
+  ) throws {
+    var record = try Self.completed(every: nil)
+    try record.apply(.command(.refresh), at: Self.moment + 1)
+    try record.apply(.started(keepingBytes: false), at: Self.moment + 2)
+    // Also if the clock was set back.
+    try record.apply(Self.failing, at: Self.moment + clockChange)
+    #expect(record.refreshFailure?.code == .notFound)
+    try record.apply(.command(.refresh), at: Self.moment + 20)
+    let queued = record
+    #expect(record.failedAttempts == 0)
+    try record.apply(.started(keepingBytes: false), at: Self.moment + 21)
+    if failsItself {
+      let failure = DownloadFailure(.serverBusy, "busy")
+      let failing = DownloadRecord.FailedAttempt(failure, from: "u") { _ in .seconds(1) }
+      try record.apply(.attemptFailed(failing), at: Self.moment + 22)
+    }
+    try record.apply(.command(.cancel), at: Self.moment + 23)
+    try record.apply(.cancellationCarriedOut(), at: Self.moment + 24)
+    #expect(record.state == .completed && record.refreshFailure == nil)
+    #expect(record.hasCancelledRefresh(since: queued))
+    #expect(record.attempts.count == (failsItself ? 2 : 1))
+  }
+
+  @Test func `the failures of a refresh do not count for the download that follows it`() throws {
+    var record = try Self.completed(every: nil)
+    try record.apply(.command(.refresh), at: Self.moment + 1)
+    try record.apply(.started(keepingBytes: false), at: Self.moment + 2)
+    try record.apply(Self.failing, at: Self.moment + 3)
+    #expect(record.failedAttempts == 1 && record.refreshFailure != nil)
+    var moved = record
+    try moved.apply(.moved(to: "http://h/other"), at: Self.moment + 4)
+    #expect(moved.state == .completed && moved.refreshFailure == nil)
+    try record.apply(.fileLost, at: Self.moment + 4)
+    #expect(record.state == .waiting && record.failedAttempts == 0)
+  }
+
   @Test func `another period counts from the last check`() throws {
     var record = try Self.completed(every: nil)
     record.refresh(every: 60)

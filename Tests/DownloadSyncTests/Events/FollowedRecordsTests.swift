@@ -66,6 +66,10 @@ struct FollowedRecordsTests {
       var record = try record("a")
       record.fileIdentity = FileIdentity(size: 1, inode: 1, modified: 1)
       (record.state, record.completedAt, record.entityTag) = (.completed, now, "\"1\"")
+      // An earlier refresh has failed.
+      let earlier = DownloadFailure(.serverBusy, "busy")
+      record.attempts = [Attempt(at: now + 1, url: record.url, failure: earlier, received: 0)]
+      record.failedAttempts = 1
       try record.apply(.command(.refresh), at: now + 1)
       var followed = FollowedRecords(after: [record])
       try record.apply(.started(keepingBytes: false), at: now + 2)
@@ -77,6 +81,11 @@ struct FollowedRecordsTests {
     let failure = DownloadFailure(.notFound, "gone")
     let failing = DownloadRecord.Event.attemptFailed(.init(failure, from: "u") { _ in nil })
     #expect(try end { try $0.apply(failing, at: now + 3) } == ["failed notFound"])
+    let cancelled = try end { record in
+      try record.apply(.command(.cancel), at: now + 3)
+      try record.apply(.cancellationCarriedOut(), at: now + 4)
+    }
+    #expect(cancelled == ["released"])
     #expect(try end { _ in } == ["started 0"])
   }
 

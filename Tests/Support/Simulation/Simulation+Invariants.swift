@@ -125,10 +125,29 @@ extension Simulation {
         "\(record.url) went from \(old) to \(record.state) (\(record.intent)) in \(commits) commits"
       )
     }
+    if commits == 1 { try checkCancelledRefreshes(records) }
     checkedCommit = commit
     statuses = Dictionary(
       uniqueKeysWithValues: records.map { ($0.id, ($0.status, $0.createdAt)) }
     )
+    cancelledRefreshes = [:]
+    for record in records where record.refreshed != nil && record.intent == .cancel {
+      cancelledRefreshes[record.id] = record.replacedFileIdentity
+    }
+  }
+
+  /// Checks that a cancelled refresh which has returned to its finished file in the last commit
+  /// has no failure: neither one of its own attempts nor that of an earlier refresh.
+  private func checkCancelledRefreshes(_ records: [DownloadRecord]) throws {
+    for record in records where record.state == .completed {
+      guard let file = cancelledRefreshes[record.id], record.fileIdentity == file,
+        let reported = record.refreshFailure
+      else { continue }
+      throw failure(
+        .cancelsHaveNoFailure,
+        "\(record.url) was cancelled, and reports \(reported.code): \(reported.message)"
+      )
+    }
   }
 
   /// Checks that the names of the files which downloads were to replace at the last check are in use.

@@ -34,6 +34,8 @@ public enum Invariant: String, Sendable, Hashable, CaseIterable {
   case generationsGrow = "generations grow"
   /// Every change of the state or the intent of a record is one that the state machine allows.
   case statesFollowTheTable = "states change as the table says"
+  /// A cancelled refresh does not report the failure of an attempt.
+  case cancelsHaveNoFailure = "a cancelled refresh has not failed"
   /// The file that a download replaces keeps its name until another file gets it.
   case replacedFilesStay = "replaced files stay until they are replaced"
   /// Foreign files are not changed.

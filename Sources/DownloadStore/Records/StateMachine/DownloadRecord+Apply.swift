@@ -102,6 +102,8 @@ extension DownloadRecord {
     _ outcome: Outcome,
     at moment: Date
   ) {
+    // Those of a complete download are of its last refresh.
+    if old.state == .completed, state != .completed { failedAttempts = 0 }
     switch event {
     case .command(.refresh): beginRefresh(at: moment)
     case .command(let command): take(command, from: old)

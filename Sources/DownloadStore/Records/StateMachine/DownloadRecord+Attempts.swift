@@ -51,7 +51,7 @@ extension DownloadRecord {
     retryingAfter wait: Duration?,
     at moment: Date
   ) {
-    if state == .completed { endRefresh() }
+    if state == .completed { endRefresh(afterFailures: failedAttempts) }
     if state == .failedPermanent { pendingHooks = attempt.hooks.intersection([.failure]) }
     nextRetryAt =
       state == .failedRetryable
@@ -85,7 +85,7 @@ extension DownloadRecord {
       from: record.source,
       at: moment
     )
-    if state == .completed { endRefresh() }
+    if state == .completed { endRefresh(afterFailures: failedAttempts.successor) }
   }
 
   /// Adds a failure to ``attempts``, and drops the oldest ones over the limit.

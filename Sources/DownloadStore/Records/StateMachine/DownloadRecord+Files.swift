@@ -90,6 +90,7 @@ extension DownloadRecord {
     count(ByteRanges(upTo: identity.size))
     expected = identity.size
     completedAt = moment
+    failedAttempts = 0
   }
 
   /// Counts the bytes of a partial file that another program has begun, which are synced.

@@ -84,12 +84,9 @@ extension DownloadRecord {
   }
 
   /// The failure of the last refresh, which has left the finished file as it was; `nil` if the
-  /// download is not complete, or nothing has failed since its file was completed or checked.
+  /// download is not complete, its last refresh has not failed, or it has got another URL since.
   public var refreshFailure: DownloadFailure? {
-    guard state == .completed, let completedAt, let last = attempts.last,
-      last.at > max(completedAt, checkedAt ?? completedAt)
-    else { return nil }
-    return last.failure
+    state == .completed && failedAttempts > 0 ? attempts.last?.failure : nil
   }
 
   /// The version of the finished file, while the download asks for a newer one; `nil` once that is about
@@ -161,11 +158,14 @@ extension DownloadRecord {
   }
 
   /// Returns to the finished file, under a new generation: a transfer that is still running has ended.
-  mutating func endRefresh() {
+  ///
+  /// - Parameter failures: The number of failed attempts; 0 if the refresh has ended otherwise.
+  mutating func endRefresh(afterFailures failures: Int32 = 0) {
     guard let version = refreshed, let file = replacedFileIdentity else { return }
     let checked = checkedAt
     if requiresNewerVersion { expectedDigest = version.verifiedDigest }
     restartFromFirstByte()
+    failedAttempts = failures
     checkedAt = checked
     fileIdentity = file
     replacedFileIdentity = nil
