@@ -56,8 +56,39 @@ struct RefreshRenameTests {
   func `a rename that is refused for good leaves the finished file`(code: Int32) async throws {
     #expect(try await refresh { code } == RunSummary(failed: 1))
     try expectComplete(old, tag: "\"1\"")
-    #expect(try fixture.record("/a").refreshFailure?.code == .fileSystem)
+    let failure = try #require(try fixture.record("/a").refreshFailure)
+    #expect(failure.code == .fileSystem)
+    #expect(failure.message.hasSuffix("; the newer version is deleted"))
     // The next refresh downloads it again.
+    try await fixture.store.refresh(.all)
+    #expect(try await fixture.run().summary == RunSummary(completed: 1))
+    try expectComplete(new, tag: "\"2\"")
+  }
+
+  @Test func `a newer version that can neither be renamed nor deleted takes no space`()
+    async throws
+  {
+    try fixture.store.apply(.refresh, to: .all)
+    // As a folder whose permissions are taken away during the transfer.
+    let isReadOnly = Mutex(false)
+    let hook = EffectHook { effect in
+      switch effect {
+      case .rename:
+        isReadOnly.withLock { $0 = true }
+        return EACCES
+      case .remove: return isReadOnly.withLock { $0 } ? EACCES : nil
+      default: return nil
+      }
+    }
+    let engine = try fixture.engine(environment: .live(hook)) { options in
+      options.retry = RetryPolicy(maximumAttempts: 1)
+    }
+    #expect(try await engine.run(until: .idle) == RunSummary(failed: 1))
+    let record = try fixture.record("/a")
+    #expect(record.state == .completed && record.refreshFailure?.code == .fileSystem)
+    #expect(old.matches(file: fixture.file("a")))
+    let partial = try fixture.store.roots().layout(of: record).partialPath
+    #expect(FileIdentity(ofFileAt: partial)?.size == 0)
     try await fixture.store.refresh(.all)
     #expect(try await fixture.run().summary == RunSummary(completed: 1))
     try expectComplete(new, tag: "\"2\"")

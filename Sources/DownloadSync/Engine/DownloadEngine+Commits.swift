@@ -81,6 +81,9 @@ extension DownloadEngine {
 
   /// Deletes the partial file of a download whose finished file stays, and syncs the folder.
   ///
+  /// In a folder that does not permit this, as one that has refused the rename, the file is emptied:
+  /// nothing would use its bytes, which no record counts. The next refresh deletes its name.
+  ///
   /// To be done before the commit that ends the refresh: no later process examines the files of a
   /// finished record, so the partial file must not come back after a power failure. Its bytes are
   /// uncounted before that, because a kill may leave the record as it is.
@@ -94,7 +97,9 @@ extension DownloadEngine {
     try await commit { tx in
       try tx.update(key, if: { $0.received > 0 }) { $0.rollBack(to: 0, at: moment) }
     }
-    removePartial(layout)
+    if case .refused(.failed(_)) = removePartial(layout) {
+      placement.cutPartial(layout.partialPath, to: 0)
+    }
     return try await synchronizeFolders(of: [layout])[layout.folderPath]
   }
 

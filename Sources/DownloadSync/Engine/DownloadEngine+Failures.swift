@@ -10,6 +10,7 @@ extension DownloadEngine {
   ///
   /// - Throws: ``EngineError`` with `diskFull`; `RecordStoreError` with `missingRoot`; `StoreError`.
   func commit(_ end: AttemptEnd) async throws {
+    var end = end
     let download = end.download
     var delay = Duration.zero
     var random = 0.0
@@ -32,13 +33,16 @@ extension DownloadEngine {
     {
       let layout = locations.roots.possibleLayout(of: stored)
       settings.named = stored.namedVersion(in: layout)
-      if try end.endsRefresh(of: stored, settings),
-        let failure = try await discardPartial(of: TransferKey(download), layout)
-      {
-        log("deletion not synced", stored, ["error": "\(failure)"])
+      if try end.endsRefresh(of: stored, settings) {
+        if let failure = try await discardPartial(of: TransferKey(download), layout) {
+          log("deletion not synced", stored, ["error": "\(failure)"])
+        }
+        if stored.hasCompleteNewerVersion {
+          end.failure.message += "; the newer version is deleted"
+        }
       }
     }
-    let committed = try await commit { [settings] tx -> AttemptEnd.Committed? in
+    let committed = try await commit { [end, settings] tx -> AttemptEnd.Committed? in
       guard let stored = try tx.record(of: TransferKey(download)) else { return nil }
       var record = stored
       guard var committed = try end.apply(to: &record, settings) else { return nil }
