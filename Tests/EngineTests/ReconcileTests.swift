@@ -4,6 +4,7 @@ import EngineTestSupport
 import Foundation
 import ObjectStore
 import ResumeData
+import SystemInterface
 import TestSupport
 import Testing
 
@@ -171,6 +172,48 @@ struct ReconcileTests {
     #expect(!FileManager.default.fileExists(atPath: kept.partialPath))
     // A paused download is examined when it is resumed.
     #expect(FileIdentity(ofFileAt: held.partialPath)?.size == 70)
+  }
+
+  @Test(arguments: [DownloadCommand.cancel, .remove(withFile: false)], [true, false])
+  func `a command that is given during a reconciliation is carried out by it`(
+    command: DownloadCommand,
+    isInScope: Bool
+  ) async throws {
+    let early = try add("early", partial: 40) { record in
+      Self.begun(&record)
+      record.intent = .remove
+    }
+    let late = try add("late", partial: 40) { record in
+      Self.begun(&record)
+      record.state = .waiting
+    }
+    // The records have been read before the first commit.
+    let commitCount = Mutex(0)
+    let hook = EffectHook { [store] effect in
+      guard effect == .commit else { return nil }
+      let number = commitCount.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 1 {
+        _ = try? store.apply(command, to: .matching("https://example.com/late"))
+      }
+      return nil
+    }
+    var options = EngineOptions()
+    // As a command of another terminal, which runs an engine for its own downloads.
+    if !isInScope { options.scope = ["https://example.com/early"] }
+    let engine = try DownloadEngine(
+      store: store,
+      transport: transport,
+      options: options,
+      now: { Date() },
+      environment: .live(hook)
+    )
+    try await engine.reconcile()
+    #expect(!FileManager.default.fileExists(atPath: early.partialPath))
+    #expect(!FileManager.default.fileExists(atPath: late.partialPath))
+    #expect(try store.records().map(\.state) == (command == .cancel ? [.cancelled] : []))
   }
 
   @Test func `a second reconciliation changes nothing`() async throws {

@@ -318,8 +318,8 @@ public actor DownloadEngine {
   /// downloads.
   ///
   /// Repeats renames that were interrupted, deletes leftover files, truncates partial files to the
-  /// bytes that can be continued, and corrects the records. An engine either reconciles or runs,
-  /// once.
+  /// bytes that can be continued, and corrects the records. Commands that other processes give in the
+  /// meantime are carried out, too. An engine either reconciles or runs, once.
   ///
   /// ```swift
   /// let engine = try DownloadEngine(store: store, transport: transport)
@@ -357,6 +357,12 @@ public actor DownloadEngine {
     let found = try await reconcileAtLaunch(leavingOut: left, checksPieces: true)
     crash = .none
     try await deleteLeftFiles()
+    // A process that finds the lock taken leaves its commands to this engine. Only a run can end the
+    // tasks of a background transport.
+    while try !takesResumeData && follower.hasChanges() {
+      try await applyStoreChanges()
+      try await completeFiles()
+    }
     await awaitNotifications()
     if let fatal { throw fatal }
     return found
