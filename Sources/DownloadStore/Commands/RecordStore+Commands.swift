@@ -228,8 +228,8 @@ extension RecordStore {
     at moment: Date,
     in tx: inout StoreTransaction
   ) throws -> [CommandOutcome] {
-    try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, tx in
-      var record = record
+    try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { changed, known, tx in
+      var record = changed
       if let versions { record.keepVersions = versions }
       if command == .refresh, record.keys.isEmpty, let digest = try digest(record),
         digest.text != record.expectedDigest
@@ -240,12 +240,10 @@ extension RecordStore {
           try tx.find(PieceDigests.self, key: record.id)?.isRequired == true
         {
           // They are those of the finished file, which has another digest.
-          try tx.delete(PieceDigests.self, key: record.id)
           record.forgetRequiredPieces()
         }
       }
-      try tx.upsert(record)
-      return record
+      return try tx.store(record, after: known)
     }
   }
 
@@ -261,7 +259,9 @@ extension RecordStore {
     let moment = now()
     let roots = command == .refresh ? try roots() : nil
     return try objects.read { tx in
-      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { record, _ in record }
+      try outcomes(of: command, targets, states, roots, at: moment, in: &tx) { changed, _, _ in
+        changed
+      }
     }
   }
 
@@ -272,7 +272,8 @@ extension RecordStore {
     _ roots: Roots?,
     at moment: Date,
     in tx: inout Reader,
-    _ store: (DownloadRecord, inout Reader) throws -> DownloadRecord
+    _ store: (_ changed: DownloadRecord, _ known: DownloadRecord, inout Reader) throws
+      -> DownloadRecord
   ) throws -> [CommandOutcome] {
     func effect(on record: DownloadRecord, in tx: inout Reader) throws -> CommandOutcome.Effect {
       guard states?.contains(record.state) ?? true else { return .unchanged(record) }
@@ -289,9 +290,7 @@ extension RecordStore {
       guard try changed.apply(.command(command), at: moment).hasChanged else {
         return .unchanged(record)
       }
-      // A restart forgets what the server has said, and not the size that the user requires.
-      if command == .restart { try tx.restoreRequiredSize(of: &changed) }
-      return .done(try store(changed, &tx))
+      return .done(try store(changed, record, &tx))
     }
     switch targets {
     case .matching(let condition):

@@ -58,10 +58,7 @@ extension RecordStore {
       roots,
       at: moment,
       in: &tx
-    ) { record, tx in
-      try tx.upsert(record)
-      return record
-    }
+    ) { changed, known, tx in try tx.store(changed, after: known) }
     var records: [DownloadRecord] = []
     for outcome in outcomes {
       switch outcome.effect {

@@ -128,13 +128,16 @@ struct AdditionBatch {
   }
 
   /// Writes the new and the changed records.
-  private func write(in tx: inout StoreTransaction) throws {
+  private mutating func write(in tx: inout StoreTransaction) throws {
+    try tx.upsert(contentsOf: pieces)
+    for index in entries.indices where entries[index].isStored && entries[index].isChanged {
+      try tx.restoreRequiredSize(of: &entries[index].record)
+    }
     try tx.insert(contentsOf: entries.lazy.filter { !$0.isStored }.map(\.record))
     try tx.upsert(
       contentsOf: entries.lazy.filter { $0.isStored && $0.isChanged }.map(\.record)
     )
     try tx.upsert(contentsOf: headers)
-    try tx.upsert(contentsOf: pieces)
   }
 
   // MARK: New records

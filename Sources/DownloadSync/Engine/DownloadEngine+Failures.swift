@@ -46,8 +46,7 @@ extension DownloadEngine {
       guard let stored = try tx.record(of: TransferKey(download)) else { return nil }
       var record = stored
       guard var committed = try end.apply(to: &record, settings) else { return nil }
-      try tx.restoreRequiredSize(of: &committed.record)
-      try tx.store(committed.record, after: stored)
+      committed.record = try tx.store(committed.record, after: stored)
       return committed
     }
     guard let committed else {

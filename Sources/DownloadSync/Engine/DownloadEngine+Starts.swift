@@ -293,7 +293,6 @@ extension DownloadEngine {
           if hasOldDigests { record.forgetPieces() }
         }
         if record == nil { throw Transfer.RecordChanged() }
-        if hasOldDigests { try tx.delete(PieceDigests.self, key: key.recordID) }
       }
     }
   }

@@ -69,10 +69,8 @@ struct RecordChange: Sendable {
       try tx.deleteDetails(of: record)
       return nil
     }
-    var changed = try changed(stored, at: moment)
-    try tx.restoreRequiredSize(of: &changed)
-    if changed != stored { try tx.store(changed, after: stored) }
-    return changed
+    let changed = try changed(stored, at: moment)
+    return changed == stored ? stored : try tx.store(changed, after: stored)
   }
 
   private func changed(_ stored: DownloadRecord, at moment: Date) throws -> DownloadRecord {

@@ -64,13 +64,12 @@ extension StoreTransaction {
     if condition: (DownloadRecord) -> Bool = { _ in true },
     at moment: Date
   ) throws -> DownloadRecord? {
-    guard var record = try record(of: key), condition(record), record.accepts(event) else {
+    guard let stored = try record(of: key), condition(stored), stored.accepts(event) else {
       return nil
     }
+    var record = stored
     try record.apply(event, at: moment)
-    try restoreRequiredSize(of: &record)
-    try upsert(record)
-    return record
+    return try store(record, after: stored)
   }
 
   /// Changes the stored record of a transfer, if it still has the same id and
@@ -88,11 +87,10 @@ extension StoreTransaction {
     if condition: (DownloadRecord) -> Bool = { _ in true },
     _ change: (inout DownloadRecord) throws -> Void
   ) throws -> DownloadRecord? {
-    guard var record = try record(of: key), condition(record) else { return nil }
+    guard let stored = try record(of: key), condition(stored) else { return nil }
+    var record = stored
     try change(&record)
-    try restoreRequiredSize(of: &record)
-    try upsert(record)
-    return record
+    return try store(record, after: stored)
   }
 }
 

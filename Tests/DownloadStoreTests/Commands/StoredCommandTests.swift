@@ -44,6 +44,30 @@ import Testing
     #expect(outcomes[0].record == (try fixture.store.record(matching: url("a"))))
   }
 
+  @Test(arguments: ["restart", "refresh", "due refresh", "add again"])
+  func `a download that is queued again keeps the size that is required`(way: String) throws {
+    let (store, url) = (fixture.store, url("sized"))
+    try fixture.add(url) { $0.byteCount = 4 }
+    try fixture.finish(url, "body")
+    let moment = fixture.now
+    switch way {
+    case "restart": try store.apply(.restart, to: .matching(url))
+    case "refresh": try store.apply(.refresh, to: .matching(url))
+    case "due refresh":
+      try fixture.change(url) { $0.refreshDates = [moment] }
+      let roots = try store.roots()
+      let requested = try store.objects.write { tx in
+        try store.requestRefreshes([url], dueAt: moment, at: moment, roots, in: &tx)
+      }
+      #expect(requested.map(\.expected) == [4])
+    default:
+      try fixture.change(url) { ($0.state, $0.intent) = (.cancelled, .cancel) }
+      #expect(try fixture.add(url).record.expected == 4)
+    }
+    let record = try store.record(matching: url)
+    #expect(record.state == .waiting && record.received == 0 && record.expected == 4)
+  }
+
   @Test(.requirements("FK16"))
   func `commands on a tag or on all records change every record that can change`() throws {
     #expect(effects(try fixture.store.apply(.pause, to: .tagged("even"))) == ["done", "done"])
