@@ -136,7 +136,7 @@ struct SharedRun {
   ) async {
     var records = records
     var live = LiveMembers()
-    for await _ in engine.progress(of: .active, every: downloads.interval) {
+    while !Task.isCancelled, await !engine.hasEnded {
       if .now >= records.earliest { _ = try? await records.read() }
       // After the records, which must not have an end that the transfers do not have.
       let transfers = await engine.currentProgress().filter { own.contains($0.url) }
@@ -148,6 +148,7 @@ struct SharedRun {
           live: live.update(transfers, records.last)
         )
       )
+      try? await Task.sleep(for: downloads.interval)
     }
   }
 }
