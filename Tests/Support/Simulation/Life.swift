@@ -9,26 +9,37 @@ internal import SystemInterface
 /// of which are cut when it dies.
 ///
 /// The engine of a dead process finds every effect refused, and ends without any further change.
+@dynamicMemberLookup
 final class Life: FaultInjector, Transport {
   typealias Post = @Sendable (EngineEnvironment.Signal) -> Void
 
-  private struct State {
+  /// What changes during a life; its properties are those of the life, too.
+  struct State: Sendable {
     var isDead = false
-    /// The number of effects before the process dies; `nil` if it is not to die.
-    var effectsLeft: Int?
-    var post: Post?
-    var known: Set<TaskID> = []
-    var started: Set<TaskID> = []
-    /// The number of clock reads since the death.
-    var clockReadCount = 0
+    /// The result of the engine's run, once it has ended.
     var outcome: Result<Void, any Error>?
-    var effectCount = 0
-    var locks: [any ProcessLock] = []
+    /// Whether the engine ends when it is idle.
     var endsWhenIdle = false
+    /// Whether the engine is notified of most commits late.
     var hasLateSignals = false
+    /// Whether the engine was asked to stop.
     var isAskedToStop = false
+    /// Whether a deletion, or the sync of a folder after one, was refused.
     var hasRefusedDeletion = false
+    /// The records when the engine decided to end; `nil` before.
     var recordsAtEnd: [DownloadRecord]?
+    /// The tasks that the process has started or adopted.
+    var known: Set<TaskID> = []
+    /// The tasks that the process has started.
+    var started: Set<TaskID> = []
+    /// The number of its effects.
+    var effectCount = 0
+    /// The number of effects before the process dies; `nil` if it is not to die.
+    fileprivate var effectsLeft: Int?
+    fileprivate var post: Post?
+    /// The number of clock reads since the death.
+    fileprivate var clockReadCount = 0
+    fileprivate var locks: [any ProcessLock] = []
   }
 
   let disk: SimulatedDisk
@@ -59,37 +70,12 @@ final class Life: FaultInjector, Transport {
     self.defects = defects
   }
 
-  var isDead: Bool { state.withLock { $0.isDead } }
-  /// The result of the engine's run, once it has ended.
-  var outcome: Result<Void, any Error>? {
-    get { state.withLock { $0.outcome } }
-    set { state.withLock { $0.outcome = newValue } }
+  subscript<Value: Sendable>(
+    dynamicMember path: any WritableKeyPath<State, Value> & Sendable
+  ) -> Value {
+    get { state.withLock { $0[keyPath: path] } }
+    set { state.withLock { $0[keyPath: path] = newValue } }
   }
-  /// Whether the engine ends when it is idle.
-  var endsWhenIdle: Bool {
-    get { state.withLock { $0.endsWhenIdle } }
-    set { state.withLock { $0.endsWhenIdle = newValue } }
-  }
-  /// Whether the engine is notified of most commits late.
-  var hasLateSignals: Bool {
-    get { state.withLock { $0.hasLateSignals } }
-    set { state.withLock { $0.hasLateSignals = newValue } }
-  }
-  /// Whether the engine was asked to stop.
-  var isAskedToStop: Bool {
-    get { state.withLock { $0.isAskedToStop } }
-    set { state.withLock { $0.isAskedToStop = newValue } }
-  }
-  /// Whether a deletion, or the sync of a folder after one, was refused.
-  var hasRefusedDeletion: Bool { state.withLock { $0.hasRefusedDeletion } }
-  /// The records when the engine decided to end; `nil` before.
-  var recordsAtEnd: [DownloadRecord]? { state.withLock { $0.recordsAtEnd } }
-  /// The tasks that the process has started or adopted.
-  var known: Set<TaskID> { state.withLock { $0.known } }
-  /// The tasks that the process has started.
-  var started: Set<TaskID> { state.withLock { $0.started } }
-  /// The number of its effects.
-  var effectCount: Int { state.withLock { $0.effectCount } }
 
   /// Kills the process now.
   func die() {
@@ -181,7 +167,7 @@ final class Life: FaultInjector, Transport {
   }
 
   func didPerform(_ effect: Effect) {
-    guard !isDead else { return }
+    guard !self.isDead else { return }
     disk.didPerform(effect)
   }
 
@@ -210,7 +196,7 @@ final class Life: FaultInjector, Transport {
   // MARK: Transport
 
   func start(_ request: TaskRequest, sink: any TaskSink) -> TaskID {
-    guard !isDead else { return TaskID(rawValue: 0) }
+    guard !self.isDead else { return TaskID(rawValue: 0) }
     let sink = DefectiveSink.wrapping(sink, defects, chance)
     let id = network.engineTransport.start(request, sink: sink)
     let source = request.resumeData.map { _ in "resume data" } ?? "\(request.offset)"
@@ -228,13 +214,13 @@ final class Life: FaultInjector, Transport {
   }
 
   func cancel(_ task: TaskID) {
-    guard !isDead else { return }
+    guard !self.isDead else { return }
     trace.note("cancel", "\(task.rawValue)")
     network.engineTransport.cancel(task)
   }
 
   func liveTasks() async -> [TaskSnapshot] {
-    guard !isDead else { return [] }
+    guard !self.isDead else { return [] }
     return await network.engineTransport.liveTasks()
   }
 
