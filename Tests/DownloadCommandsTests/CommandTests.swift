@@ -235,6 +235,37 @@ struct CommandTests: StoreSuite {
     }
   }
 
+  @Test func `a key that is a URL is redacted, and commands take the real one`() async throws {
+    let key = "https://me:hush@cdn.example/x?token=hush"
+    _ = await dlstore("--store", store, "add", "http://a/1", "--key", key)
+    for words in [
+      ["list", "--format", "json"], ["list", "--format", "csv"], ["list", "--columns", "id,keys"],
+      ["inspect", "http://a/1"], ["inspect", key, "--json"],
+    ] {
+      let shown = await dlstore(["--store", store] + words)
+      #expect(shown.status == .done, "\(words): \(shown.messages)")
+      #expect(shown.output.contains("https://•••@cdn.example/x?token=•••"), "\(shown.output)")
+      #expect(!shown.output.contains("hush"), "\(words)")
+    }
+    for options in [[], ["--json"]] as [[String]] {
+      let words = ["--store", store, "inspect", key, "--reveal-secrets"] + options
+      #expect(await dlstore(words).output.contains(key))
+    }
+    let other = "sha256:" + String(repeating: "1", count: 64)
+    let digest = "sha256:" + String(repeating: "0", count: 64)
+    _ = await dlstore("--store", store, "add", "http://a/1", "--key", key, "--checksum", digest)
+    let taken = await dlstore("--store", store, "add", "http://a/1", "--checksum", other)
+    #expect(taken.messages.contains("with the key 'https://•••@cdn.example/x?token=•••'"))
+    #expect(!taken.messages.contains("hush"))
+  }
+
+  @Test func `a redacted name is answered with the advice to use the id`() async throws {
+    _ = await dlstore("--store", store, "add", "http://a/1")
+    let name = "https://•••@cdn.example/x?token=•••"
+    let result = await dlstore("--store", store, "inspect", name)
+    #expect(result.status == .failed && result.messages.contains("use the id"))
+  }
+
   @Test func `inspect as JSON has files, resume data, history and the next action`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
     try change("http://a/1") { $0.resumeData = Data([1, 2, 3]) }

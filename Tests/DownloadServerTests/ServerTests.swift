@@ -343,6 +343,27 @@
       }
     }
 
+    @Test func `a key that is a URL has no secret in an answer, and names its download`()
+      async throws
+    {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        let body =
+          #"{"requests":[{"url":"http://h/a","paused":true,"key":"http://u:hush@h/x?token=hush"}]}"#
+        let added = try await server.send("POST", "/api/v1/downloads", body)
+        let shown = try await server.send("GET", "/api/v1/downloads/a")
+        let listed = try await server.send("GET", "/api/v1/downloads")
+        for answer in [added, shown, listed] { #expect(!answer.text.contains("hush")) }
+        let keys = try shown.object["keys"] as? [String]
+        #expect(keys == ["http://•••@h/x?token=•••"], "\(shown.text)")
+        let action = #"{"action":"resume","ids":["http://u:hush@h/x?token=hush"]}"#
+        let resumed = try await server.send("POST", "/api/v1/downloads/actions", action)
+        let done = try resumed.object["done"] as? Int
+        #expect(done == 1, "\(resumed.text)")
+      }
+    }
+
     @Test(arguments: [".ssh", "a/.config/b", "./.x"])
     func `no client adds to a hidden folder`(folder: String) async throws {
       try await RunningServer.with {

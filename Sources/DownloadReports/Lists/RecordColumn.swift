@@ -63,7 +63,7 @@ package enum RecordColumn: String, CaseIterable, Sendable {
     case .resumeKind: return Value(entry.resume?.kind)
     case .resumeReceived: return entry.resume.map { .byteCount($0.received) } ?? .missing
     case .resumeValidator: return Value(entry.resume?.validator)
-    case .keys: return .text(record.keys.sorted().joined(separator: " "))
+    case .keys: return .text(record.keys.sorted().map(Redaction.name).joined(separator: " "))
     case .tags: return .text(record.tags.sorted().joined(separator: " "))
     case .priority: return .number(Int64(record.priority))
     case .attempts: return .number(Int64(record.failedAttempts))

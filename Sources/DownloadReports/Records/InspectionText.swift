@@ -14,9 +14,10 @@ package enum InspectionText {
   ) -> [String] {
     let record = entry.record
     let url = { (url: String) in revealsSecrets ? url : Redaction.url(url) }
+    let keys = record.keys.sorted().map { revealsSecrets ? $0 : Redaction.name($0) }
     var rows: [(String, String)] = [
       ("url", url(record.url)), ("id", record.id),
-      ("keys", record.keys.sorted().joined(separator: ", ")),
+      ("keys", keys.joined(separator: ", ")),
       ("state", entry.stateText + intent(of: record)),
       ("progress", progress(of: entry)), ("file status", entry.fileStatus.rawValue),
       ("filename", record.filename), ("folder", record.folder), ("root", record.root),

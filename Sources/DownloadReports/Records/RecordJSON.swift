@@ -65,6 +65,7 @@ package enum RecordJSON {
   ) -> [JSONValue.Member] {
     let record = entry.record
     let mirrors = revealsSecrets ? record.mirrors : record.mirrors.map(Redaction.url)
+    let keys = revealsSecrets ? record.keys.sorted() : record.keys.sorted().map(Redaction.name)
     guard
       case .object(let members) =
         [
@@ -81,7 +82,7 @@ package enum RecordJSON {
           "id": .string(record.id),
           "intent": .string(record.intent.rawValue),
           "keepVersions": JSONValue(record.keepVersions.map(Int64.init)),
-          "keys": .array(record.keys.sorted().map(JSONValue.string)),
+          "keys": .array(keys.map(JSONValue.string)),
           "lastError": lastError(of: entry, revealsSecrets),
           "limitRate": JSONValue(record.bytesPerSecond),
           "localPath": JSONValue(entry.localPath),

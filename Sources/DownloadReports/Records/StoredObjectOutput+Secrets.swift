@@ -24,7 +24,7 @@ extension StoredObjectOutput {
   /// header fields.
   private static func withoutSecrets(_ value: StoredValue) -> StoredValue {
     switch value {
-    case .string(let text): return .string(text.contains("://") ? Redaction.url(text) : text)
+    case .string(let text): return .string(Redaction.name(text))
     case .data, .embedded: return .string(Redaction.mark)
     case .array(let elements): return .array(elements.map(withoutSecrets))
     case .set(let elements): return .set(elements.map(withoutSecrets))

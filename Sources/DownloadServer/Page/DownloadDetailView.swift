@@ -199,7 +199,7 @@ struct DownloadDetailView {
       ("Priority", "\(PageText.number(record.priority))"),
     ]
     if !record.keys.isEmpty {
-      rows.append(("Keys", "\(record.keys.sorted().joined(separator: ", "))"))
+      rows.append(("Keys", "\(record.keys.sorted().map(Redaction.name).joined(separator: ", "))"))
     }
     if let limit = record.bytesPerSecond {
       rows.append(("Rate limit", "\(ByteAmount.text(limit))/s"))

@@ -20,6 +20,11 @@ package enum Redaction {
     return String(decoding: redacted(Array(url.utf8), nesting: 0), as: UTF8.self)
   }
 
+  /// Returns a name, such as a key of a download, with its secrets redacted if it is a URL.
+  package static func name(_ name: String) -> String {
+    name.contains("://") ? url(name) : name
+  }
+
   /// Whether a URL has a byte that precedes a secret or may encode one, or a long segment.
   private static func mayContainSecret(_ url: String) -> Bool {
     let marks: [UInt8] = [at, question, hash, semicolon, equals, percent]

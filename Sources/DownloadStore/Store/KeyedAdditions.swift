@@ -88,10 +88,10 @@ extension DownloadRecord {
     guard !keys.isEmpty, let digest, let required = requiredDigest,
       digest.algorithm == required.algorithm, digest != required
     else { return }
+    let key = Redaction.name(keys.sorted()[0])
     throw RecordStoreError(
       .keyTaken,
-      "the download \(id) with the key '\(keys.sorted()[0])' requires \(required.text), not "
-        + digest.text
+      "the download \(id) with the key '\(key)' requires \(required.text), not \(digest.text)"
     )
   }
 }

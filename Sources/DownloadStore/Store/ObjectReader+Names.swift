@@ -56,9 +56,14 @@ extension RecordIdentity {
 extension RecordStoreError {
   /// The error for an unknown name.
   static func unknownRecord(_ name: String) -> Self {
-    Self(
+    // A URL or a key that was copied from the output of a command.
+    let hint =
+      name.contains(Redaction.mark)
+      ? "; \(Redaction.mark) stands for a secret that is not shown: use the id" : ""
+    return Self(
       .unknownRecord,
       "no download has the URL, the id, the key or the file name '\(Redaction.argument(name))'"
+        + hint
     )
   }
 
