@@ -44,6 +44,31 @@ struct AddInBatchesTests {
     #expect(try records().count == count)
   }
 
+  @Test func `two checksums of one URL are a mistake that names both lines, also across batches`()
+    async throws
+  {
+    func lines(_ number: Int, _ digit: String, _ algorithm: String = "sha-256") -> String {
+      let length = algorithm == "md5" ? 32 : 64
+      let digest = String(repeating: digit, count: length)
+      return "\(Self.url(number))\n checksum=\(algorithm)=\(digest)"
+    }
+    let first = [lines(0, "a"), lines(1, "a"), lines(0, "A"), lines(0, "b"), lines(1, "c", "md5")]
+    let rest = (2..<RequestSource.batchSize).map(Self.url)
+    let path = try list(first + rest + [lines(1, "d"), lines(1, "a")])
+    let added = await dlstore("--store", store, "add", "--input-file", path)
+    #expect(added.status == .failed)
+    let message = "skipped: line 1 has another checksum of this URL\n"
+    #expect(added.messages.contains("\(path):7: \(message)"), "\(added.messages)")
+    let last = 2 * first.count + rest.count + 1
+    let other = "skipped: line 3 has another checksum of this URL\n"
+    #expect(added.messages.contains("\(path):\(last): \(other)"))
+    // The same checksum in other digits, and one of another algorithm, are no contradictions.
+    #expect(added.messages.components(separatedBy: "another checksum").count == 3)
+    let digests = try records().filter { [Self.url(0), Self.url(1)].contains($0.url) }
+      .map(\.expectedDigest)
+    #expect(digests == [0, 1].map { _ in "sha256:" + String(repeating: "a", count: 64) })
+  }
+
   @Test func `thousands of URLs may be arguments, with options between them`() async throws {
     let urls = (0..<6_000).map(Self.url)
     let options = ["--tag", "a", "--priority", "-5"]

@@ -223,6 +223,14 @@ struct Aria2FrontTests {
     _ = try folder.makeFile("list", "\(server.url("/a"))\n  split=abc\n")
     let wrong = try await aria2c("-i", list)
     #expect(wrong.status == 28 && wrong.messages.contains("list:2: "), "\(wrong.messages)")
+    let digest = try Digest.ofFile(at: folder.path("c")).hexadecimal
+    let right = "\(url)\n  out=d\n  checksum=sha-256=\(digest)\n"
+    let other = "\(url)\n  checksum=sha-256=\(String(repeating: "0", count: 64))\n"
+    _ = try folder.makeFile("list", right + other)
+    let two = try await aria2c("-i", list)
+    #expect(two.status == 28, "\(two.messages)")
+    #expect(two.messages.contains("list:4: skipped: line 1 has another checksum of this URL"))
+    #expect(Self.body.matches(file: folder.path("d")))
     #expect(stores.isEmpty)
   }
 

@@ -364,6 +364,22 @@
       }
     }
 
+    @Test func `two checksums of one URL in a request are refused, and both named`() async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        func request(_ digit: String) -> String {
+          let digest = String(repeating: digit, count: 32)
+          return #"{"url":"http://h/a","paused":true,"checksum":"md5:\#(digest)"}"#
+        }
+        let two = #"{"requests":[\#(request("a")),\#(request("b"))]}"#
+        let refused = try await server.send("POST", "/api/v1/downloads", two)
+        #expect(refused.status == 400 && refused.text.contains("requests[0] has another checksum"))
+        let same = #"{"requests":[\#(request("a")),\#(request("a"))]}"#
+        #expect(try await server.send("POST", "/api/v1/downloads", same).status == 201)
+      }
+    }
+
     @Test(arguments: [".ssh", "a/.config/b", "./.x"])
     func `no client adds to a hidden folder`(folder: String) async throws {
       try await RunningServer.with {

@@ -12,6 +12,7 @@ struct Aria2Downloads {
   var continuesFiles = false
   private var known: RootFolders
   private var requests: [DownloadRequest] = []
+  private var digests = ListedDigests()
   /// The absolute folder of each request.
   private var folders: [String?] = []
 
@@ -60,7 +61,8 @@ struct Aria2Downloads {
   ///   - entry: The entry.
   ///   - list: The path of the session, beside which a document is looked for.
   ///   - change: Completes each request.
-  /// - Throws: ``RecordStoreError``; ``CommandFailure``; the errors of `change`.
+  /// - Throws: ``RecordStoreError``, also if an earlier entry has another checksum of the URL;
+  ///   ``CommandFailure``; the errors of `change`.
   mutating func append(
     _ entry: InputFile.Entry,
     of list: String,
@@ -69,6 +71,13 @@ struct Aria2Downloads {
     let folder = entry.absoluteFolder.map { Folder.absolutePath($0) }
     for var request in try Self.requests(entry, of: list, acceptsHiddenFolders) {
       try change(&request)
+      if let line = digests.conflict(of: request, at: entry.line) {
+        let place = line > 0 ? "line \(line)" : "the command line"
+        throw RecordStoreError(
+          .invalidDigest,
+          "skipped: \(place) has another checksum of this URL"
+        )
+      }
       try append(request, folder: folder)
     }
   }

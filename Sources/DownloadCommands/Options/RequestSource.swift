@@ -21,6 +21,7 @@ struct RequestSource: ~Copyable {
   private var requests: [DownloadRequest]
   private var lines: LineReader?
   private var parser = InputFileParser()
+  private var digests = ListedDigests()
   /// Whether every line so far could be used.
   var isComplete: Bool { skippedCount == 0 }
   private var skippedCount = 0
@@ -155,7 +156,11 @@ struct RequestSource: ~Copyable {
           entry.line
         )
       }
-      return try details.adding(to: request)
+      let added = try details.adding(to: request)
+      if let line = digests.conflict(of: added, at: entry.line) {
+        throw CommandFailure(.failed, "skipped: line \(line) has another checksum of this URL")
+      }
+      return added
     } catch {
       skippedCount += 1
       report((error as? CommandFailure)?.message ?? "\(error)", entry.line)

@@ -20,8 +20,16 @@ enum APIRequests {
     }
     try body.end()
     var requests: [DownloadRequest] = []
+    var digests = ListedDigests()
     for (index, value) in values.enumerated() {
-      requests.append(try addition(value, "requests[\(index)]"))
+      let request = try addition(value, "requests[\(index)]")
+      if let earlier = digests.conflict(of: request, at: index) {
+        throw ServerError(
+          .invalidRequest,
+          "requests[\(earlier)] has another checksum of the URL of requests[\(index)]"
+        )
+      }
+      requests.append(request)
     }
     return requests
   }
