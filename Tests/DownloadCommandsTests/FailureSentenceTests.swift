@@ -514,6 +514,30 @@ struct FailureSentenceTests {
     }
   }
 
+  @Test func `the advice after another checksum is not about another download of the URL`()
+    async throws
+  {
+    let url = server.url("/x")
+    server.route("/x", Resource(Self.body))
+    let digests = ["0", "1"].map { "sha256:" + String(repeating: $0, count: 64) }
+    let options = ["--paused", "--key", "a", "--checksum", digests[0]]
+    _ = await dlstore(["--store", store, "add", url] + options)
+    let result = try await get(url, "--key", "b", "--checksum", digests[1])
+    #expect(result.status == .failed)
+    let keyed = try record("b")
+    #expect(keyed.url.hasPrefix("\(url)#sha256=1111"))
+    let line = lines(result, "failed ").first ?? ""
+    #expect(line.contains("another --key; 'dlstore remove \(keyed.id)"), "\(line)")
+    #expect(!line.contains("get URL"))
+
+    var request = DownloadRequest(url: "https://h/x#part")
+    request.digest = try Digest(digests[0])
+    let plain = try RecordStore(at: store).addNow([request])[0].record
+    let failure = DownloadFailure(.digestMismatch, "what happened")
+    let advice = FailureSentence.advice(for: failure, plain)
+    #expect(advice.contains(#"'dlstore get "https://h/x#part" --checksum ALGORITHM:HEX"#))
+  }
+
   @Test func `a completed download says where it is, how long it took, and whether it is correct`()
     async throws
   {

@@ -165,7 +165,16 @@ package enum FailureSentence {
   /// Returns the advice for a file that has another digest or size than the required one.
   private static func rightDigest(_ record: DownloadRecord) -> String {
     guard record.expectedDigest != nil else { return "compare the size with the published one" }
-    let get = SuggestedCommand.text("get URL --checksum ALGORITHM:HEX")
+    guard record.keys.isEmpty else {
+      // Its key requires this digest, and its URL may be that of another download.
+      let remove = SuggestedCommand.text("remove \(record.id)")
+      return "if another checksum is published, add the URL with that one and another --key; "
+        + "\(remove) forgets this download"
+    }
+    // Without its fragment, it would be the URL of another download.
+    let isShown = record.url.contains("#") && Redaction.url(record.url) == record.url
+    let url = isShown ? ShellWord.quoted(record.url) : "URL"
+    let get = SuggestedCommand.text("get \(url) --checksum ALGORITHM:HEX")
     return "if another checksum is published, \(get) requires that one"
   }
 
