@@ -505,5 +505,30 @@ struct KnownDownloadTests: StoreSuite {
     )
     #expect(result.status == .done)
     #expect(try record().mirrors == (1...100).map { "http://m\($0)/a" })
+    let notice = ": 39900 mirrors are not kept for 'a': a download has at most 100\n"
+    #expect(result.messages.contains(notice), "\(result.messages)")
+  }
+
+  @Test func `mirrors beyond the limit are refused, or said not to be kept`() async throws {
+    let mirrors = (0...100).map { "http://m\($0)/a" }
+    let options = mirrors.flatMap { ["--mirror", $0] }
+    let message = "a download has at most 100 mirrors, and 101 are given"
+    for command in ["add", "get", "set"] {
+      let result = await dlstore(["--store", store, command, url] + options)
+      #expect(result.status == .usage && result.messages.contains(message), "\(result.messages)")
+    }
+    let list = try folder.makeFile("list", ([url] + mirrors).joined(separator: "\t"))
+    let added = await dlstore("--store", store, "add", "--input-file", list)
+    #expect(added.status == .done)
+    let notice = ": 1 mirror is not kept for 'a': a download has at most 100\n"
+    #expect(added.messages.contains(notice), "\(added.messages)")
+    #expect(try record().mirrors == Array(mirrors.dropLast()))
+    // A known download has no room for another one, either.
+    let more = await dlstore("--store", store, "add", url, "--mirror", "http://m200/a")
+    #expect(more.status == .done && more.messages.contains(notice), "\(more.messages)")
+    let known = await dlstore("--store", store, "add", url, "--mirror", mirrors[3])
+    #expect(known.status == .done && !known.messages.contains("not kept"))
+    let changed = await dlstore(["--store", store, "set", url] + options.dropLast(2))
+    #expect(changed.status == .done, "\(changed.messages)")
   }
 }

@@ -364,6 +364,28 @@
       }
     }
 
+    @Test func `an addition with more than 100 mirrors is refused`() async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        func body(_ count: Int) -> String {
+          let mirrors = (1...count).map { "\"http://m\($0)/a\"" }.joined(separator: ",")
+          return #"{"requests":[{"url":"http://h/a","paused":true,"mirrors":[\#(mirrors)]}]}"#
+        }
+        let refused = try await server.send("POST", "/api/v1/downloads", body(101))
+        #expect(refused.status == 400 && refused.text.contains("at most 100 mirrors"))
+        #expect(try await server.send("POST", "/api/v1/downloads", body(100)).status == 201)
+        var update = RecordUpdate()
+        update.mirrors = (1...101).map { "http://m\($0)/b" }
+        do {
+          try await server.store.update(matching: "a", with: update)
+          Issue.record("the mirrors were accepted")
+        } catch let error as RecordStoreError {
+          #expect(error.code == .invalidRecord)
+        }
+      }
+    }
+
     @Test func `two checksums of one URL in a request are refused, and both named`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

@@ -234,7 +234,11 @@ struct Aria2Front {
         place.delete()
         return .fileExists
       }
-      if !plan.isQuiet { for notice in outcome.notices { Output.current.say(notice) } }
+      if !plan.isQuiet {
+        for notice in outcome.notices + outcome.added.compactMap(\.mirrorMessage) {
+          Output.current.say(notice)
+        }
+      }
       guard !outcome.hasFailed else { return .fileIO }
       urls = outcome.added.map(\.record.url)
       if plan.isContinued || outcome.takenByteCount > 0 { limits.append("--continue-unvalidated") }

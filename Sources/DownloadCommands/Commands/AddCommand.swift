@@ -126,7 +126,7 @@ struct AddCommand: AsyncParsableCommand {
       // threads would need a third more memory.
       let added = try store.addNow(requests)
       try messages.report(added.map(\.line).joined())
-      for message in added.compactMap(\.message) { messages.say(message) }
+      for message in added.flatMap(\.messages) { messages.say(message) }
       let replaced = try ReplacedDownloads(of: added, paused ? .number : what.ifExists, in: store)
       change.objectCount += added.count
       let roots = try store.roots()

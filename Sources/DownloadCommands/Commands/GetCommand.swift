@@ -236,8 +236,8 @@ struct GetCommand: EngineCommand {
       let isUnreachable = added.note == .folderUnreachable && renewed == nil
       if isUnreachable { known.noteUnreachable() }
       guard !display.quiet || isUnreachable else { continue }
-      let messages = [added.message, restarted.message(of: added.record, roots)]
-      for message in messages.compactMap(\.self) { Output.current.say(message) }
+      for message in added.messages { Output.current.say(message) }
+      if let message = restarted.message(of: added.record, roots) { Output.current.say(message) }
       guard !isUnreachable else { continue }
       guard added.record.state == .completed, renewed == nil else {
         let place = folder.flatMap { KnownPlace.stays(added, $0, roots) }

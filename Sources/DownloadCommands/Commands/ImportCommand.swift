@@ -207,7 +207,7 @@ struct ImportCommand: ParsableCommand {
     let outcome = try downloads.add(keepingPartials: keepPartials) { Output.current.say($0) }
     for notice in outcome.notices { messages.say(notice) }
     try messages.report(outcome.added.map(\.line).joined())
-    for message in outcome.added.compactMap(\.message) { messages.say(message) }
+    for message in outcome.added.flatMap(\.messages) { messages.say(message) }
     if outcome.takenByteCount > 0 {
       messages.say("took over \(ByteAmount.text(outcome.takenByteCount)) that aria2 has received")
     }

@@ -200,6 +200,7 @@ struct SetCommand: AsyncParsableCommand {
       for url in [newURL].compactMap(\.self) + (newMirrors ?? []) {
         try RecordIdentity.validate(url)
       }
+      try RecordLimits.requireMirrors(newMirrors ?? [])
     } catch {
       throw ValidationError(error.message)
     }

@@ -231,6 +231,7 @@ struct RequestOptions: ParsableArguments {
     do {
       _ = try checksum.map(Digest.init)
       if let key { try RecordIdentity.validate(key: key) }
+      try RecordLimits.requireMirrors(mirrors)
       try validateFolder()
       try details.requireDistinct(from: try headers.map { try HeaderField(line: $0) })
     } catch let error as RecordStoreError {

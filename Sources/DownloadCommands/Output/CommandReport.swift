@@ -64,8 +64,20 @@ struct CommandReport {
 }
 
 extension RecordStore.Added {
-  /// The message of ``note`` for standard error; `nil` if there is none.
-  var message: String? {
+  /// The messages for standard error about what the request did not do, or did besides.
+  var messages: [String] { [noteMessage, mirrorMessage].compactMap(\.self) }
+
+  /// Says how many mirrors are not kept; `nil` if all are.
+  var mirrorMessage: String? {
+    guard unkeptMirrorCount > 0 else { return nil }
+    let name = TerminalText.safe(record.filename)
+    let mirrors =
+      unkeptMirrorCount == 1 ? "1 mirror is" : "\(unkeptMirrorCount) mirrors are"
+    return "\(record.id): \(mirrors) not kept for '\(name)': a download has at most "
+      + "\(RecordLimits.mirrors)"
+  }
+
+  private var noteMessage: String? {
     let name = TerminalText.safe(record.filename)
     return switch note {
     case .documentIgnored:

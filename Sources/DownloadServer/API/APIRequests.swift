@@ -50,6 +50,11 @@ enum APIRequests {
     request.tags = try tags(body.texts("tags"), place)
     request.priority = try body.number("priority")
     request.mirrors = try body.texts("mirrors")
+    do {
+      try RecordLimits.requireMirrors(request.mirrors)
+    } catch {
+      throw ServerError(.invalidRequest, "'mirrors' of \(place): \(error.message)")
+    }
     request.connections = try body.number("connections")
     request.bytesPerSecond = try body.number("limitRate")
     request.notBefore = try body.time("notBefore")

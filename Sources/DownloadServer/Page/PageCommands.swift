@@ -247,6 +247,13 @@ struct PageCommands: Sendable {
     if !new.isEmpty, !engineRuns { parts.append("No engine runs: 'dlstore run' downloads.") }
     parts += problems.prefix(5).map { "Not added: \($0)." }
     if problems.count > 5 { parts.append("\(problems.count - 5) more were not added.") }
+    let unkept = added.reduce(0) { $0 + $1.unkeptMirrorCount }
+    if unkept > 0 {
+      parts.append(
+        "\(PageText.count(unkept, "mirror")) \(unkept == 1 ? "is" : "are") not kept: a download has at "
+          + "most \(RecordLimits.mirrors)."
+      )
+    }
     if parts.isEmpty { parts = ["Nothing was added."] }
     return PageNotice(kind: problems.isEmpty ? .good : .bad, text: parts.joined(separator: " "))
   }

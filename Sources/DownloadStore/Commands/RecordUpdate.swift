@@ -49,7 +49,7 @@ public struct RecordUpdate: Sendable, Hashable {
   ///
   /// Kept versions stay until another one is added. See ``DownloadRequest/keepVersions``.
   public var keepVersions: Int32??
-  /// The new mirrors, which replace all others: the first 100 of them; empty for none.
+  /// The new mirrors, at most 100, which replace all others; empty for none.
   ///
   /// The URL of the download is left out.
   public var mirrors: [String]?
@@ -64,6 +64,7 @@ public struct RecordUpdate: Sendable, Hashable {
   /// - Throws: ``RecordStoreError`` with `invalidRecord`, `invalidTag` or `invalidURL`.
   func validate() throws(RecordStoreError) {
     for mirror in mirrors ?? [] { try RecordIdentity.validate(mirror) }
+    try RecordLimits.requireMirrors(mirrors ?? [])
     guard RecordLimits.isRate(bytesPerSecond ?? nil),
       RecordLimits.isConnectionCount(connections ?? nil)
     else {
@@ -94,8 +95,7 @@ public struct RecordUpdate: Sendable, Hashable {
     if let refreshEvery { record.refresh(every: refreshEvery?.components.seconds) }
     if let mirrors {
       var known: Set = [StoredText(newURL(of: record) ?? record.url)]
-      let new = mirrors.filter { known.insert(StoredText($0)).inserted }
-      record.mirrors = Array(new.prefix(RecordLimits.mirrors))
+      record.mirrors = mirrors.filter { known.insert(StoredText($0)).inserted }
     }
   }
 

@@ -57,6 +57,19 @@ package enum RecordLimits {
   /// Whether a value is a number of previous versions, or none.
   static func isVersionCount(_ value: Int32?) -> Bool { value.map(versionCount.contains) ?? true }
 
+  /// Throws if there are more mirrors than a download may have.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidRecord`.
+  package static func requireMirrors(_ mirrors: [String]) throws(RecordStoreError) {
+    let count = Set(mirrors.map(StoredText.init)).count
+    guard count <= Self.mirrors else {
+      throw RecordStoreError(
+        .invalidRecord,
+        "a download has at most \(Self.mirrors) mirrors, and \(count) are given"
+      )
+    }
+  }
+
   /// Throws if a tag is too long.
   ///
   /// - Throws: ``RecordStoreError`` with `invalidTag`.

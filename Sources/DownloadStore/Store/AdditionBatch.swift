@@ -72,14 +72,26 @@ struct AdditionBatch {
     }
     guard missingFiles.isEmpty else { throw FinishedFileDigests.Missing(files: missingFiles) }
     try write(in: &tx)
-    return places.map { place, change, note in
-      RecordStore.Added(
-        record: entries[place].record,
-        isNew: change == nil,
-        note: note,
-        change: change
+    return zip(additions, places).map { addition, result in
+      let record = entries[result.0].record
+      return RecordStore.Added(
+        record: record,
+        isNew: result.change == nil,
+        note: result.note,
+        change: result.change,
+        unkeptMirrorCount: result.note == .documentIgnored
+          ? 0 : Self.unkeptMirrorCount(of: addition.request, in: record)
       )
     }
+  }
+
+  private static func unkeptMirrorCount(
+    of request: DownloadRequest,
+    in record: DownloadRecord
+  ) -> Int {
+    guard !request.mirrors.isEmpty, record.mirrors.count >= RecordLimits.mirrors else { return 0 }
+    let kept = Set(([record.url] + record.mirrors).map(StoredText.init))
+    return Set(request.mirrors.map(StoredText.init)).subtracting(kept).count
   }
 
   /// Finds the records of known URLs, and the wanted ids and destinations that are taken.

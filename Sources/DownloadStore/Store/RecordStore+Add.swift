@@ -23,6 +23,9 @@ extension RecordStore {
     package var note: Note?
     /// What the request did to a known download; `nil` for a new one.
     package var change: Change?
+    /// The number of mirrors of the request that the download does not have, because it has as many
+    /// as it may have.
+    package var unkeptMirrorCount = 0
 
     /// The changes of a known download.
     package struct Change: Sendable, Hashable {
