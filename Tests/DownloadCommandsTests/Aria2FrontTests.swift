@@ -352,6 +352,44 @@ struct Aria2FrontTests {
     #expect(try String(contentsOfFile: folder.path("real"), encoding: .utf8) == "theirs")
   }
 
+  @Test func `a link that -c would continue stays with its file, and a message says what it is`()
+    async throws
+  {
+    let path = try folder.makeFile("real", "theirs")
+    #expect(unsafe symlink(path, folder.path("link")) == 0)
+    #expect(mkdir(folder.path("folder"), 0o700) == 0)
+    let link = "a symbolic link, which is not followed"
+    for (name, kind) in [("link", link), ("folder", "a folder")] {
+      let result = try await aria2c("-c", "-o", name, server.url("/a"))
+      #expect(result.status == 0, "\(result.messages)")
+      #expect(result.messages.contains("/\(name) stays, because it is \(kind)"))
+      #expect(result.messages.contains(": the new file is '\(name) (2)'"), "\(result.messages)")
+      #expect(!result.messages.contains("File exists"))
+      #expect(Self.body.matches(file: folder.path("\(name) (2)")))
+      let options = ["-c", "--auto-file-renaming=false", "-o", name, server.url("/a")]
+      let refused = try start(options)
+      #expect(try await refused.status() == 13)
+      #expect(refused.messages.contains("/\(name)' is already taken by a "))
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
+    let target = try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link"))
+    #expect(target == path)
+    #expect(stores.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("--interface=192.0.2.1", "--interface: no interface of this machine has the address"),
+    ("--ca-certificate=none.pem", "cannot read none.pem"),
+  ])
+  func `an option that this machine cannot fulfil is blamed, and not the server`(
+    option: String,
+    message: String
+  ) async throws {
+    let result = try await aria2c(option, server.url("/a"))
+    #expect(result.status == 28 && result.messages.contains(message), "\(result.messages)")
+    #expect(server.requests.isEmpty && stores.isEmpty)
+  }
+
   @Test func `the other exit codes are those of aria2c`() async throws {
     let wrong = "--checksum=sha-256=\(String(repeating: "0", count: 64))"
     #expect(try await aria2c("-o", "w", wrong, server.url("/a")).status == 32)

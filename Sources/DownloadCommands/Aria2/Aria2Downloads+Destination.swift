@@ -40,7 +40,8 @@ extension Aria2Downloads {
       // Only the invisible characters and the dots are to be restored, because the caller has chosen the
       // name, and not the server.
       let name = (finished as NSString).lastPathComponent
-      guard isNameGiven, name == safeName || isContinued else { return .renamed }
+      guard isNameGiven, name == safeName || isContinued, Aria2Downloads.obstacle(at: path) == nil
+      else { return .renamed }
       let code =
         collision == .replace
         ? (rename(finished, path) == 0 ? 0 : errno)

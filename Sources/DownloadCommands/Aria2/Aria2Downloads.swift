@@ -3,6 +3,7 @@ internal import DownloadMetalink
 internal import DownloadStore
 internal import Foundation
 internal import ObjectStore
+internal import SystemInterface
 
 /// The downloads of a session of aria2, which are added with the bytes that aria2 has received.
 struct Aria2Downloads {
@@ -38,8 +39,8 @@ struct Aria2Downloads {
     case empty
     /// The finished file, which has the digest.
     case finished
-    /// A file that aria2 has not begun, or whose control file is missing.
-    case other(path: String)
+    /// A file that aria2 has not begun, or what is no file, with the reason why it stays.
+    case other(path: String, reason: String)
     case unusable(CommandFailure)
   }
 
@@ -152,12 +153,10 @@ struct Aria2Downloads {
     for (index, files) in files.enumerated() {
       switch files {
       case .none, .finished, .empty: break
-      case .other(let path):
+      case .other(let path, let reason):
         guard outcome.added[index].isNew, requests[index].collision == .number else { continue }
-        outcome.notices.append(
-          "\(path) stays, because aria2 has left no control file beside it: the new file is "
-            + "'\(outcome.added[index].record.filename)'"
-        )
+        let name = outcome.added[index].record.filename
+        outcome.notices.append("\(path) stays, because \(reason): the new file is '\(name)'")
       case .unusable(let failure):
         outcome.hasFailed = true
         if let message = failure.message { say(message) }
@@ -245,7 +244,10 @@ struct Aria2Downloads {
       folder: request.folder,
       filename: SafeFilename.sanitized(name(of: request))
     )
-    guard let identity = FileIdentity(ofFileAt: path) else { return .none }
+    guard let identity = FileIdentity(ofFileAt: path) else {
+      guard let kind = obstacle(at: path) else { return .none }
+      return .other(path: path, reason: "it is \(kind)")
+    }
     guard FileIdentity(ofFileAt: ForeignPartial.controlPath(of: path)) == nil else {
       return partial(at: path)
     }
@@ -254,8 +256,25 @@ struct Aria2Downloads {
     if let digest = request.digest, (try? Digest.ofFile(at: path, digest.algorithm)) == digest {
       return .finished
     }
-    guard continuesFiles else { return .other(path: path) }
+    guard continuesFiles else {
+      return .other(path: path, reason: "aria2 has left no control file beside it")
+    }
     return identity.size == 0 ? .empty : partial(at: path)
+  }
+
+  /// Names what has a path and is no file that could be continued or replaced; `nil` if nothing is.
+  ///
+  /// aria2 writes to the file that a link leads to. Here a file is renamed when it is complete, and
+  /// the link would be lost.
+  static func obstacle(at path: String) -> String? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    return switch status.st_mode & S_IFMT {
+    case S_IFREG: nil
+    case S_IFLNK: "a symbolic link, which is not followed (pass the path of its file instead)"
+    case S_IFDIR: "a folder"
+    default: "not a regular file"
+    }
   }
 
   private static func partial(at path: String) -> Files {

@@ -92,6 +92,12 @@ struct Aria2Front {
           throw Aria2CommandLine.Problem(message: "--no-proxy is not supported: set $no_proxy")
         }
       #endif
+      do {
+        // Here, and not in the supervisor, which has no threads of a client.
+        try limits.client.checkFiles()
+      } catch let failure as CommandFailure {
+        throw Aria2CommandLine.Problem(message: failure.message ?? "")
+      }
       let code = try await download(plan)
       return (code == .done && !isListComplete ? .badOption : code).rawValue
     } catch let problem as Aria2CommandLine.Problem {
