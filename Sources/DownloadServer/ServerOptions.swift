@@ -48,10 +48,10 @@ public struct ServerOptions: Sendable {
   /// `nil` if the program has no command line.
   package var runCommand: CommandRunner?
 
-  /// Runs the words of a command line with the text of the file that the client has read for it, if any,
-  /// and says whether it may change the store.
+  /// Runs the words of a command line with the bytes of the file that the client has read for it, if
+  /// any, and says whether it may change the store.
   package typealias CommandRunner =
-    @Sendable ([String], _ input: String?, _ mayChange: Bool) async -> CommandAnswer
+    @Sendable ([String], _ input: [UInt8]?, _ mayChange: Bool) async -> CommandAnswer
 
   /// The port of a server whose options name none.
   public static let standardPort = 6880

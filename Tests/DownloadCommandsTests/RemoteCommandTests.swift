@@ -120,7 +120,7 @@ import Testing
     let store = folder.path("store")
     let remote = await RemoteExecution.run(
       ["add", "-i", list, "--tag", "t"],
-      input: text,
+      input: Array(text.utf8),
       onStoreAt: store,
       mayChange: true
     )
@@ -131,6 +131,35 @@ import Testing
     let stored = try RecordStore(at: store).records(DownloadRecord.all)
     #expect(stored.map(\.url) == ["https://h/a"])
     #expect(stored.map(\.mirrors) == [["https://m/a"]] && stored.map(\.folder) == ["x"])
+  }
+
+  @Test func `lines that are not UTF-8 have the effect that they have on this machine`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let bytes =
+      Array("https://h/caf".utf8) + [0xE9] + Array("\n out=".utf8) + [0xE9]
+      + Array("\n# ".utf8) + [0xE9] + Array("\n".utf8) + [0xE9] + Array("\nhttps://h/b\n".utf8)
+    let list = folder.path("list")
+    try Data(bytes).write(to: URL(filePath: list))
+    let local = await dlstore("--store", folder.path("local"), "add", "-i", list)
+    let remote = await RemoteExecution.run(
+      ["add", "-i", list],
+      input: bytes,
+      onStoreAt: folder.path("remote"),
+      mayChange: true
+    )
+    #expect(remote.status == 1 && local.status == .failed)
+    for message in [
+      "\(list):2: skipped a file name that is not UTF-8", "\(list):4: this line is neither",
+    ] {
+      #expect(remote.messages.contains(message), "\(remote.messages)")
+      #expect(local.messages.contains(message), "\(local.messages)")
+    }
+    for name in ["local", "remote"] {
+      let stored = try RecordStore(at: folder.path(name)).records(DownloadRecord.all)
+      #expect(Set(stored.map(\.url)) == ["https://h/b", "https://h/caf%E9"], "\(name)")
+    }
   }
 
   @Test(arguments: [

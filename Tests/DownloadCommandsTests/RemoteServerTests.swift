@@ -148,6 +148,10 @@ struct RemoteServerTests {
     let other = try #require(try server(["pause", "--all"], Self.variable)).body
     #expect(other["arguments"] == .array(["pause", "--all"].map(JSONValue.string)))
     #expect(other["input"] == nil)
+    // Latin-1 as characters, each of which stands for a byte.
+    try Data([0x68, 0xE9, 0x0A]).write(to: URL(filePath: list))
+    let latin = try #require(try server(["add", "-i", list], Self.variable)).body
+    #expect(latin["inputBytes"] == .string("h\u{E9}\n") && latin["input"] == nil)
   }
 
   @Test func `a list that is missing, no text or too long is not sent`() throws {

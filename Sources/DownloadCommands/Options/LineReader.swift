@@ -34,8 +34,8 @@ struct LineReader: ~Copyable {
   ///
   /// - Throws: ``CommandFailure``.
   init(_ path: String) throws {
-    if let text = RemoteExecution.input {
-      (self.path, descriptor, buffer, hasEnded) = (path, -1, Array(text.utf8), true)
+    if let bytes = RemoteExecution.input {
+      (self.path, descriptor, buffer, hasEnded) = (path, -1, bytes, true)
       return
     }
     // Opened once: it may be a pipe.

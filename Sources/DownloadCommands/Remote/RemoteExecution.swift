@@ -12,20 +12,20 @@ enum RemoteExecution {
   /// Whether the current task runs a command of a client.
   @TaskLocal static var isRunning = false
 
-  /// The text of the file that the client has read for the command; `nil` if it has read none.
-  @TaskLocal static var input: String?
+  /// The bytes of the file that the client has read for the command; `nil` if it has read none.
+  @TaskLocal static var input: [UInt8]?
 
   /// Runs a command line on a store.
   ///
   /// - Parameters:
   ///   - arguments: The words after the program's name.
-  ///   - input: The text of the file of `--input-file`.
+  ///   - input: The bytes of the file of `--input-file`.
   ///   - path: The path of the store.
   ///   - mayChange: Whether the command may change the store.
   /// - Returns: The output and the exit code.
   static func run(
     _ arguments: [String],
-    input: String? = nil,
+    input: [UInt8]? = nil,
     onStoreAt path: String,
     mayChange: Bool
   ) async -> CommandAnswer {

@@ -203,19 +203,24 @@ struct RemoteServer: Sendable {
     }
   }
 
-  /// The words of the command, and the text of the list that it names.
+  /// The words of the command, and the text of the list that it names, or its bytes as characters up
+  /// to U+00FF if it is not UTF-8: the server treats each line as a local command does.
   ///
   /// - Throws: ``CommandFailure`` if the list cannot be read, or is too long.
   var body: JSONValue {
     get throws {
       let arguments = JSONValue.array(command.arguments.map(JSONValue.string))
-      guard let input = try input else { return ["arguments": arguments] }
-      return ["arguments": arguments, "input": .string(input)]
+      guard let bytes = try input else { return ["arguments": arguments] }
+      if let text = String(validating: bytes, as: UTF8.self) {
+        return ["arguments": arguments, "input": .string(text)]
+      }
+      let characters = String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })
+      return ["arguments": arguments, "inputBytes": .string(String(characters))]
     }
   }
 
-  /// The text of the list that the command names; `nil` if it names none.
-  private var input: String? {
+  /// The bytes of the list that the command names; `nil` if it names none.
+  private var input: [UInt8]? {
     get throws {
       guard let path = command.inputFile else { return nil }
       let name = path == "-" ? "standard input" : path
@@ -227,10 +232,10 @@ struct RemoteServer: Sendable {
             + "divide it"
         )
       }
-      guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-        throw CommandFailure(.damaged, "\(name) is not a text file in UTF-8")
+      guard !bytes.contains(0) else {
+        throw CommandFailure(.damaged, "\(name) is not a text file: it contains a null byte")
       }
-      return text
+      return bytes
     }
   }
 

@@ -5,7 +5,7 @@
   /// `/api/v1/command`: runs a command of the command line on the store, for `dlstore --server`.
   ///
   /// `GET` runs commands that change nothing, and `POST` all that the server allows, with the text of the
-  /// list of `--input-file` as `input`. The answer has the
+  /// list of `--input-file` as `input`, or as `inputBytes` if it is not UTF-8. The answer has the
   /// output and the exit code; decision 0111 says why it is not built from the other answers of the API.
   enum CommandRoutes {
     private static let path = "/api/v1/command"
@@ -27,10 +27,22 @@
         }
         var body = try JSONBody(try await RequestBytes.read(request, context.limits))
         let arguments = try body.texts("arguments")
-        let input = try body.text("input")
+        let input = try Self.input(of: &body)
         try body.end()
         return Response(json: await run(arguments, input, true).json)
       }
+    }
+
+    /// The bytes of the list; each character of `inputBytes` stands for one.
+    private static func input(of body: inout JSONBody) throws(ServerError) -> [UInt8]? {
+      guard let text = try body.text("inputBytes") else {
+        return try body.text("input").map { Array($0.utf8) }
+      }
+      let bytes = text.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+      guard bytes.count == text.unicodeScalars.count else {
+        throw ServerError(.invalidRequest, "'inputBytes' has a character above U+00FF")
+      }
+      return bytes
     }
   }
 #endif
