@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadStore
+import DownloadSync
 import Foundation
 import ObjectStore
 import TestSupport
@@ -56,6 +57,31 @@ struct ConfigurationTests {
     #expect(try value("per-host", configuration).source == .environment("DLSTORE_PER_HOST"))
     #expect(try value("max-attempts", configuration).source == .option)
     #expect(try value("limit-rate", configuration).source == .standard)
+  }
+
+  @Test(arguments: [
+    ("-j 8", #"{"per-host": 2}"#, "", 2), ("-j 8", "{}", "DLSTORE_PER_HOST=5", 5),
+    ("--per-host 3", #"{"max-concurrent": 8}"#, "", 3),
+    ("", #"{"max-concurrent": 8, "per-host": 4, "connections": 9}"#, "", 4),
+    ("", #"{"max-concurrent": 8}"#, "", 8), ("-j 9", #"{"max-concurrent": 2}"#, "", 9),
+    ("", "{}", "DLSTORE_MAX_CONCURRENT=7", 7), ("-j 2", "{}", "", 4),
+  ])
+  func `other limits raise the one per host only if it is given nowhere`(
+    options: String,
+    file: String,
+    variable: String,
+    expected: Int
+  ) throws {
+    let parts = variable.split(separator: "=").map(String.init)
+    let configuration = try configuration(
+      ["run"] + options.split(separator: " ").map(String.init),
+      file: file,
+      environment: parts.isEmpty ? [:] : [parts[0]: parts[1]]
+    )
+    let command = try #require(
+      try DLStoreCommand.parseAsRoot(configuration.arguments) as? RunCommand
+    )
+    #expect(command.limits.concurrency.maximumPerHost == expected)
   }
 
   @Test func `durations have their defaults`() throws {
@@ -317,6 +343,9 @@ struct ConfigCommandTests {
     #expect(setting("per-host") == ["9", "flag", "DLSTORE_PER_HOST"])
     #expect(setting("max-concurrent") == ["4", "default", "DLSTORE_MAX_CONCURRENT"])
     #expect(setting("store").dropLast() == [folder.path("store"), "environment"])
+    let raised = try await run(["config", "-j", "8"], ["DLSTORE_CONNECTIONS": "6"])
+    let rows = raised.output.split(separator: "\n").map { $0.split(separator: " ") }
+    #expect(rows.contains(["per-host", "8", "default"]), "\(raised.output)")
     let table = try await run(["config"], environment)
     let lines = table.output.split(separator: "\n").map { $0.split(separator: " ") }
     #expect(lines.contains(["limit-rate", "2M", "file", file[...]]), "\(table.output)")

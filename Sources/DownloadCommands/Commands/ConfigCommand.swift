@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadStore
+internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
 
@@ -52,8 +53,22 @@ struct ConfigCommand: ParsableCommand {
     }
   }
 
+  /// The values, with the limits that other settings raise.
+  private func values(of configuration: Configuration) -> [Configuration.Value] {
+    let concurrency = limits.concurrency
+    let used = [
+      "max-concurrent": concurrency.maximumRunning, "per-host": concurrency.maximumPerHost,
+    ]
+    return configuration.values.map { value in
+      guard value.source == .standard, let limit = used[value.setting.name] else { return value }
+      var value = value
+      value.texts = ["\(limit)"]
+      return value
+    }
+  }
+
   private func json(of configuration: Configuration) -> JSONValue {
-    let settings: [JSONValue] = configuration.values.map { value in
+    let settings: [JSONValue] = values(of: configuration).map { value in
       let texts = value.texts.map { JSONValue.string(shown($0, of: value.setting)) }
       let json: JSONValue =
         switch value.setting.option {
@@ -73,7 +88,7 @@ struct ConfigCommand: ParsableCommand {
     var table = TableOutput(columns: [
       .init(title: "SETTING"), .init(title: "VALUE"), .init(title: "SOURCE"),
     ])
-    table.rows = configuration.values.map { value in
+    table.rows = values(of: configuration).map { value in
       let text = value.texts.map { shown($0, of: value.setting) }.joined(separator: " ")
       return [value.setting.name, text.isEmpty ? "-" : text, value.source.text]
     }
