@@ -80,8 +80,8 @@ package struct StoredQueryOptions: ParsableArguments {
       )
     }
     guard !count else {
-      let found = try store.countStoredObjects(of: name, where: conditions)
-      return try Output.current.line("\(min(found, limit ?? .max))")
+      let found = try store.countStoredObjects(of: name, where: conditions, limit: limit ?? .max)
+      return try Output.current.line("\(found)")
     }
     var writer = StoredObjectWriter(format: format, output: output)
     try store.forEachStoredObject(

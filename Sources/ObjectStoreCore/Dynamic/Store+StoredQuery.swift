@@ -68,20 +68,8 @@ extension Store {
           return try body(try entry.object(record, id: id)) && count < limit
         }
       }
-      var keys = KeySelection(limit: limit)
-      var key = ByteWriter()
-      try scan.forEach(in: transaction) { id, record in
-        if let order {
-          let value = try entry.value(ofFieldWithID: order.fieldID, in: record, id)
-          order.write(value, id, to: &key)
-        } else {
-          key.removeAll()
-          key.write(id.bigEndian)
-        }
-        keys.insert(key)
-        return true
-      }
-      try entry.tables.forEachRecord(of: keys.sortedIDs(), in: transaction) { id, record in
+      let ids = try scan.sortedIDs(order, limit: limit, in: transaction)
+      try entry.tables.forEachRecord(of: ids, in: transaction) { id, record in
         try body(try entry.object(record, id: id))
       }
     }
@@ -132,25 +120,86 @@ extension Store {
     }
   }
 
+  /// Returns the ids of the objects of a model that meet all conditions, in an order.
+  ///
+  /// For sorted output to a slow reader, with ``visitStoredObjects(of:where:withIDs:_:)``.
+  ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - conditions: The conditions.
+  ///   - order: The order.
+  ///   - limit: The maximum number of ids.
+  /// - Returns: The ids; eight bytes each, and while they are sorted also the values of the order.
+  /// - Throws: As ``forEachStoredObject(of:where:order:limit:_:)``.
+  package func storedObjectIDs(
+    of model: String,
+    where conditions: [StoredCondition],
+    order: StoredOrder,
+    limit: Int
+  ) throws -> [UInt64] {
+    try readStored { transaction, schema in
+      let entry = try schema.requireModel(model, path: path)
+      let scan = StoredScan(test: StoredTest(conditions, entry), entry: entry)
+      return try scan.sortedIDs(order, limit: limit, in: transaction)
+    }
+  }
+
+  /// Calls `body` with the objects that have these ids and meet all conditions, in the order of the
+  /// ids, until it returns `false`.
+  ///
+  /// All objects come from one snapshot. An object that was deleted, or that meets the conditions no
+  /// longer, is left out.
+  ///
+  /// - Parameters:
+  ///   - model: The name of the model.
+  ///   - conditions: The conditions.
+  ///   - ids: The ids.
+  ///   - body: A closure that returns whether to continue with the next object.
+  /// - Returns: The number of ids up to the last object that was visited, or of all.
+  /// - Throws: As ``forEachStoredObject(of:from:_:)``.
+  package func visitStoredObjects(
+    of model: String,
+    where conditions: [StoredCondition],
+    withIDs ids: some Collection<UInt64>,
+    _ body: (StoredObject) throws -> Bool
+  ) throws -> Int {
+    try readStored { transaction, schema in
+      let entry = try schema.requireModel(model, path: path)
+      let test = StoredTest(conditions, entry)
+      for (index, id) in ids.enumerated() {
+        let goesOn = try entry.tables.withRecord(id, in: transaction) { record in
+          try !test.matches(record, id) || body(try entry.object(record, id: id))
+        }
+        if goesOn == false { return index + 1 }
+      }
+      return ids.count
+    }
+  }
+
   /// Returns the number of objects of a model that meet all conditions.
   ///
   /// - Parameters:
   ///   - model: The name of the model.
   ///   - conditions: The conditions; empty to count all objects, which reads none of them.
-  /// - Returns: The number of objects.
+  ///   - limit: The number at which counting ends.
+  /// - Returns: The number of objects, at most `limit`.
   /// - Throws: As ``forEachStoredObject(of:where:order:limit:_:)``.
   public func countStoredObjects(
     of model: String,
-    where conditions: [StoredCondition] = []
+    where conditions: [StoredCondition] = [],
+    limit: Int = .max
   ) throws -> Int {
     try readStored { transaction, schema in
       let entry = try schema.requireModel(model, path: path)
-      guard !conditions.isEmpty else { return try transaction.count(of: entry.tables.records) }
+      guard limit > 0 else { return 0 }
+      guard !conditions.isEmpty else {
+        return min(limit, try transaction.count(of: entry.tables.records))
+      }
       let scan = StoredScan(test: StoredTest(conditions, entry), entry: entry)
       var count = 0
       try scan.forEach(in: transaction) { _, _ in
         count += 1
-        return true
+        return count < limit
       }
       return count
     }
@@ -233,6 +282,28 @@ private struct StoredScan {
     try entry.tables.forEachRecord(of: path.index, path.range, in: transaction) { id, record in
       try !test.matches(record, id) || body(id, record)
     }
+  }
+
+  /// Returns the ids of the first matches in an order; without one, in that of the ids.
+  func sortedIDs(
+    _ order: StoredOrder?,
+    limit: Int,
+    in transaction: borrowing ReadTransaction
+  ) throws -> [UInt64] {
+    var keys = KeySelection(limit: limit)
+    var key = ByteWriter()
+    try forEach(in: transaction) { id, record in
+      if let order {
+        let value = try entry.value(ofFieldWithID: order.fieldID, in: record, id)
+        order.write(value, id, to: &key)
+      } else {
+        key.removeAll()
+        key.write(id.bigEndian)
+      }
+      keys.insert(key)
+      return true
+    }
+    return keys.sortedIDs()
   }
 }
 

@@ -202,6 +202,51 @@ import Testing
     }
   }
 
+  @Test func `sorted objects are visited in parts, without those that have gone`() throws {
+    let model = try #require(try store.storedModels().first { $0.name == "Ticket" })
+    let row = try #require(model.fields.first { $0.name == "row" })
+    let order = StoredOrder(fieldID: row.id, direction: .descending)
+    let condition = StoredCondition(fieldID: row.id, test: .compares(.greater, .signed(6)))
+    var all: [UInt64] = []
+    try store.forEachStoredObject(of: "Ticket", where: [condition], order: order) { object in
+      all.append(object.id)
+      return true
+    }
+    func sorted(_ limit: Int) throws -> [UInt64] {
+      try store.storedObjectIDs(of: "Ticket", where: [condition], order: order, limit: limit)
+    }
+    #expect(all.count == 44)
+    #expect(try sorted(.max) == all)
+    #expect(try sorted(10) == Array(all.prefix(10)))
+    // It is in row 8.
+    try store.write { tx in _ = try tx.delete(Ticket.self, key: 17) }
+    var seen: [UInt64] = []
+    var rest = all[...]
+    while !rest.isEmpty {
+      var found = 0
+      let count = try store.visitStoredObjects(of: "Ticket", where: [condition], withIDs: rest) {
+        seen.append($0.id)
+        found += 1
+        return found < 7
+      }
+      rest = rest.dropFirst(count)
+    }
+    #expect(seen.count == 43)
+    #expect(seen == all.filter(seen.contains))
+  }
+
+  @Test func `a count ends at its limit`() throws {
+    let model = try #require(try store.storedModels().first { $0.name == "Ticket" })
+    let row = try #require(model.fields.first { $0.name == "row" })
+    for conditions in [[], [StoredCondition(fieldID: row.id, test: .equals(.signed(1)))]] {
+      let all = conditions.isEmpty ? 200 : 23
+      for (limit, count) in [(0, 0), (1, 1), (20, 20), (all, all), (Int.max, all)] {
+        let found = try store.countStoredObjects(of: "Ticket", where: conditions, limit: limit)
+        #expect(found == count)
+      }
+    }
+  }
+
   @Test func `the search ends when the closure says so`() throws {
     let model = try #require(try store.storedModels().first { $0.name == "Ticket" })
     let row = try #require(model.fields.first { $0.name == "row" })
