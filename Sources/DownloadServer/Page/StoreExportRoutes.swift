@@ -10,10 +10,10 @@
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
       routes.on("/store/{model}/export", .get) { request, router in
         let name = try router.parameters.require("model")
-        let fields = FormFields(request.uri.query ?? "")
+        let query = request.uri.query ?? ""
         // Before the answer begins, so that an error has a status.
         let (export, first) = try await context.read { store in
-          let export = try StoreExport(fields, model: name, in: store.objects)
+          let export = try StoreExport(query, model: name, in: store.objects)
           return (export, try export.part(from: 0, in: store.objects))
         }
         return Response(

@@ -42,6 +42,20 @@ struct StoreModelQuery: Sendable, Hashable {
       return try condition.resolved(in: model)
     }
   }
+
+  /// Returns the order; `nil` for the stored one.
+  ///
+  /// - Throws: `CommandFailure` for an order that is none of the model.
+  func storedOrder(in model: StoredModel) throws -> StoredOrder? {
+    guard !order.isEmpty else { return nil }
+    guard let option = StoredOrderOption(order) else {
+      throw CommandFailure(.usage, "'\(order)' is not an order: write FIELD or FIELD:desc")
+    }
+    return StoredOrder(
+      fieldID: try model.field(named: option.field).id,
+      direction: option.isDescending ? .descending : .ascending
+    )
+  }
 }
 
 /// A page of the objects of a model.
@@ -70,15 +84,7 @@ struct StoreModelPage: Sendable {
     let order: StoredOrder?
     do {
       conditions = try query.storedConditions(in: model)
-      order =
-        try query.order.isEmpty
-        ? nil
-        : StoredOrderOption(query.order).map { option in
-          StoredOrder(
-            fieldID: try model.field(named: option.field).id,
-            direction: option.isDescending ? .descending : .ascending
-          )
-        }
+      order = try query.storedOrder(in: model)
     } catch let failure as CommandFailure {
       problem = failure.message ?? "the query cannot be run"
       return
@@ -87,14 +93,11 @@ struct StoreModelPage: Sendable {
     if conditions.isEmpty {
       count = model.objectCount
     } else {
-      try store.forEachStoredObject(
+      count = try store.countStoredObjects(
         of: name,
         where: conditions,
         limit: StoreModelQuery.maximumCount + 1
-      ) { _ in
-        count += 1
-        return true
-      }
+      )
       isCountPartial = count > StoreModelQuery.maximumCount
       count = min(count, StoreModelQuery.maximumCount)
     }
@@ -190,6 +193,7 @@ struct StoreModelView {
     var fields = FormFields()
     fields.add("format", format.rawValue)
     if !page.query.conditions.isEmpty { fields.add("where", page.query.conditions) }
+    if !page.query.order.isEmpty { fields.add("sort", page.query.order) }
     return "<a class=\"button\" href=\"\(address)/export?\(fields.encoded)\">\(format.title)</a>"
   }
 

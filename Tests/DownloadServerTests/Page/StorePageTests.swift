@@ -17,7 +17,7 @@ import Testing
   }
 
   private func export(_ query: String, of model: String = "DownloadRecord") throws -> StoreExport {
-    try StoreExport(FormFields(query), model: model, in: store.objects)
+    try StoreExport(query, model: model, in: store.objects)
   }
 
   /// The parts of an export, as texts.
@@ -84,6 +84,58 @@ import Testing
     #expect(urls == requests.filter(\.isPaused).map(\.url))
   }
 
+  @Test func `an export has the order of the page, also in parts`() throws {
+    let requests = (0..<400).map { number in
+      var request = DownloadRequest(url: "http://h.example/\(number)")
+      request.priority = Int32(number % 7)
+      request.tags = [String(repeating: "a", count: 200)]
+      return request
+    }
+    try store.addNow(requests)
+    let query = "where=priority%3E2&sort=priority:desc"
+    let parts = try parts("format=jsonl&\(query)")
+    #expect(parts.count > 2)
+    let keys = try parts.joined().split(separator: "\n").map { line in
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return object?["priority"] as? Int
+    }
+    let expected = requests.map { Int($0.priority ?? 0) }.filter { $0 > 2 }.sorted(by: >)
+    #expect(keys == expected)
+    let page = try StoreModelPage(
+      StoreModelQuery(FormFields(query)),
+      model: "DownloadRecord",
+      in: store.objects
+    )
+    let csv = try self.parts("format=csv&\(query)").joined().split(separator: "\n")
+    let shown = page.objects.map { StoredValueText.exact($0["url"] ?? .null) }
+    #expect(csv.dropFirst().prefix(50).map { String($0.prefix { $0 != "," }) } == shown)
+  }
+
+  @Test func `a sorted export keeps a limited number of ids`() throws {
+    try store.addNow((0..<3).map { DownloadRequest(url: "http://h.example/\($0)") })
+    func error(_ query: String, _ maximum: Int) -> ServerError? {
+      do {
+        _ = try StoreExport(
+          "format=csv&\(query)",
+          model: "DownloadRecord",
+          in: store.objects,
+          maximumSorted: maximum
+        )
+        return nil
+      } catch {
+        return error as? ServerError
+      }
+    }
+    #expect(error("sort=url", 3) == nil && error("", 2) == nil)
+    #expect(error("sort=url", 2)?.code == .invalidRequest)
+  }
+
+  @Test func `a mistake in the order is shown`() throws {
+    let query = StoreModelQuery(FormFields("sort=url:up"))
+    let page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    #expect(page.problem?.contains("'url:up' is not an order") == true)
+  }
+
   @Test func `CSV begins with the names of the fields, also without a match`() throws {
     let empty = try parts("format=csv")
     #expect(empty.count == 1 && empty[0].hasPrefix("url,id,filename,"))
@@ -109,6 +161,11 @@ import Testing
     ("", "DownloadRecord", .invalidRequest), ("format=xml", "DownloadRecord", .invalidRequest),
     ("format=csv&where=none%3D1", "DownloadRecord", .invalidRequest),
     ("format=csv&where=priority", "DownloadRecord", .invalidRequest),
+    ("format=csv&sort=none", "DownloadRecord", .invalidRequest),
+    ("format=csv&sort=url:up", "DownloadRecord", .invalidRequest),
+    ("format=csv&sort=url&sort=id", "DownloadRecord", .invalidRequest),
+    ("format=csv&state=paused", "DownloadRecord", .invalidRequest),
+    ("format=csv&where=url~%FF", "DownloadRecord", .invalidRequest),
   ])
   func `an export that cannot be made is an error`(
     query: String,
@@ -138,7 +195,7 @@ import Testing
     let page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
     let html = StoreModelView(page: page).html.text
     for format in ["jsonl", "csv"] {
-      let address = "/store/DownloadRecord/export?format=\(format)&amp;where=state%3Dpaused"
+      let address = "/store/DownloadRecord/export?format=\(format)&amp;where=state%3Dpaused&amp;sort=url"
       #expect(html.contains("href=\"\(address)\""))
     }
   }
