@@ -320,6 +320,19 @@
       }
     }
 
+    @Test(arguments: [
+      ("/store/Download%52ecord", 200), ("/store/Download%52ecord/export?format=csv", 200),
+      ("/downloads/%61.bin", 200), ("/api/v1/downloads/%61.bin", 200), ("/store/%FF", 400),
+      ("/downloads/%FF", 400), ("/store/Download+Record", 404),
+    ])
+    func `the names in paths are percent-encoded`(path: String, status: Int) async throws {
+      try await RunningServer.with { server in
+        try await server.store.add([DownloadRequest(url: "http://h.example/a.bin")])
+        let answer = try await server.send("GET", path)
+        #expect(answer.status == status, "\(answer.text.prefix(500))")
+      }
+    }
+
     @Test func `a tag has a greatest length, whichever way it comes in`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

@@ -34,18 +34,18 @@
       }
       routes.on("\(root)/downloads/{id}", .get) { request, route in
         try noParameters(request)
-        return try await inspect(try name(route), context)
+        return try await inspect(try route.part("id"), context)
       }
       routes.on("\(root)/downloads/{id}", .patch) { request, route in
         try noParameters(request)
         let update = try APIRequests.update(try await body(of: request, context))
-        return try await change(try name(route), update, context)
+        return try await change(try route.part("id"), update, context)
       }
       for kind in APIAction.Kind.allCases {
         routes.on("\(root)/downloads/{id}/\(kind.rawValue)", .post) { request, route in
           try noParameters(request)
           let bytes = try await body(of: request, context, isRequired: false)
-          let action = try APIRequests.action(kind, of: try name(route), bytes)
+          let action = try APIRequests.action(kind, of: try route.part("id"), bytes)
           return try await perform(action, context, isSingle: true)
         }
       }
@@ -57,14 +57,6 @@
       guard (request.uri.query ?? "").isEmpty else {
         throw ServerError(.invalidRequest, "the path takes no parameters")
       }
-    }
-
-    /// The name of the download in the path.
-    private static func name(_ route: ConnectionContext) throws -> String {
-      guard let text = route.parameters.get("id"),
-        let name = QueryItems.decoded(text, plusIsBlank: false), !name.isEmpty
-      else { throw ServerError(.invalidRequest, "the path has no id") }
-      return name
     }
 
     /// Reads the body, which has a greatest size and must arrive in time.

@@ -12,5 +12,15 @@
       coreContext = CoreRequestContextStorage(source: source)
       channel = source.channel
     }
+
+    /// Returns a part of the path that is a parameter of the route, decoded.
+    ///
+    /// - Throws: ``ServerError`` with `invalidRequest` if it is empty or not UTF-8.
+    func part(_ name: String) throws(ServerError) -> String {
+      guard let text = parameters.get(name),
+        let part = QueryItems.decoded(text, plusIsBlank: false), !part.isEmpty
+      else { throw ServerError(.invalidRequest, "the path has no \(name)") }
+      return part
+    }
   }
 #endif

@@ -19,13 +19,13 @@
       routes.on("/", .get) { request, _ in try await pages.list(request) }
       routes.on("/tags", .get) { request, _ in try await pages.tags(request) }
       routes.on("/downloads/{id}", .get) { request, router in
-        try await pages.download(try router.parameters.require("id"), request)
+        try await pages.download(try router.part("id"), request)
       }
       routes.on("/remove", .get) { request, _ in try await pages.chosen(request, isRemoval: true) }
       routes.on("/change", .get) { request, _ in try await pages.chosen(request, isRemoval: false) }
       routes.on("/store", .get) { request, _ in try await pages.store(request) }
       routes.on("/store/{model}", .get) { request, router in
-        try await pages.model(try router.parameters.require("model"), request)
+        try await pages.model(try router.part("model"), request)
       }
       routes.on("/commands", .post) { request, _ in
         try await pages.carryOut(request) { try await $0.command($1) }

@@ -9,7 +9,7 @@
     /// Adds the route.
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
       routes.on("/store/{model}/export", .get) { request, router in
-        let name = try router.parameters.require("model")
+        let name = try router.part("model")
         let query = request.uri.query ?? ""
         // Before the answer begins, so that an error has a status.
         let (export, first) = try await context.read { store in
