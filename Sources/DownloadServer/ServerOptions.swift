@@ -70,6 +70,9 @@ public struct ServerLimits: Sendable, Hashable {
   public var connections = 256
   /// The number of clients that follow the events at a time; further ones get the status 503.
   public var eventClients = 64
+  /// The number of exports at a time that are in an order, each of which has the ids of its objects in
+  /// memory; further ones get the status 503.
+  public var sortedExports = 4
   /// The size of a request's header fields in bytes.
   public var headerBytes = 32 * 1024
   /// The size of a request's body in bytes.

@@ -8,9 +8,15 @@
   enum StoreExportRoutes {
     /// Adds the route.
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
+      let sorts = ClientPlaces(maximum: context.limits.sortedExports)
       routes.on("/store/{model}/export", .get) { request, router in
         let name = try router.part("model")
         let query = request.uri.query ?? ""
+        let isSorted = FormFields(query)["sort"] != nil
+        let place = isSorted ? sorts.place() : nil
+        guard !isSorted || place != nil else {
+          throw ServerError(.busy, "too many exports in an order run already: try again later")
+        }
         // Before the answer begins, so that an error has a status.
         let (export, first) = try await context.read { store in
           let export = try StoreExport(query, model: name, in: store.objects)
@@ -24,6 +30,7 @@
           ],
           body: ResponseBody { writer in
             try await send(export, first, context, to: &writer)
+            withExtendedLifetime(place) {}
             try await writer.finish(nil)
           }
         )

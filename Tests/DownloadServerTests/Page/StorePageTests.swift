@@ -216,5 +216,20 @@ import Testing
         #expect(missing.status == 404)
       }
     }
+
+    @Test(arguments: [(0, 503), (1, 200)])
+    func `a limited number of exports is sorted at a time`(limit: Int, status: Int) async throws {
+      try await RunningServer.with {
+        $0.limits.sortedExports = limit
+      } _: { server in
+        let path = "/store/DownloadRecord/export?format=csv"
+        // A place is free again after the export.
+        for _ in 0..<2 {
+          let sorted = try await server.send("GET", "\(path)&sort=url")
+          #expect(sorted.status == status)
+        }
+        #expect(try await server.send("GET", path).status == 200)
+      }
+    }
   #endif
 }
