@@ -30,7 +30,10 @@ struct PageCommands: Sendable {
     }
     guard let command = form["do"].flatMap(RowCommand.init(rawValue:)) else { throw Self.malformed }
     if let scope = form["scope"] {
-      let query = DownloadListQuery(FormFields(scope))
+      let fields = FormFields(scope)
+      let query = DownloadListQuery(fields)
+      // A filter that is not understood would select more downloads.
+      guard query.fields == fields else { throw Self.malformed }
       return try await apply(command, .matching(query.condition(engineRuns: engineRuns)), back)
     }
     let ids = form.values("id")
@@ -265,7 +268,7 @@ struct PageCommands: Sendable {
   }
 
   private static var malformed: ServerError {
-    ServerError(.invalidRequest, "the form has no command that the page knows")
+    ServerError(.invalidRequest, "the form has no command or no selection that the page knows")
   }
 
   /// The address to return to: a path of this server, or `/` for any other text.

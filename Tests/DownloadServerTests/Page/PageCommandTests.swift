@@ -48,6 +48,24 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
     }
   }
 
+  @Test(arguments: ["state=failled", "state=failed&reason=none", "tags=x", "state=waiting&x=y"])
+  func `a selection that is not understood selects nothing`(scope: String) async throws {
+    try await withCommands { commands in
+      try commands.store.addNow([DownloadRequest(url: "http://example.com/a")])
+      var form = FormFields()
+      form.add("do", "pause")
+      form.add("scope", scope)
+      let malformed = form
+      await #expect(throws: ServerError.self) { try await commands.command(malformed) }
+      #expect(try commands.store.records().map(\.state) == [.waiting])
+      form = FormFields()
+      form.add("do", "pause")
+      form.add("scope", "state=waiting")
+      _ = try await commands.command(form)
+      #expect(try commands.store.records().map(\.state) == [.paused])
+    }
+  }
+
   @Test func `a command without effect says the state`() async throws {
     try await withCommands { commands in
       var request = DownloadRequest(url: "http://example.com/a")
