@@ -4,10 +4,11 @@
     make bench-serve
     .build/browser/bin/python3 Benchmarks/serve-page.py --only paint --downloads 100000
 
-`paint`: a store of a million downloads, each page in a new browser without a cache. `tabs`: an engine that
-downloads a file from a local nginx, alone, with ten clients that follow the events, and with ten tabs of a
-browser, in turns; the tabs also take time from the same processors. Prints medians and fails if a page
-needs 300 ms or more, or ten clients slow the transfer by more than 2 %.
+`paint`: a store of a million downloads, each page in a new browser without a cache; also the time of its
+last byte, because rows follow the frame. `tabs`: an engine that downloads a file from a local nginx, alone,
+with ten clients that follow the events, and with ten tabs of a browser, in turns; the tabs also take time
+from the same processors. Prints medians and fails if a page needs 300 ms or more, or ten clients slow the
+transfer by more than 2 %.
 """
 
 import argparse
@@ -39,6 +40,7 @@ PAGES = [
 PAINT = """new Promise(done => new PerformanceObserver(list => {
   for (const entry of list.getEntriesByName("first-contentful-paint")) done(entry.startTime / 1000);
 }).observe({ type: "paint", buffered: true }))"""
+COMPLETE = 'performance.getEntriesByType("navigation")[0].responseEnd / 1000'
 
 
 class Server:
@@ -88,17 +90,22 @@ def paint(options, folder, browser):
     good = True
     with Server(options.tool, store, "--allow-changes") as server:
         for path in PAGES:
-            times = []
+            times, ends = [], []
             for _ in range(options.rounds):
                 context = browser.new_context(viewport={"width": 1440, "height": 900})
                 context.set_extra_http_headers({"Authorization": f"Bearer {server.token}"})
                 page = context.new_page()
                 page.goto(server.url(path))
                 times.append(page.evaluate(PAINT))
+                ends.append(page.evaluate(COMPLETE))
                 context.close()
             median = statistics.median(times)
             good &= median < PAINT_LIMIT
-            print(f"paint /{path:45} {median * 1000:6.0f} ms, at most {max(times) * 1000:.0f} ms", flush=True)
+            print(
+                f"paint /{path:45} {median * 1000:6.0f} ms, at most {max(times) * 1000:.0f} ms, "
+                f"complete after {statistics.median(ends) * 1000:.0f} ms",
+                flush=True,
+            )
     return good
 
 

@@ -3,7 +3,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
 
-/// One page of the list of downloads, read from one snapshot of the store.
+/// One page of the list of downloads.
 struct DownloadListPage: Sendable {
   /// The number of downloads on a page.
   static let size = 50
@@ -17,37 +17,62 @@ struct DownloadListPage: Sendable {
   /// Whether an engine runs on the store.
   var engineRuns = false
 
-  init(query: DownloadListQuery) { self.query = query }
+  /// Creates a page without downloads.
+  init(query: DownloadListQuery, engineRuns: Bool = false) {
+    self.query = query
+    self.engineRuns = engineRuns
+  }
 
   /// Reads a page.
   ///
-  /// - Throws: `StoreError`; that of a position that belongs to another order is `invalidPageToken`.
-  /// - Complexity: O(page size) in the order of the states, without a host or a text; otherwise O(n) in
-  ///   the downloads.
+  /// - Throws: As ``readFailures(in:)`` and ``readDownloads(in:)``.
   init(_ query: DownloadListQuery, in store: RecordStore, engineRuns: Bool) throws {
-    self.query = query
-    self.engineRuns = engineRuns
-    let roots = try store.roots()
-    let (records, next, failures) = try store.objects.read { tx in
-      let (records, next) = try Self.records(of: query, in: &tx, engineRuns)
-      let showsFailures = query.after == nil && [nil, "failed", "retrying"].contains(query.state)
-      let failures = showsFailures ? try FailureGroups(query, in: &tx) : FailureGroups()
-      return (records, next, failures)
-    }
-    entries = records.map { DownloadEntry($0, roots, engineRuns: engineRuns) }
-    self.next = next
-    self.failures = failures
+    self.init(query: query, engineRuns: engineRuns)
+    try readFailures(in: store)
+    try readDownloads(in: store)
   }
 
-  private static func records(
-    of query: DownloadListQuery,
+  /// Checks the position of the page; reads no download.
+  ///
+  /// - Throws: ``ServerError`` if it is none; `StoreError` with `invalidPageToken` if it belongs to
+  ///   another order.
+  func checkPosition(in store: RecordStore) throws {
+    guard query.after != nil else { return }
+    _ = try store.objects.read { tx in try self.records(in: &tx, within: .none) }
+  }
+
+  /// Reads why downloads have failed.
+  ///
+  /// - Throws: `StoreError`.
+  /// - Complexity: O(1) without a host or a text; otherwise O(n) in the failed downloads.
+  mutating func readFailures(in store: RecordStore) throws {
+    guard query.after == nil, [nil, "failed", "retrying"].contains(query.state) else { return }
+    failures = try store.objects.read { tx in try FailureGroups(query, in: &tx) }
+  }
+
+  /// Reads the downloads.
+  ///
+  /// - Throws: As ``checkPosition(in:)``; `StoreError`.
+  /// - Complexity: O(page size) in the order of the states, without a host or a text; otherwise O(n) in
+  ///   the downloads.
+  mutating func readDownloads(in store: RecordStore) throws {
+    let roots = try store.roots()
+    let (records, next) = try store.objects.read { tx in try self.records(in: &tx) }
+    entries = records.map { DownloadEntry($0, roots, engineRuns: engineRuns) }
+    self.next = next
+  }
+
+  /// Returns the downloads that meet a further condition, and the position of the next page.
+  private func records(
     in tx: inout Snapshot,
-    _ engineRuns: Bool
+    within filter: Filter<DownloadRecord> = .all
   ) throws -> ([DownloadRecord], String?) {
+    let size = Self.size
     let states = query.states(engineRuns: engineRuns)
     guard query.sort == .state else {
-      let records = ordered(Query(query.condition(engineRuns: engineRuns)), by: query.sort)
-      let page = try tx.page(records, size: size, after: try query.after.map(token))
+      let condition = filter && query.condition(engineRuns: engineRuns)
+      let records = Self.ordered(Query(condition), by: query.sort)
+      let page = try tx.page(records, size: size, after: try query.after.map(Self.token))
       return (page.objects, page.next?.description)
     }
     // One state after the other, each with its index: the position names the state.
@@ -56,12 +81,12 @@ struct DownloadListPage: Sendable {
       let parts = position.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
       guard let state = DownloadState(rawValue: String(parts[0])),
         let index = states.firstIndex(of: state)
-      else { throw invalidPosition }
+      else { throw Self.invalidPosition }
       first = index
-      if parts.count == 2, !parts[1].isEmpty { after = try token(String(parts[1])) }
+      if parts.count == 2, !parts[1].isEmpty { after = try Self.token(String(parts[1])) }
     }
     var records: [DownloadRecord] = []
-    let narrowing = query.narrowing
+    let narrowing = filter && query.narrowing
     for state in states[first...] {
       let found = Query(narrowing && DownloadRecord.columns.state == state)
       guard records.count < size else {

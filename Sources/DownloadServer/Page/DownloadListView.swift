@@ -3,33 +3,57 @@ internal import DownloadStore
 internal import ProgramOutput
 
 /// The page with the list of downloads.
-struct DownloadListView {
-  let page: DownloadListPage
+struct DownloadListView: Sendable {
+  var page: DownloadListPage
   /// The number of downloads by the word of the state.
   let counts: [String: Int]
   /// The sum of the speeds.
   let bytesPerSecond: Double
   /// Returns the speed of a running download.
-  let speed: (String) -> Double?
+  let speed: @Sendable (String) -> Double?
   let allowsChanges: Bool
 
   private var query: DownloadListQuery { page.query }
   private var total: Int { counts.values.reduce(0, +) }
 
-  var html: HTML {
+  /// The page, whose downloads are searched after everything else was sent.
+  var parts: [PagePart] {
+    [
+      .ready(beginning),
+      .read { store in
+        var view = self
+        try view.page.readFailures(in: store)
+        return view.failures
+      },
+      .ready(listBeginning),
+      .read { store in
+        var view = self
+        try view.page.readDownloads(in: store)
+        return view.table
+      },
+      .ready(end),
+    ]
+  }
+
+  /// The content of a page that was read.
+  var html: HTML { "\(beginning)\(failures)\(listBeginning)\(table)\(end)" }
+
+  private var beginning: HTML {
     """
     <div class="lead"><h1>Downloads</h1>\
     <p id="summary" aria-live="polite">\(summary)</p></div>
     \(stateCounts)\
-    \(AddForm(isOpen: total == 0, back: query.address).html, if: allowsChanges)\
-    \(list)\(chosen)
+    \(AddForm(isOpen: total == 0, back: query.address).html, if: allowsChanges)
     """
   }
 
-  /// The parts that change with the store, which the script of the page replaces.
-  var list: HTML {
-    "\(failures)<section class=\"card\" id=\"list\" aria-labelledby=\"list-title\">\(filter)\(tagged)\(table)</section>"
+  private var listBeginning: HTML {
+    """
+    <section class="card" id="list" aria-labelledby="list-title">\(filter)\(tagged)
+    """
   }
+
+  private var end: HTML { "</section>\(chosen)" }
 
   // MARK: Summary
 

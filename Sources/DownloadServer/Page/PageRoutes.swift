@@ -60,13 +60,14 @@
     // MARK: Downloads
 
     func list(_ request: Request) async throws -> Response {
-      let fields = request.fields
-      let query = DownloadListQuery(fields)
-      let (page, engine) = try await context.read { store in
-        let engine = EngineLock.holder(storePath: store.path)
-        return (try DownloadListPage(query, in: store, engineRuns: engine != nil), engine)
+      let query = DownloadListQuery(request.fields)
+      let (page, frame) = try await context.read { store in
+        let frame = try PageFrame(of: store)
+        let page = DownloadListPage(query: query, engineRuns: frame.engine != nil)
+        try page.checkPosition(in: store)
+        return (page, frame)
       }
-      let summary = try await summary(engineRuns: engine != nil)
+      let summary = try await summary(engineRuns: page.engineRuns)
       let view = DownloadListView(
         page: page,
         counts: summary.counts,
@@ -74,7 +75,7 @@
         speed: context.feed.speed,
         allowsChanges: context.allowsChanges
       )
-      return respond(view.html, "Downloads", .downloads, engine, fields)
+      return await respond(view.parts, "Downloads", .downloads, frame, request)
     }
 
     /// The totals of the feed; without a first look of the feed, those of the store.
@@ -91,27 +92,27 @@
     }
 
     func tags(_ request: Request) async throws -> Response {
-      let (tags, engine) = try await context.read { store in
-        (try TagList(in: store), EngineLock.holder(storePath: store.path))
+      let (frame, tags) = try await context.read { store in
+        (try PageFrame(of: store), try TagList(in: store))
       }
-      return respond(tags.html, "Tags", .downloads, engine, request.fields)
+      return await respond([.ready(tags.html)], "Tags", .downloads, frame, request)
     }
 
     func download(_ id: String, _ request: Request) async throws -> Response {
       let context = context
-      let (html, title, engine) = try await context.read { store in
-        let engine = EngineLock.holder(storePath: store.path)
+      let (html, title, frame) = try await context.read { store in
+        let frame = try PageFrame(of: store)
         let record = try store.record(matching: id)
         let view = DownloadDetailView(
-          entry: DownloadEntry(record, try store.roots(), engineRuns: engine != nil),
+          entry: DownloadEntry(record, try store.roots(), engineRuns: frame.engine != nil),
           headers: try store.headers(of: record),
           commits: try RecordCommit.last(of: record, in: store.objects),
           speed: context.feed.speed(of: record.id),
           allowsChanges: context.allowsChanges
         )
-        return (view.html, record.filename, engine)
+        return (view.html, record.filename, frame)
       }
-      return respond(html, title, .downloads, engine, request.fields)
+      return await respond([.ready(html)], title, .downloads, frame, request)
     }
 
     func chosen(_ request: Request, isRemoval: Bool) async throws -> Response {
@@ -120,11 +121,8 @@
       }
       let fields = request.fields
       let ids = fields.values("id")
-      let (records, engine) = try await context.read { store in
-        (
-          ids.compactMap { try? store.record(matching: $0) },
-          EngineLock.holder(storePath: store.path)
-        )
+      let (frame, records) = try await context.read { store in
+        (try PageFrame(of: store), ids.compactMap { try? store.record(matching: $0) })
       }
       let back = PageCommands.localAddress(fields["back"])
       guard !records.isEmpty else {
@@ -140,34 +138,36 @@
         isRemoval
         ? RemoveView(records: records, back: back).html
         : ChangeView(records: records, back: back).html
-      return respond(html, isRemoval ? "Remove" : "Change", .downloads, engine, fields)
+      let title = isRemoval ? "Remove" : "Change"
+      return await respond([.ready(html)], title, .downloads, frame, request)
     }
 
     // MARK: Store
 
     func store(_ request: Request) async throws -> Response {
-      let (overview, engine) = try await context.read { store in
-        (try StoreOverview(of: store.objects), EngineLock.holder(storePath: store.path))
+      let (frame, overview) = try await context.read { store in
+        (try PageFrame(of: store), try StoreOverview(of: store.objects))
       }
       let html = StoreOverviewView(overview: overview).html
-      return respond(html, "Store", .store, engine, request.fields)
+      return await respond([.ready(html)], "Store", .store, frame, request)
     }
 
     func model(_ name: String, _ request: Request) async throws -> Response {
       let fields = request.fields
-      let (html, engine) = try await context.read { store in
-        let engine = EngineLock.holder(storePath: store.path)
+      let (parts, frame) = try await context.read { store in
+        let frame = try PageFrame(of: store)
         do {
           guard fields["object"] == nil, fields["key"] == nil else {
-            return (try StoreObjectView(fields, model: name, in: store.objects).html, engine)
+            let view = try StoreObjectView(fields, model: name, in: store.objects)
+            return ([PagePart.ready(view.html)], frame)
           }
           let page = try StoreModelPage(StoreModelQuery(fields), model: name, in: store.objects)
-          return (StoreModelView(page: page).html, engine)
+          return (StoreModelView(page: page).parts, frame)
         } catch let failure as CommandFailure {
           throw ServerError(.notFound, failure.message ?? "the store has no such object")
         }
       }
-      return respond(html, name, .store, engine, fields)
+      return await respond(parts, name, .store, frame, request)
     }
 
     // MARK: Forms
@@ -200,25 +200,22 @@
     // MARK: Answers
 
     private func respond(
-      _ content: HTML,
+      _ parts: [PagePart],
       _ title: String,
       _ section: PageShell.Section,
-      _ engine: String?,
-      _ fields: FormFields
-    ) -> Response {
+      _ frame: PageFrame,
+      _ request: Request
+    ) async -> Response {
       let shell = PageShell(
         title: title,
         section: section,
-        engine: engine,
+        frame: frame,
         allowsChanges: context.allowsChanges,
         storePath: context.store.path,
-        notice: fields["notice"].flatMap(notices.notice)
+        notice: request.fields["notice"].flatMap(notices.notice)
       )
-      return Response(
-        status: .ok,
-        headers: [.contentType: "text/html; charset=utf-8"],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: shell.html(content).text))
-      )
+      let page: [PagePart] = [.ready(shell.beginning)] + parts + [.ready(shell.end)]
+      return await PageStream(parts: page, context: context).response(to: request)
     }
   }
 

@@ -1,7 +1,29 @@
 internal import DownloadReports
+internal import DownloadStore
+internal import DownloadSync
+internal import ObjectStore
 internal import ProgramOutput
 
-/// The frame around the content of a page.
+/// What the frame of a page says of the store.
+///
+/// It is read before the content of the page, so that the events after its position miss no change that
+/// the content does not show.
+struct PageFrame: Sendable {
+  /// The position in the history of the store, for `/events`.
+  var position: String
+  /// The process whose engine runs; `nil` if none does.
+  var engine: String?
+
+  /// Reads the frame.
+  ///
+  /// - Throws: `StoreError`.
+  init(of store: RecordStore) throws {
+    position = LiveToken.text(of: try store.objects.read { tx in try tx.historyToken() })
+    engine = EngineLock.holder(storePath: store.path)
+  }
+}
+
+/// The markup around the content of a page.
 struct PageShell {
   /// The pages that the navigation names.
   enum Section: Sendable, Hashable { case downloads, store, none }
@@ -9,8 +31,7 @@ struct PageShell {
   /// The title, for people.
   var title: String
   var section: Section
-  /// The process whose engine runs; `nil` if none does.
-  var engine: String?
+  var frame: PageFrame
   /// Whether pages have buttons that change the store.
   var allowsChanges: Bool
   /// The path of the store's folder.
@@ -18,8 +39,8 @@ struct PageShell {
   /// What the last command has done; `nil` after none.
   var notice: PageNotice?
 
-  /// Returns the whole document.
-  func html(_ content: HTML) -> HTML {
+  /// The document up to the content.
+  var beginning: HTML {
     """
     <!doctype html>
     <html lang="en"><head><meta charset="utf-8">\
@@ -33,7 +54,14 @@ struct PageShell {
     <header class="bar"><div class="frame"><a class="brand" href="/">\(Icon.logo.html) dlstore</a>\
     <nav aria-label="Pages">\(link("/", "Downloads", .downloads))\(link("/store", "Store", .store))\
     </nav>\(engineState)</div></header>
-    <main class="frame" id="main" tabindex="-1">\(notice?.html)\(content)
+    <main class="frame" id="main" tabindex="-1" data-after="\(frame.position)">\(notice?.html)
+    """
+  }
+
+  /// The document after the content.
+  var end: HTML {
+    """
+
     <footer><span>\(storePath)</span><span>\(advice)</span>\
     <span data-only="script" hidden>Press <kbd>?</kbd> for the keyboard shortcuts</span>\
     <span data-live></span></footer></main></body></html>
@@ -51,7 +79,7 @@ struct PageShell {
   }
 
   private var engineState: HTML {
-    EngineState(engine: engine).html
+    EngineState(engine: frame.engine).html
   }
 }
 
@@ -71,6 +99,19 @@ struct EngineState {
       <div class="engine runs" id="engine" data-engine="true">\(Icon.engine.html)<span>\
       <strong>An engine runs</strong> · \(engine)</span></div>
       """
+  }
+}
+
+/// An error in the place of what it concerns.
+struct PageAlert {
+  /// A sentence without a full stop.
+  let text: String
+
+  var html: HTML {
+    """
+    <div class="body"><div class="notice bad" role="alert"><span>\(PageText.capitalized(text)).\
+    </span></div></div>
+    """
   }
 }
 

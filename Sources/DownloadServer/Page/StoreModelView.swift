@@ -72,16 +72,16 @@ struct StoreModelPage: Sendable {
   var problem: String?
   /// The target of each field that is a reference, by the field's id.
   var targets: [UInt32: String] = [:]
+  private var conditions: [StoredCondition] = []
+  private var order: StoredOrder?
 
-  /// Reads the objects.
+  /// Reads the model and the plan of the query, which needs no search.
   ///
   /// - Throws: `CommandFailure` for an unknown model; `StoreError`.
   init(_ query: StoreModelQuery, model name: String, in store: Store) throws {
     self.query = query
     model = try store.storedModel(named: name)
     targets = try Self.targets(of: name, in: store)
-    let conditions: [StoredCondition]
-    let order: StoredOrder?
     do {
       conditions = try query.storedConditions(in: model)
       order = try query.storedOrder(in: model)
@@ -90,11 +90,18 @@ struct StoreModelPage: Sendable {
       return
     }
     plan = try store.explainStoredObjects(of: name, where: conditions, order: order).description
+  }
+
+  /// Searches the objects, unless the query cannot be run.
+  ///
+  /// - Throws: `StoreError`.
+  mutating func readObjects(in store: Store) throws {
+    guard problem == nil else { return }
     if conditions.isEmpty {
       count = model.objectCount
     } else {
       count = try store.countStoredObjects(
-        of: name,
+        of: model.name,
         where: conditions,
         limit: StoreModelQuery.maximumCount + 1
       )
@@ -102,7 +109,7 @@ struct StoreModelPage: Sendable {
       count = min(count, StoreModelQuery.maximumCount)
     }
     try store.forEachStoredObject(
-      of: name,
+      of: model.name,
       where: conditions,
       order: order,
       limit: StoreModelQuery.size
@@ -119,20 +126,33 @@ struct StoreModelPage: Sendable {
 }
 
 /// The page of a model: its fields and its objects.
-struct StoreModelView {
+struct StoreModelView: Sendable {
   /// The number of fields in the table of objects.
   static let shownFields = 8
 
-  let page: StoreModelPage
+  var page: StoreModelPage
 
   private var model: StoredModel { page.model }
   private var address: String { "/store/\(FormFields.encoded(model.name))" }
 
-  var html: HTML {
+  /// The page, whose objects are searched after its form was sent.
+  var parts: [PagePart] {
+    [
+      .ready(beginning),
+      .read { store in
+        var view = self
+        try view.page.readObjects(in: store.objects)
+        return view.objects
+      },
+      .ready("</section>\(fields)"),
+    ]
+  }
+
+  private var beginning: HTML {
     """
     <div class="lead"><div><p class="small"><a href="/store">Store</a></p><h1>\(model.name)</h1></div>\
     <p>\(PageText.count(model.objectCount, "object"))</p></div>
-    <section class="card" aria-labelledby="objects">\(form)\(objects)</section>\(fields)
+    <section class="card" aria-labelledby="objects">\(form)
     """
   }
 
@@ -160,13 +180,9 @@ struct StoreModelView {
     return "\(field.name)~text"
   }
 
-  private var objects: HTML {
-    if let problem = page.problem {
-      return """
-        <div class="body"><div class="notice bad" role="alert"><span>\(PageText.capitalized(problem)).\
-        </span></div></div>
-        """
-    }
+  /// The plan of the query and its objects.
+  var objects: HTML {
+    if let problem = page.problem { return PageAlert(text: problem).html }
     let plan: HTML = """
       <div class="body small"><span class="muted">Plan: </span><code>\(page.plan)</code>\
       <span class="muted"> · \(countText)</span></div>\

@@ -61,6 +61,8 @@ const detail = $("#detail");
 const store = $("#store");
 let reader = new AbortController();
 let events = null;
+// What the page shows is at least as new as this position in the history of the store.
+let position = $("#main").dataset.after;
 let refreshing = false;
 let wanted = false;
 
@@ -225,10 +227,11 @@ const isSame = (one, other) =>
 
 function listen() {
   if (events || document.hidden) return;
-  events = new EventSource("/events");
+  events = new EventSource(`/events?after=${position}`);
   const live = $("[data-live]");
   const take = (event) => {
     setText(live, "Live");
+    position = event.lastEventId;
     const change = JSON.parse(event.data);
     if (event.type === "reset") refresh();
     show(change);

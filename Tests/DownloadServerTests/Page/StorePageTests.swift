@@ -20,6 +20,13 @@ import Testing
     try StoreExport(query, model: model, in: store.objects)
   }
 
+  /// The page of a query, with its objects.
+  private func page(_ query: StoreModelQuery) throws -> StoreModelPage {
+    var page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    try page.readObjects(in: store.objects)
+    return page
+  }
+
   /// The parts of an export, as texts.
   private func parts(_ query: String) throws -> [String] {
     let export = try export(query)
@@ -42,16 +49,16 @@ import Testing
     var query = StoreModelQuery(
       FormFields("where=state%3Dwaiting%3B+priority%3D0&sort=filename:desc")
     )
-    var page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    var page = try page(query)
     #expect(page.objects.count == 3)
     #expect(page.count == 3)
     #expect(page.plan == "index on state (one value), then sort")
-    let html = StoreModelView(page: page).html.text
+    let html = StoreModelView(page: page).objects.text
     #expect(!html.contains("topsecret"))
     query.conditions = "nothing=1"
-    page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    page = try self.page(query)
     #expect(page.problem?.contains("has no field 'nothing'") == true)
-    #expect(StoreModelView(page: page).html.text.contains("role=\"alert\""))
+    #expect(StoreModelView(page: page).objects.text.contains("role=\"alert\""))
   }
 
   @Test func `the page of a store names its models and sizes`() throws {
@@ -101,11 +108,7 @@ import Testing
     }
     let expected = requests.map { Int($0.priority ?? 0) }.filter { $0 > 2 }.sorted(by: >)
     #expect(keys == expected)
-    let page = try StoreModelPage(
-      StoreModelQuery(FormFields(query)),
-      model: "DownloadRecord",
-      in: store.objects
-    )
+    let page = try page(StoreModelQuery(FormFields(query)))
     let csv = try self.parts("format=csv&\(query)").joined().split(separator: "\n")
     let shown = page.objects.map { StoredValueText.exact($0["url"] ?? .null) }
     #expect(csv.dropFirst().prefix(50).map { String($0.prefix { $0 != "," }) } == shown)
@@ -131,8 +134,7 @@ import Testing
   }
 
   @Test func `a mistake in the order is shown`() throws {
-    let query = StoreModelQuery(FormFields("sort=url:up"))
-    let page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+    let page = try page(StoreModelQuery(FormFields("sort=url:up")))
     #expect(page.problem?.contains("'url:up' is not an order") == true)
   }
 
@@ -192,11 +194,10 @@ import Testing
 
   @Test func `the objects of a model can be exported as they are searched`() throws {
     let query = StoreModelQuery(FormFields("where=state%3Dpaused&sort=url"))
-    let page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
-    let html = StoreModelView(page: page).html.text
+    let html = StoreModelView(page: try page(query)).objects.text
     for format in ["jsonl", "csv"] {
-      let address = "/store/DownloadRecord/export?format=\(format)&amp;where=state%3Dpaused&amp;sort=url"
-      #expect(html.contains("href=\"\(address)\""))
+      let query = "format=\(format)&amp;where=state%3Dpaused&amp;sort=url"
+      #expect(html.contains("href=\"/store/DownloadRecord/export?\(query)\""))
     }
   }
 

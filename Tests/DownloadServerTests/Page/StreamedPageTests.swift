@@ -1,0 +1,184 @@
+#if Server
+  import DownloadStore
+  import Foundation
+  import HTTPTypes
+  import HummingbirdCore
+  import NIOCore
+  import ObjectStore
+  import SystemInterface
+  import TestSupport
+  import Testing
+
+  @testable import DownloadServer
+
+  /// Pages that are sent while the store is searched.
+  @Suite struct StreamedPageTests {
+    /// The pieces that were sent.
+    private final class Sent: Sendable {
+      // A lock, because a part is read on another thread.
+      private let state = Mutex<[String]>([])
+
+      var pieces: [String] { state.withLock { $0 } }
+
+      func add(_ piece: String) { state.withLock { $0.append(piece) } }
+    }
+
+    /// A client that counts the snapshots of a store while it takes a piece.
+    private struct Client: ResponseBodyWriter {
+      let sent: Sent
+      let store: RecordStore
+
+      mutating func write(_ buffer: ByteBuffer) async throws {
+        let readers = try store.objects.statistics().readers
+        #expect(readers.isEmpty)
+        sent.add(String(buffer: buffer))
+      }
+
+      consuming func finish(_: HTTPFields?) async throws {}
+    }
+
+    private let folder: TemporaryFolder
+    private let store: RecordStore
+    private let sent = Sent()
+
+    init() throws {
+      folder = try TemporaryFolder()
+      store = try RecordStore(at: folder.path("store"))
+    }
+
+    private func send(_ parts: [PagePart]) async throws {
+      let logger = DownloadServer.silentLogger
+      let context = ServerContext(
+        store: store,
+        feed: LiveFeed(of: store, logger: logger),
+        options: ServerOptions(),
+        logger: logger
+      )
+      var client: any ResponseBodyWriter = Client(sent: sent, store: store)
+      try await PageStream(parts: parts, context: context).send(to: &client)
+    }
+
+    @Test func `what needs no search is sent before the store is read`() async throws {
+      try await send([
+        .ready("a"), .ready("b"), .read { [sent] _ in "\(sent.pieces.count)" },
+        .read { [sent] _ in "\(sent.pieces.count)" }, .ready("c"),
+      ])
+      #expect(sent.pieces == ["ab", "1", "2c"])
+    }
+
+    @Test func `an error takes the place of the part that could not be read`() async throws {
+      try await send([
+        .ready("<section>"),
+        .read { _ in throw ServerError(.storeFailed, "it is <damaged>") },
+        .ready("</section>"),
+      ])
+      #expect(sent.pieces.count == 2 && sent.pieces[0] == "<section>")
+      let rest = sent.pieces.last ?? ""
+      #expect(rest.contains("role=\"alert\"><span>It is &lt;damaged&gt;.</span>"))
+      #expect(rest.hasSuffix("</section>"))
+    }
+
+    @Test func `the filters of a list are sent before its downloads`() async throws {
+      try store.addNow([DownloadRequest(url: "http://h.example/one.bin")])
+      var query = DownloadListQuery()
+      query.text = "one"
+      let view = DownloadListView(
+        page: DownloadListPage(query: query),
+        counts: ["waiting": 1],
+        bytesPerSecond: 0,
+        speed: { _ in nil },
+        allowsChanges: true
+      )
+      try await send(view.parts)
+      #expect(sent.pieces.count == 3)
+      #expect(sent.pieces[0].contains("<h1>Downloads</h1>"))
+      #expect(sent.pieces[1].contains("id=\"failures\" hidden"))
+      #expect(sent.pieces[1].contains("name=\"text\" value=\"one\""))
+      #expect(sent.pieces[2].contains("one.bin"))
+      let page = try DownloadListPage(query, in: store, engineRuns: false)
+      var whole = view
+      whole.page = page
+      #expect(sent.pieces.joined() == whole.html.text)
+    }
+
+    @Test func `the form of a model is sent before its objects`() async throws {
+      try store.addNow([DownloadRequest(url: "http://h.example/one.bin")])
+      let query = StoreModelQuery(FormFields("where=filename~one"))
+      let page = try StoreModelPage(query, model: "DownloadRecord", in: store.objects)
+      try await send(StoreModelView(page: page).parts)
+      #expect(sent.pieces.count == 2)
+      #expect(sent.pieces[0].contains("value=\"filename~one\""))
+      #expect(sent.pieces[1].contains("1 match") && sent.pieces[1].contains("one.bin"))
+    }
+
+    @Test func `a page has chunks only for HTTP 1.1, and HEAD states its length`() async throws {
+      try await RunningServer.with { server in
+        try await server.store.add([DownloadRequest(url: "http://h.example/a")])
+        for path in ["/", "/store/DownloadRecord"] {
+          let page = try await server.send("GET", path)
+          #expect(page.status == 200 && page.field("Transfer-Encoding") == "chunked")
+          #expect(page.field("Content-Length") == nil && page.body.contains("</html>"))
+          #expect(page.body.hasSuffix("\r\n0\r\n\r\n"))
+          let old = try await server.exchange(
+            "GET \(path) HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer \(server.token.text)\r\n\r\n"
+          )
+          #expect(old.field("Transfer-Encoding") == nil && old.body.hasSuffix("</html>"))
+          let head = try await server.send("HEAD", path)
+          #expect(head.status == 200 && head.body.isEmpty)
+          #expect(head.field("Content-Length") == "\(old.body.utf8.count)")
+        }
+        let whole = try await server.send("GET", "/tags")
+        #expect(whole.field("Content-Length") == "\(whole.body.utf8.count)")
+      }
+    }
+
+    @Test func `a mistake in an address has a status, because it is found before the page begins`()
+      async throws
+    {
+      try await RunningServer.with { server in
+        try await server.store.add(
+          (0..<60).map { DownloadRequest(url: "http://h.example/\($0)") }
+        )
+        func next(_ sort: DownloadListQuery.Sort) throws -> String {
+          var query = DownloadListQuery()
+          query.sort = sort
+          let page = try DownloadListPage(query, in: server.store, engineRuns: false)
+          return try #require(page.next)
+        }
+        let byState = try next(.state)
+        let bySize = try next(.size)
+        let addresses: [(String, Int)] = [
+          ("/?after=x", 400), ("/?after=waiting.x", 400), ("/?sort=name&after=x", 400),
+          ("/?sort=name&after=\(byState)", 400), ("/?sort=name&after=\(bySize)", 409),
+          ("/?after=waiting.\(bySize)", 409), ("/?after=\(byState)", 200),
+          ("/?sort=size&after=\(bySize)", 200), ("/?state=paused&after=\(byState)", 400),
+          ("/store/None", 404), ("/store/DownloadRecord?where=none%3D1", 200),
+        ]
+        for (path, status) in addresses {
+          let answer = try await server.send("GET", path)
+          #expect(answer.status == status, "\(path): \(answer.text.prefix(500))")
+        }
+      }
+    }
+
+    @Test func `the events after the position of a page have what changed since`() async throws {
+      try await RunningServer.with { server in
+        let record = try await server.store.add([DownloadRequest(url: "http://h.example/a")])[0]
+          .record
+        let page = try await server.send("GET", "/").body
+        let start = try #require(page.firstRange(of: "data-after=\""))
+        let position = String(page[start.upperBound...].prefix { $0 != "\"" })
+        #expect(LiveToken.token(position) != nil)
+        try await server.store.pause(.matching(record.id))
+        let events = try await RawConnection.with(port: server.port) { connection in
+          try await connection.write(
+            "GET /events?after=\(position) HTTP/1.1\r\nHost: localhost\r\n"
+              + "Authorization: Bearer \(server.token.text)\r\n\r\n"
+          )
+          return try await connection.read(until: "\"state\":\"paused\"")
+        }
+        #expect(events.contains("event: change\n") && events.contains(record.id))
+      }
+    }
+  }
+#endif
