@@ -333,6 +333,24 @@
       }
     }
 
+    @Test(arguments: ["remove", "change"])
+    func `the form of some downloads takes their ids, and no names`(page: String) async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        let added = try await server.store.add([
+          DownloadRequest(url: "http://h.example/a.bin"),
+          DownloadRequest(url: "http://h.example/b.bin"),
+        ])
+        let ids = added.map { "id=\($0.record.id)" }.joined(separator: "&")
+        let both = try await server.send("GET", "/\(page)?\(ids)&id=0000000000000000")
+        #expect(both.status == 200)
+        #expect(both.body.contains("a.bin") && both.body.contains("b.bin"))
+        let named = try await server.send("GET", "/\(page)?id=a.bin")
+        #expect(named.status == 303 && named.field("Location")?.hasPrefix("/?notice=") == true)
+      }
+    }
+
     @Test func `a tag has a greatest length, whichever way it comes in`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

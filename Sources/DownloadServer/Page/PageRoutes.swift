@@ -122,7 +122,8 @@
       let fields = request.fields
       let ids = fields.values("id")
       let (frame, records) = try await context.read { store in
-        (try PageFrame(of: store), ids.compactMap { try? store.record(matching: $0) })
+        // Rows have ids: the search for a file name would read all downloads, for each name.
+        (try PageFrame(of: store), try store.records(DownloadRecord.where { $0.id.isIn(ids) }))
       }
       let back = PageCommands.localAddress(fields["back"])
       guard !records.isEmpty else {
