@@ -1,19 +1,13 @@
-public import Foundation
+package import Foundation
 
 /// A template for the folder and the file name of downloads, such as `{host}/{date}/{name}`.
 ///
 /// A field in braces is replaced by a value of the request, made safe as a file name is. `{{` and `}}`
-/// are braces.
-///
-/// ```swift
-/// let template = try PathTemplate("{host}/{path}/{name}")
-/// var request = DownloadRequest(url: "https://example.com/models/tiny/a.bin")
-/// template.place(&request, at: Date())
-/// print(request.folder)    // "example.com/models/tiny"
-/// ```
-public struct PathTemplate: Sendable, Hashable {
+/// are braces. `{host}/{path}/{name}` puts `https://example.com/models/tiny/a.bin` into the folder
+/// `example.com/models/tiny`.
+package struct PathTemplate: Sendable, Hashable {
   /// A value of a request.
-  public enum Field: String, Sendable, Hashable, CaseIterable {
+  package enum Field: String, Sendable, Hashable, CaseIterable {
     /// The host of the URL, with `+` and the port if the URL has one.
     case host
     /// The folders in the path of the URL; stands alone between slashes.
@@ -38,12 +32,12 @@ public struct PathTemplate: Sendable, Hashable {
   }
 
   /// The absolute path of the folder that all downloads have in common; `nil` for a relative template.
-  public let root: String?
+  package let root: String?
   private let folders: [[Piece]]
   private let name: [Piece]
 
   /// Whether a download that is added on another day has another place.
-  public var dependsOnDate: Bool {
+  package var dependsOnDate: Bool {
     let dates: [Field] = [.date, .year, .month, .day]
     return (folders + [name]).joined().contains { piece in
       dates.contains { piece == .field($0) }
@@ -54,7 +48,7 @@ public struct PathTemplate: Sendable, Hashable {
   ///
   /// - Throws: ``RecordStoreError`` with `invalidName` for an unknown field, a brace without the other
   ///   one, a path that leaves the folder, and one that does not end with a file name.
-  public init(_ text: String) throws(RecordStoreError) {
+  package init(_ text: String) throws(RecordStoreError) {
     var components = try Self.components(of: text)
     name = components.removeLast()
     let isAbsolute = text.hasPrefix("/")
@@ -83,7 +77,7 @@ public struct PathTemplate: Sendable, Hashable {
   /// - Parameters:
   ///   - request: The request.
   ///   - time: The time at which it is added.
-  public func place(_ request: inout DownloadRequest, at time: Date) {
+  package func place(_ request: inout DownloadRequest, at time: Date) {
     let given = request.filename.map { SafeFilename.sanitized($0) }
     let values = Values(request.url, given ?? SafeFilename.suggested(byURL: request.url), time)
     let folders = folders.flatMap { pieces in
@@ -188,14 +182,10 @@ extension DownloadRequest {
   /// Puts the file into folders that are named after the host and the path of the URL, below its own
   /// folder.
   ///
-  /// ```swift
-  /// var request = DownloadRequest(url: "https://example.com/pub/models/a.bin")
-  /// request.addFolders(fromURLCutting: 1)
-  /// print(request.folder)    // "example.com/models"
-  /// ```
+  /// `https://example.com/pub/models/a.bin` without one folder is in `example.com/models`.
   ///
   /// - Parameter count: The number of folders of the path that are left out, from the first one on.
-  public mutating func addFolders(fromURLCutting count: Int = 0) {
+  package mutating func addFolders(fromURLCutting count: Int = 0) {
     let names = [URLFolder.host(of: url)] + URLFolder.path(of: url).dropFirst(max(0, count))
     folder = ([folder] + names).filter { !$0.isEmpty }.joined(separator: "/")
   }
