@@ -60,7 +60,7 @@ extension RecordStore {
   /// ```swift
   /// if try store.isIntact(record) { return record }
   /// if try store.checkFile(of: record).finding == .correct { return record }
-  /// try store.apply(.restart, to: .matching(record.id))
+  /// try await store.restart(.matching(record.id))
   /// ```
   ///
   /// - Parameter record: The record.
