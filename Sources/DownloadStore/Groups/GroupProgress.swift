@@ -23,7 +23,7 @@ public struct GroupProgress: Sendable, Hashable {
   /// The bytes received of all members.
   public var received: Int64 = 0
   /// The bytes received of the members of known size.
-  public var receivedOfKnown: Int64 = 0
+  package var receivedOfKnown: Int64 = 0
   /// The sum of the known sizes in bytes.
   public var expected: Int64 = 0
   /// The number of members of unknown size.
@@ -32,7 +32,7 @@ public struct GroupProgress: Sendable, Hashable {
   public var bytesPerSecond: Double?
 
   /// The progress of an empty group.
-  public init() {}
+  package init() {}
 
   /// The number of members that wait for a slot or a retry.
   public var waiting: Int { members - completed - failed - paused - running }

@@ -78,5 +78,5 @@ extension DownloadFailure.Code {
   public var isRetryable: Bool { traits.contains(.retryable) }
 
   /// Whether the server refused the URL, as it does when a signed link has expired.
-  public var isRefusal: Bool { traits.contains(.refusal) }
+  package var isRefusal: Bool { traits.contains(.refusal) }
 }

@@ -8,11 +8,11 @@ public struct FileIdentity: Sendable, Hashable {
   /// The size in bytes.
   public var size: Int64
   /// The inode number.
-  public var inode: UInt64
+  package var inode: UInt64
   /// The modification time in nanoseconds since 1970.
   ///
   /// Times before 1677 and after 2262 are clamped.
-  public var modified: Int64
+  package var modified: Int64
 
   /// Creates a file identity.
   package init(size: Int64, inode: UInt64, modified: Int64) {

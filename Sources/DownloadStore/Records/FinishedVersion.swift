@@ -1,9 +1,9 @@
 public import ObjectStore
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// What a record knows about its finished file, kept while the download asks whether the server has a
@@ -12,19 +12,19 @@ public import ObjectStore
 /// If the server has none, or the newer one cannot be downloaded, these are the record's fields again.
 public struct FinishedVersion: Sendable, Hashable {
   /// The entity tag of the file, verbatim with its quotes.
-  public var entityTag: String?
+  package var entityTag: String?
   /// The `Last-Modified` field of the file, verbatim.
-  public var lastModified: String?
+  package var lastModified: String?
   /// Scheme, host and port of the server that stated them; `nil` for those of the record's URL.
-  public var validatorOrigin: String?
+  package var validatorOrigin: String?
   /// The digest that was computed from the file; `nil` if none was.
-  public var verifiedDigest: String?
+  package var verifiedDigest: String?
   /// The time of its completion.
-  public var completedAt: Date
+  package var completedAt: Date
   /// Whether the digests of pieces in the store, if there are any, are still those of the file.
-  public var hasPieceDigests: Bool
+  package var hasPieceDigests: Bool
   /// Whether the command for its completion is still to be run.
-  public var awaitsHook: Bool
+  package var awaitsHook: Bool
 
   /// Creates a version.
   package init(

@@ -7,7 +7,7 @@ public struct KeptVersion: Sendable, Hashable {
   /// The file name, as in `app.tar.gz.~3~`.
   public var filename: String
   /// The identity of the file: another file with this name is not the download's.
-  public var identity: FileIdentity
+  package var identity: FileIdentity
 
   /// Creates a kept version.
   package init(number: Int32, filename: String, identity: FileIdentity) {

@@ -24,7 +24,7 @@ public struct PurgePlan: Sendable, Hashable {
     /// The size in bytes.
     public var size: Int64 { fileIdentity.size }
     /// Whether the file has no record.
-    public var isOrphan: Bool { role == .orphan }
+    package var isOrphan: Bool { role == .orphan }
     /// The file's identity when the plan was made.
     var fileIdentity: FileIdentity
     var role: Role
@@ -98,7 +98,7 @@ public struct PurgeReport: Sendable, Hashable {
 
     /// Whether its record is kept, too, as a removed download: a finished file that cannot be deleted,
     /// such as on a volume that is mounted read-only.
-    public var keepsRecord: Bool {
+    package var keepsRecord: Bool {
       if case .failed = reason { file.role == .finished } else { false }
     }
   }
@@ -113,7 +113,7 @@ public struct PurgeReport: Sendable, Hashable {
   public var keptFiles: [KeptFile] = []
 
   /// Creates an empty report.
-  public init() {}
+  package init() {}
 
   /// The total size of the removed files in bytes, clamped to `Int64.max`.
   public var freedBytes: Int64 { files.freedBytes }

@@ -3,17 +3,17 @@ internal import ObjectStore
 /// The result of ``RecordStore/acceptFiles(withoutDigest:progress:)``.
 public struct AcceptedFiles: Sendable, Hashable {
   /// A file that was accepted although nothing shows its contents.
-  public struct WithoutDigest: Sendable, Hashable {
+  package struct WithoutDigest: Sendable, Hashable {
     /// The path.
-    public package(set) var path: String
+    package var path: String
     /// Whether the modification time is the recorded one, by two seconds; otherwise only the size is.
-    public package(set) var hasTime: Bool
+    package var hasTime: Bool
   }
 
   /// The number of files that were accepted.
   public package(set) var acceptedCount = 0
   /// Those of the accepted files of which no digest is known.
-  public package(set) var withoutDigest: [WithoutDigest] = []
+  package var withoutDigest: [WithoutDigest] = []
   /// The paths of files without digests that were written to where they are; they were not accepted.
   ///
   /// They have the recorded inode, which a copy does not have, and another modification time.

@@ -32,7 +32,7 @@ public final class RecordStore: Sendable {
   let acceptsHiddenFolders: Bool
 
   /// The folder of the store.
-  public var path: String { objects.path }
+  package var path: String { objects.path }
 
   /// The models of a download store, as described by the schema lock.
   package static let models: [any Model.Type] = [
