@@ -213,7 +213,7 @@ struct MiddlewareTests {
     }
     let response = try #require(seen.responses.first)
     #expect(seen.responses.count == 1)
-    #expect(response.originalURL == fixture.server.url("/a"))
+    #expect(response.record.url == fixture.server.url("/a"))
     #expect(response.filePath == path)
     #expect(response.head?.status == 200)
     #expect(response.head?["X-Mark"] == "seven")

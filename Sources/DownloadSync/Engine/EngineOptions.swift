@@ -43,7 +43,7 @@ public struct EngineOptions: Sendable {
   /// A crash or power failure loses at most the bytes received since the last checkpoint.
   public var checkpointInterval = Duration.seconds(1)
   /// The number of unsynced bytes that causes an early checkpoint; 32 MiB by default.
-  public var checkpointBytes: Int64 = 32 << 20
+  package var checkpointBytes: Int64 = 32 << 20
   /// The size of the largest file that is downloaded, in bytes; `nil` for no limit.
   ///
   /// A larger file fails permanently with `tooLarge`: before the first byte of its body if the server
@@ -62,13 +62,13 @@ public struct EngineOptions: Sendable {
   /// not clear it; completion and the commands of the user do. Suspects start one at a time, so that
   /// another crash identifies its cause: a download is given up only if the last crash happened while
   /// it ran alone, or after four times as many crashes beside others.
-  public var maximumUnresolvedStarts: Int32 = 3
+  package var maximumUnresolvedStarts: Int32 = 3
   /// The probation of a crash suspect: how long nothing starts beside it.
   ///
   /// After one crash it also ends with the first progress. After two the download runs alone for the
   /// whole probation, also if running transfers have to wait for that, and each further crash doubles
   /// it.
-  public var probation = Duration.seconds(5)
+  package var probation = Duration.seconds(5)
   /// Whether to continue from bytes on disk if neither a validator nor a digest can show that they
   /// belong to the server's file.
   ///
@@ -125,7 +125,7 @@ public struct EngineOptions: Sendable {
   /// How the previous engine ended.
   public var previousExit = PreviousExit.clean
   /// The time between two checks of the free space on a full disk.
-  public var diskSpaceInterval = Duration.seconds(5)
+  package var diskSpaceInterval = Duration.seconds(5)
   /// The hooks whose downloads are marked when they end.
   ///
   /// The mark is `DownloadRecord.pendingHooks`, committed together with the end. The engine runs no
@@ -211,9 +211,9 @@ public struct RunSummary: Sendable, Hashable {
   /// The number of downloads that failed permanently.
   public var failed = 0
   /// The number of finished downloads of which the server had no newer version.
-  public var unchanged = 0
+  package var unchanged = 0
   /// The number of completed downloads whose bytes were copied from finished files, and not requested.
-  public var copied = 0
+  package var copied = 0
 
   /// Creates a summary.
   package init(completed: Int = 0, failed: Int = 0, unchanged: Int = 0, copied: Int = 0) {

@@ -80,7 +80,7 @@ struct EventDispatcher {
     Task.detached { [interceptors, hub, inbox] in
       for failure in await interceptors.notify(response) {
         hub.emit(
-          .interceptorFailed(url: response.originalURL, failure),
+          .interceptorFailed(url: response.record.url, failure),
           of: response.record.id
         )
       }

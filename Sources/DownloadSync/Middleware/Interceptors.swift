@@ -2,7 +2,8 @@ public import DownloadStore
 
 /// The end of a download or of a failed attempt, as response interceptors receive it.
 public struct DownloadResponse: Sendable, Hashable {
-  /// The record, as committed at that end.
+  /// The record, as committed at that end; its URL is the one before redirects and changes by request
+  /// interceptors.
   public var record: DownloadRecord
   /// The head of the last response, after redirects; `nil` if there was none.
   public var head: ResponseHead?
@@ -15,7 +16,7 @@ public struct DownloadResponse: Sendable, Hashable {
   public var isRetried: Bool
 
   /// Creates a response.
-  public init(
+  package init(
     record: DownloadRecord,
     head: ResponseHead? = nil,
     filePath: String? = nil,
@@ -28,9 +29,6 @@ public struct DownloadResponse: Sendable, Hashable {
     self.failure = failure
     self.isRetried = isRetried
   }
-
-  /// The URL of the record, before redirects and changes by request interceptors.
-  public var originalURL: String { record.url }
 }
 
 /// Is notified of each completed download and each failed attempt.
@@ -54,7 +52,7 @@ public struct DownloadResponse: Sendable, Hashable {
 /// struct FailureLog: ResponseInterceptor {
 ///   func intercept(_ response: DownloadResponse) async throws {
 ///     guard let failure = response.failure, !response.isRetried else { return }
-///     print(response.originalURL, response.head?.status ?? 0, failure.message)
+///     print(response.record.url, response.head?.status ?? 0, failure.message)
 ///   }
 /// }
 ///

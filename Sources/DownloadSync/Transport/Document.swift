@@ -10,7 +10,7 @@ public struct Document: Sendable, Hashable {
   public var body: Data
 
   /// Creates a document.
-  public init(head: ResponseHead, body: Data = Data()) {
+  package init(head: ResponseHead, body: Data = Data()) {
     self.head = head
     self.body = body
   }

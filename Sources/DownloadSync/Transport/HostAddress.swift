@@ -57,7 +57,7 @@ public enum AddressFamily: Sendable, Hashable {
   case ipv6
 
   /// The family of an address without brackets; `nil` for any other text.
-  public init?(ofAddress text: String) {
+  package init?(ofAddress text: String) {
     if isAddress(text, AF_INET) {
       self = .ipv4
     } else if isAddress(text, AF_INET6) {

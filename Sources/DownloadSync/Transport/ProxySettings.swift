@@ -49,7 +49,7 @@ public struct ProxySettings: Sendable, Hashable {
   }
 
   /// Parses a list of hosts with commas or blanks between them.
-  public static func exceptions(_ list: String) -> [String] {
+  package static func exceptions(_ list: String) -> [String] {
     list.split { $0 == "," || $0 == " " || $0 == "\t" }.map { host in
       String(host.drop { $0 == "." }).lowercased()
     }
