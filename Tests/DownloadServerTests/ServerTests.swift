@@ -351,6 +351,40 @@
       }
     }
 
+    @Test func `the place of a long call is free again after the call`() async throws {
+      try await RunningServer.with {
+        $0.limits.longCalls = 1
+      } _: { server in
+        let call = #"{"jsonrpc":"2.0","id":1,"method":"aria2.getVersion","params":["token:x"]}"#
+        for _ in 0..<2 {
+          let long = call + String(repeating: " ", count: 64 * 1024)
+          let answer = try await server.send("POST", "/jsonrpc", long)
+          #expect(answer.status == 400)
+        }
+      }
+    }
+
+    @Test(arguments: [
+      ("Content-Length: 70000", 503), ("Transfer-Encoding: chunked", 503),
+      ("Content-Length: 2", 400),
+    ])
+    func `a long call without a place is refused before its body arrives`(
+      length: String,
+      status: Int
+    ) async throws {
+      try await RunningServer.with {
+        $0.limits.longCalls = 0
+      } _: { server in
+        let lines = [
+          "POST /jsonrpc HTTP/1.1", "Host: 127.0.0.1:\(server.port)", "Connection: close", length,
+          "",
+        ]
+        let body = status == 400 ? "{}" : ""
+        let answer = try await server.exchange((lines + [body]).joined(separator: "\r\n"))
+        #expect(answer.status == status)
+      }
+    }
+
     @Test func `a tag has a greatest length, whichever way it comes in`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

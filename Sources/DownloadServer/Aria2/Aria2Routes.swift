@@ -9,6 +9,8 @@
   /// refused pages of other sites that `--rpc-origin` does not name before a request comes here.
   enum Aria2Routes {
     private static let path = "/jsonrpc"
+    /// The length in bytes from which a call is a long one.
+    private static let longLength = 64 * 1024
 
     /// Adds the routes.
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
@@ -17,7 +19,15 @@
         guard let token else { return true }
         return AccessToken.isEqual($0, token.text)
       }
+      let longCalls = ClientPlaces(maximum: context.limits.longCalls)
       routes.on(path, .post) { request, _ in
+        // The token is in the body, so a client without one can send as much as others.
+        let isLong = request.headers[.contentLength].flatMap { Int($0) } ?? .max > longLength
+        let place = isLong ? longCalls.place() : nil
+        guard !isLong || place != nil else {
+          throw ServerError(.busy, "too many long calls arrive already: try again later")
+        }
+        defer { withExtendedLifetime(place) {} }
         let body = try await RequestBytes.read(request, context.limits)
         return try await answer(Aria2Request(body: body), to: request, service, context)
       }
