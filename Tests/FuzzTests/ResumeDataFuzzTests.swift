@@ -44,7 +44,7 @@ struct ResumeDataFuzzTests {
       ResumeDataFuzzer.name,
       [
         "--seconds", "200", "--corpus", Self.corpus.path, "--crashes", crashes.path, "--seed", "1",
-        "--hang-seconds", "15", "--fault", fault,
+        "--hang-seconds", "5", "--fault", fault,
       ]
     )
     #expect(run.status == 1)

@@ -18,6 +18,7 @@ struct FuzzOptions {
   var seed = UInt64.random(in: 0...UInt64(UInt32.max))
   var corpus: String?
   var crashes = "."
+  /// The processor time in which a worker must have checked an input.
   var hangSeconds = 20.0
   var grows = false
   var fault: Fault?

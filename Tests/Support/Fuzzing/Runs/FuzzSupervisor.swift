@@ -78,16 +78,13 @@ struct FuzzSupervisor<F: Fuzzer> {
     worker.environment = ProcessInfo.processInfo.environment
       .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     try worker.run()
-    let clock = ContinuousClock()
-    var lastCount: UInt64 = 0
-    var lastChange = clock.now
+    var watch = HangWatch(limit: .seconds(options.hangSeconds), at: .now)
+    var count: UInt64 = 0
     while worker.isRunning {
       Thread.sleep(forTimeInterval: 0.05)
-      let count = FuzzWorkerState(ofFile: state)?.count ?? lastCount
-      if count != lastCount {
-        lastCount = count
-        lastChange = clock.now
-      } else if clock.now - lastChange > .seconds(options.hangSeconds) {
+      count = FuzzWorkerState(ofFile: state)?.count ?? count
+      let time = HangWatch.processorTime(of: worker.processIdentifier)
+      if watch.hangs(count: count, processorTime: time, at: .now) {
         kill(worker.processIdentifier, SIGKILL)
         worker.waitUntilExit()
         return .failure("hangs")
