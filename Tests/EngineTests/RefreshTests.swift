@@ -3,6 +3,7 @@ import DownloadSync
 import EngineTestSupport
 import FaultServer
 import Foundation
+import SystemInterface
 import Testing
 
 /// A refresh: asks the server for a newer version of a finished file.
@@ -254,6 +255,74 @@ struct RefreshTests {
     }
     try expectComplete(old)
     #expect(try fixture.record("/a").entityTag == "\"1\"")
+  }
+
+  @Test(arguments: [true, false])
+  func `the cancel of a refresh reports no failure, of it or of an earlier one`(
+    isTransferred: Bool
+  ) async throws {
+    try await complete(Resource(old))
+    fixture.server.route("/a", Resource(.text("no"), faults: .status(403)))
+    #expect(try await refresh().summary == RunSummary(failed: 1))
+    var resource = Resource(new, etag: "\"2\"")
+    resource.faults = [isTransferred ? .stallAfter(bytes: 100_000) : .closeAfter(bytes: 100_000)]
+    resource.afterFaults = .repeatLast
+    fixture.server.route("/a", resource)
+    try await fixture.store.refresh(.all)
+    let engine = try fixture.engine {
+      $0.retry = RetryPolicy(maximumAttempts: 8, base: .seconds(3_600), cap: .seconds(3_600))
+    }
+    let events = engine.events()
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("bytes") {
+      let isReceiving = await engine.currentProgress().first.map { $0.received >= 100_000 } ?? false
+      return try isTransferred ? isReceiving : fixture.record("/a").state == .failedRetryable
+    }
+    try await fixture.store.cancel(.all)
+    #expect(try await run.value == RunSummary())
+    for await event in events {
+      if case .failed(_, let failure) = event { Issue.record("\(failure)") }
+    }
+    try expectComplete(old)
+  }
+
+  @Test(arguments: [true, false])
+  func `a cancel ends in a folder that permits no changes, and empties the partial file`(
+    isRefresh: Bool
+  ) async throws {
+    if isRefresh {
+      try await complete(Resource(old))
+      try await fixture.store.refresh(.all)
+    } else {
+      try fixture.add("/a")
+    }
+    var resource = Resource(new, etag: "\"2\"")
+    resource.faults = [.stallAfter(bytes: 100_000)]
+    fixture.server.route("/a", resource)
+    let hook = EffectHook { effect in
+      if case .remove = effect { EPERM } else { nil }
+    }
+    let engine = try fixture.engine(environment: .live(hook))
+    let run = Task { try await engine.run(until: .idle) }
+    try await waitUntil("bytes") {
+      await engine.currentProgress().first.map { $0.received >= 100_000 } ?? false
+    }
+    try await fixture.store.cancel(.all)
+    #expect(try await run.value.failed == 0)
+    let record = try fixture.record("/a")
+    #expect(record.state == (isRefresh ? .completed : .cancelled))
+    let layout = try fixture.store.roots().layout(of: record)
+    #expect(FileIdentity(ofFileAt: layout.partialPath)?.size == 0)
+    if isRefresh { #expect(old.matches(file: layout.finalPath)) }
+    // The bytes that were there are requested again.
+    fixture.server.route("/a", Resource(new, etag: "\"2\""))
+    if isRefresh {
+      try await fixture.store.refresh(.all)
+    } else {
+      try fixture.add("/a")
+    }
+    #expect(try await fixture.run().summary == RunSummary(completed: 1))
+    try expectComplete(new)
   }
 
   @Test func `a required digest refuses another version before its body`() async throws {

@@ -120,7 +120,13 @@ extension DownloadEngine {
           log("partial file in use", found.record)
           withheld[found.record.id] = .partialInUse
           continue
-        case .refused(.failed(let number)): code = number
+        case .refused(.failed(let number)):
+          // A cancelled download ends also if its folder does not permit changes, which may not pass:
+          // the record, which stays, has the empty file.
+          hasDeleted =
+            effects.record == .keep(.cancelled)
+            && placement.cutPartial(found.layout.partialPath, to: 0)
+          if !hasDeleted { code = number }
         case .missing, .refused: break
         }
       }
@@ -220,6 +226,13 @@ extension DownloadEngine {
     dispatcher.emit(.rolledBack(url: record.url, from: loss.byteCount, loss.reason), of: record.id)
   }
 
+  /// Counts a failure, if there is any, and emits its event.
+  private func report(_ failure: DownloadFailure?, of record: DownloadRecord) {
+    guard let failure else { return }
+    if options.isOwn(record.url) { summary.failed += 1 }
+    dispatcher.emitEnd(.failed(record, failure), DownloadResponse(record: record, failure: failure))
+  }
+
   /// Emits the events of a reconciled record, and enqueues it if it may run.
   private func notify(_ found: Reconciliation, _ record: DownloadRecord, _ counted: ByteRanges?) {
     report(found.loss(counting: counted), of: record)
@@ -228,15 +241,11 @@ extension DownloadEngine {
       if options.isOwn(record.url) { summary.completed += 1 }
       placement.removeExcessVersions(of: record, found.layout)
       emitCompleted(record)
-    case .failedPermanent where found.record.state != .failedPermanent,
-      .completed where found.record.earlierVersion != nil:
-      if options.isOwn(record.url) { summary.failed += 1 }
-      if let failure = record.attempts.last?.failure {
-        dispatcher.emitEnd(
-          .failed(record, failure),
-          DownloadResponse(record: record, failure: failure)
-        )
-      }
+    case .failedPermanent where found.record.state != .failedPermanent:
+      report(record.attempts.last?.failure, of: record)
+    case .completed where found.record.earlierVersion != nil:
+      // Without a failure, a command has cancelled the refresh.
+      report(record.refreshFailure, of: record)
     case .waiting, .failedRetryable:
       enqueue(record)
     default:

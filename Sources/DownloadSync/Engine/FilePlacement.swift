@@ -155,10 +155,13 @@ struct FilePlacement: Sendable {
 
   /// Truncates a partial file; see ``LockedFile/cut(to:)``.
   ///
-  /// Errors are ignored, because the next transfer truncates the file again when it opens it.
-  func cutPartial(_ path: String, to size: Int64) {
-    guard let file = try? LockedFile(path, for: .writing) else { return }
-    _ = perform(.cut(path: path, size: size)) { file.cut(to: size) }
+  /// Errors may be ignored, because the next transfer truncates the file again when it opens it.
+  ///
+  /// - Returns: Whether the file was truncated.
+  @discardableResult
+  func cutPartial(_ path: String, to size: Int64) -> Bool {
+    guard let file = try? LockedFile(path, for: .writing) else { return false }
+    return perform(.cut(path: path, size: size)) { file.cut(to: size) } == 0
   }
 
   /// The result of deleting a partial file.
