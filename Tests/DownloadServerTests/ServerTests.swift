@@ -333,6 +333,20 @@
       }
     }
 
+    @Test(arguments: ["{}", "{\"state\":[]}", "{\"state\":null}", "{\"tag\":[],\"host\":null}"])
+    func `a filter without a condition selects nothing`(filter: String) async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        try await server.store.add([DownloadRequest(url: "http://h.example/a.bin")])
+        let body = "{\"action\":\"pause\",\"filter\":\(filter)}"
+        let answer = try await server.send("POST", "/api/v1/downloads/actions", body)
+        #expect(answer.status == 400 && answer.body.contains("no condition"))
+        let record = try server.store.record(matching: "http://h.example/a.bin")
+        #expect(record.state == .waiting && record.intent == .run)
+      }
+    }
+
     @Test(arguments: ["remove", "change"])
     func `the form of some downloads takes their ids, and no names`(page: String) async throws {
       try await RunningServer.with {

@@ -184,13 +184,25 @@ enum APIRequests {
   private static func filter(_ value: JSONValue) throws(ServerError) -> DownloadFilter {
     var body = try JSONBody(value, "'filter'")
     var filter = DownloadFilter()
+    var hasCondition = false
+    func add(_ name: String, _ text: String) throws(ServerError) {
+      try filter.set(name, text)
+      hasCondition = true
+    }
     for name in ["state", "tag"] {
-      for text in try body.texts(name) { try filter.set(name, text) }
+      for text in try body.texts(name) { try add(name, text) }
     }
     for name in ["type", "match", "host"] {
-      if let text = try body.text(name) { try filter.set(name, text) }
+      if let text = try body.text(name) { try add(name, text) }
     }
     try body.end()
+    // A program that has left out a value does not mean all downloads.
+    guard hasCondition else {
+      throw ServerError(
+        .invalidRequest,
+        "'filter' has no condition: for all downloads, name all states"
+      )
+    }
     return filter
   }
 }

@@ -140,7 +140,7 @@ enum APISchemas {
         .init(
           name: "filter",
           value: [
-            "type": "object", "additionalProperties": false,
+            "type": "object", "additionalProperties": false, "minProperties": 1,
             "properties": [
               "host": optionalText, "match": optionalText, "type": optionalText,
               "state": optionalList(reference("state")),
