@@ -124,7 +124,7 @@ extension DownloadEngine {
           // A cancelled download ends also if its folder does not permit changes, which may not pass:
           // the record, which stays, has the empty file.
           hasDeleted =
-            effects.record == .keep(.cancelled)
+            effects.record == .keep(.cancelled) && [EACCES, EPERM].contains(number)
             && placement.cutPartial(found.layout.partialPath, to: 0)
           if !hasDeleted { code = number }
         case .missing, .refused: break
