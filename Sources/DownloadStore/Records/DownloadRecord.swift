@@ -23,6 +23,8 @@ public struct DownloadRecord: Sendable, Hashable {
   /// record in ``RecordStore/record(matching:)`` and on the command line.
   public package(set) var id: String
   /// The name of the finished file: one path component of at most 255 bytes.
+  ///
+  /// No other record of the store has the same name in the same ``folder`` of the same ``root``.
   public package(set) var filename: String
   /// The folder below the root, with `/` between its components; empty for the root itself.
   public package(set) var folder: String
@@ -31,7 +33,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Root, folder and file name, joined with `/`.
   ///
   /// Unique in the store: it reserves the file name for the record.
-  public package(set) var destination: String
+  package var destination: String
   /// The type, a label of the caller's choice; by default the file name's extension.
   public package(set) var type: String
   /// The state of the download.
@@ -46,7 +48,8 @@ public struct DownloadRecord: Sendable, Hashable {
   public package(set) var priority: Int32
   /// The number of bytes that are on disk and synced.
   ///
-  /// Committed after the bytes are synced. Without ``ranges``, the next request starts at this offset.
+  /// Committed after the bytes are synced. If the bytes have no gaps, the next request starts at this
+  /// offset.
   public package(set) var received: Int64
   /// The size of the complete file in bytes; `nil` until a server has declared it.
   public package(set) var expected: Int64?
@@ -55,7 +58,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The `Last-Modified` field of the bytes on disk, verbatim.
   public package(set) var lastModified: String?
   /// Resume data of Apple's URLSession, verbatim; `nil` if there is none.
-  public package(set) var resumeData: Data?
+  package var resumeData: Data?
   /// Other URLs of the same file, which the engine tries in order after ``url``.
   public package(set) var mirrors: [String]
   /// The expected digest, such as `sha256:` and 64 hexadecimal digits; `nil` to accept any file.
@@ -77,7 +80,7 @@ public struct DownloadRecord: Sendable, Hashable {
   ///
   /// Starts at the number of the commit that added the record. Each transfer, each restart and each
   /// new URL adds one.
-  public package(set) var generation: Int64 = 0
+  package var generation: Int64 = 0
   /// The time at which the record was added.
   public package(set) var createdAt: Date
   /// The time of the last change of the record.
@@ -85,35 +88,35 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The time of completion; `nil` until then.
   public package(set) var completedAt: Date?
   /// Whether the store has `RequestHeaders` with the record's id.
-  public package(set) var hasHeaders: Bool = false
+  package var hasHeaders: Bool = false
   /// The number of crashes of the process while this download was transferred.
   ///
   /// Counted by the next engine, if ``state`` was `running`. Completion and commands that queue the
   /// download again clear it; progress does not. A record with a count above zero is a crash
   /// suspect.
-  public package(set) var unresolvedStarts: Int32 = 0
+  package var unresolvedStarts: Int32 = 0
   /// The largest number of synced bytes since the download was added or last restarted.
   ///
   /// Only progress beyond it clears ``failedAttempts``: a server may send another entity with every
   /// response.
-  public package(set) var resolvedBytes: Int64 = 0
+  package var resolvedBytes: Int64 = 0
   /// The identity of the finished file, committed before the file gets its name.
   public package(set) var fileIdentity: FileIdentity?
   /// Whether the download starts before all others, and preempts the one that has run longest if no
   /// slot is free.
   ///
   /// Cleared when the download starts.
-  public package(set) var startsImmediately: Bool = false
+  package var startsImmediately: Bool = false
   /// Whether removing the record deletes the finished file too.
-  public package(set) var removesFile: Bool = false
+  package var removesFile: Bool = false
   /// The identity of the existing file that the finished one will replace.
   ///
   /// That is the previous finished file, or the file that ``NameCollision/replace`` found.
-  public package(set) var replacedFileIdentity: FileIdentity?
+  package var replacedFileIdentity: FileIdentity?
   /// Whether the user chose the file name.
   ///
   /// Otherwise it is derived from the URL, and a name that the server suggests may replace it.
-  public package(set) var isNameGiven: Bool = false
+  package var isNameGiven: Bool = false
   /// Whether the download may use a cellular network.
   ///
   /// Honoured by URLSession on Apple platforms. No effect on Linux.
@@ -137,39 +140,39 @@ public struct DownloadRecord: Sendable, Hashable {
   /// For each range the distance from the end of the previous one and the length, as unsigned LEB128
   /// numbers. Without this field, the bytes before ``received`` are committed; with it, ``received``
   /// is the sum of the lengths.
-  public package(set) var ranges: Data?
+  package var ranges: Data?
   /// The number of connections that this download may have; `nil` for the engine's limit.
   public package(set) var connections: Int32?
   /// Whether the store has `PieceDigests` with the record's id.
-  public package(set) var hasPieceDigests: Bool = false
+  package var hasPieceDigests: Bool = false
   /// The latest time at which an engine may have written the partial file; `nil` if unknown.
   ///
   /// The modification time of the file at the last checkpoint, or the time of a later start. A file
   /// that was modified noticeably later was changed by another program.
-  public package(set) var partialWrittenAt: Date?
+  package var partialWrittenAt: Date?
   /// Whether the file of ``fileIdentity``, or else of ``replacedFileIdentity``, was not downloaded by
   /// this record: ``NameCollision/keep`` has adopted it, or ``NameCollision/replace`` found it.
   ///
   /// Such a file is never deleted, and one that was adopted is never replaced.
-  public package(set) var hasForeignFile: Bool = false
+  package var hasForeignFile: Bool = false
   /// The identity of the partial file at the last checkpoint; `nil` if unknown.
   ///
   /// A file with another inode, or with a noticeably earlier modification time, is not the one that
   /// an engine has written. Of a restarted download without bytes: the complete file that had perhaps not
   /// got its name.
-  public package(set) var partialIdentity: FileIdentity?
+  package var partialIdentity: FileIdentity?
   /// Scheme, host and port of the server that stated ``entityTag`` and ``lastModified``; `nil` for
   /// those of ``url``.
   ///
   /// Only this server may be asked with them whether it still has the file: another one could
   /// repeat what it is told. Without both, the server that stated those of bytes that were dropped, or
   /// that sent the file without them and not as a web page.
-  public package(set) var validatorOrigin: String?
+  package var validatorOrigin: String?
   /// The version of the finished file, while the download asks whether the server has a newer one;
   /// `nil` otherwise.
   ///
   /// The finished file stays until the newer one is complete and replaces it.
-  public package(set) var refreshed: FinishedVersion?
+  package var refreshed: FinishedVersion?
   /// The last time at which the server said that the finished file is its current version; `nil` if it
   /// was not asked since the file was completed.
   public package(set) var checkedAt: Date?
@@ -179,7 +182,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Whether the download fails while another file has its name; otherwise it gets a numbered name.
   ///
   /// Set for ``NameCollision/fail``.
-  public package(set) var requiresName: Bool = false
+  package var requiresName: Bool = false
   /// The time between two refreshes in seconds, at least 60; `nil` for refreshes on command only.
   ///
   /// An engine that runs all downloads asks for a newer version when the last check of the finished
@@ -189,7 +192,7 @@ public struct DownloadRecord: Sendable, Hashable {
   /// and has ``refreshEvery``.
   ///
   /// A set, because an index has no entry for an empty one: downloads without a refresh cost nothing.
-  public package(set) var refreshDates: Set<Date> = []
+  package var refreshDates: Set<Date> = []
   /// The number of previous versions of the finished file that stay beside it; `nil` for none.
   ///
   /// See ``keptVersions``.
@@ -216,7 +219,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     /// The field `root`.
     public let root = ObjectStoreNames.Column<DownloadRecord, String>(position: 4)
     /// The field `destination`.
-    public let destination = ObjectStoreNames.Column<DownloadRecord, String>(position: 5)
+    package let destination = ObjectStoreNames.Column<DownloadRecord, String>(position: 5)
     /// The field `type`.
     public let type = ObjectStoreNames.Column<DownloadRecord, String>(position: 6)
     /// The field `state`.
@@ -236,7 +239,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     /// The field `lastModified`.
     public let lastModified = ObjectStoreNames.Column<DownloadRecord, String?>(position: 14)
     /// The field `resumeData`.
-    public let resumeData = ObjectStoreNames.Column<DownloadRecord, Data?>(position: 15)
+    package let resumeData = ObjectStoreNames.Column<DownloadRecord, Data?>(position: 15)
     /// The field `mirrors`.
     public let mirrors = ObjectStoreNames.Column<DownloadRecord, [String]>(position: 16)
     /// The field `expectedDigest`.
@@ -252,7 +255,7 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     /// The field `nextRetryAt`.
     public let nextRetryAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 22)
     /// The field `generation`.
-    public let generation = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 23)
+    package let generation = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 23)
     /// The field `createdAt`.
     public let createdAt = ObjectStoreNames.Column<DownloadRecord, Date>(position: 24)
     /// The field `updatedAt`.
@@ -260,23 +263,23 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     /// The field `completedAt`.
     public let completedAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 26)
     /// The field `hasHeaders`.
-    public let hasHeaders = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 27)
+    package let hasHeaders = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 27)
     /// The field `unresolvedStarts`.
-    public let unresolvedStarts = ObjectStoreNames.Column<DownloadRecord, Int32>(position: 28)
+    package let unresolvedStarts = ObjectStoreNames.Column<DownloadRecord, Int32>(position: 28)
     /// The field `resolvedBytes`.
-    public let resolvedBytes = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 29)
+    package let resolvedBytes = ObjectStoreNames.Column<DownloadRecord, Int64>(position: 29)
     /// The field `fileIdentity`.
     public let fileIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(position: 30)
     /// The field `startsImmediately`.
-    public let startsImmediately = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 31)
+    package let startsImmediately = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 31)
     /// The field `removesFile`.
-    public let removesFile = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 32)
+    package let removesFile = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 32)
     /// The field `replacedFileIdentity`.
-    public let replacedFileIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(
+    package let replacedFileIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(
       position: 33
     )
     /// The field `isNameGiven`.
-    public let isNameGiven = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 34)
+    package let isNameGiven = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 34)
     /// The field `allowsCellular`.
     public let allowsCellular = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 35)
     /// The field `prefersBackground`.
@@ -290,33 +293,33 @@ nonisolated extension DownloadRecord: ObjectStoreNames.Model {
     /// The field `notBefore`.
     public let notBefore = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 39)
     /// The field `ranges`.
-    public let ranges = ObjectStoreNames.Column<DownloadRecord, Data?>(position: 40)
+    package let ranges = ObjectStoreNames.Column<DownloadRecord, Data?>(position: 40)
     /// The field `connections`.
     public let connections = ObjectStoreNames.Column<DownloadRecord, Int32?>(position: 41)
     /// The field `hasPieceDigests`.
-    public let hasPieceDigests = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 42)
+    package let hasPieceDigests = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 42)
     /// The field `partialWrittenAt`.
-    public let partialWrittenAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 43)
+    package let partialWrittenAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 43)
     /// The field `hasForeignFile`.
-    public let hasForeignFile = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 44)
+    package let hasForeignFile = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 44)
     /// The field `partialIdentity`.
-    public let partialIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(
+    package let partialIdentity = ObjectStoreNames.Column<DownloadRecord, FileIdentity?>(
       position: 45
     )
     /// The field `validatorOrigin`.
-    public let validatorOrigin = ObjectStoreNames.Column<DownloadRecord, String?>(position: 46)
+    package let validatorOrigin = ObjectStoreNames.Column<DownloadRecord, String?>(position: 46)
     /// The field `refreshed`.
-    public let refreshed = ObjectStoreNames.Column<DownloadRecord, FinishedVersion?>(position: 47)
+    package let refreshed = ObjectStoreNames.Column<DownloadRecord, FinishedVersion?>(position: 47)
     /// The field `checkedAt`.
     public let checkedAt = ObjectStoreNames.Column<DownloadRecord, Date?>(position: 48)
     /// The field `keys`.
     public let keys = ObjectStoreNames.Column<DownloadRecord, Set<String>>(position: 49)
     /// The field `requiresName`.
-    public let requiresName = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 50)
+    package let requiresName = ObjectStoreNames.Column<DownloadRecord, Bool>(position: 50)
     /// The field `refreshEvery`.
     public let refreshEvery = ObjectStoreNames.Column<DownloadRecord, Int64?>(position: 51)
     /// The field `refreshDates`.
-    public let refreshDates = ObjectStoreNames.Column<DownloadRecord, Set<Date>>(position: 52)
+    package let refreshDates = ObjectStoreNames.Column<DownloadRecord, Set<Date>>(position: 52)
     /// The field `keepVersions`.
     public let keepVersions = ObjectStoreNames.Column<DownloadRecord, Int32?>(position: 53)
     /// The field `keptVersions`.

@@ -1,4 +1,4 @@
-public import ObjectStore
+package import ObjectStore
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
@@ -10,7 +10,7 @@ public import ObjectStore
 /// newer version.
 ///
 /// If the server has none, or the newer one cannot be downloaded, these are the record's fields again.
-public struct FinishedVersion: Sendable, Hashable {
+package struct FinishedVersion: Sendable, Hashable {
   /// The entity tag of the file, verbatim with its quotes.
   package var entityTag: String?
   /// The `Last-Modified` field of the file, verbatim.
@@ -54,10 +54,10 @@ public struct FinishedVersion: Sendable, Hashable {
 
 extension FinishedVersion: FieldValue {
   /// A custom encoding: fields in sequence, to which later versions append.
-  public static var fieldType: FieldType { .embedded("FinishedVersion") }
+  package static var fieldType: FieldType { .embedded("FinishedVersion") }
 
   /// Decodes a version; skips fields that a later version of the program appended.
-  public init(from reader: inout ByteReader) throws(RecordError) {
+  package init(from reader: inout ByteReader) throws(RecordError) {
     entityTag = Self.value(try reader.readSized())
     lastModified = Self.value(try reader.readSized())
     validatorOrigin = Self.value(try reader.readSized())
@@ -68,7 +68,7 @@ extension FinishedVersion: FieldValue {
   }
 
   /// Encodes the version.
-  public func encode(to writer: inout ByteWriter) {
+  package func encode(to writer: inout ByteWriter) {
     writer.writeSized(entityTag ?? "")
     writer.writeSized(lastModified ?? "")
     writer.writeSized(validatorOrigin ?? "")
