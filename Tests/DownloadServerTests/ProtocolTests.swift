@@ -74,6 +74,37 @@
       }
     }
 
+    @Test(arguments: ["1.0", "1.1"])
+    func `HEAD has the length of GET or none, and no body before the next answer`(
+      version: String
+    ) async throws {
+      try await Self.with { server in
+        func request(_ method: String, _ path: String) -> String {
+          "\(method) \(path) HTTP/\(version)\r\nHost: localhost\r\nConnection: keep-alive\r\n"
+            + "Authorization: Bearer \(server.token.text)\r\n\r\n"
+        }
+        let streamed = [
+          "/", "/store/DownloadRecord", "/store/DownloadRecord/export?format=csv", "/events",
+        ]
+        let whole = [
+          "/tags", "/store", "/api/v1/openapi.json", PageAssets.style.path, "/store/none", "/none",
+        ]
+        for path in streamed + whole {
+          let answers = try await RawConnection.with(port: server.port) { connection in
+            try await connection.write(request("HEAD", path))
+            let head = try await connection.read(until: "\r\n\r\n")
+            try await connection.write(request("GET", "/api/v1/downloads"))
+            return head + (try await connection.read(until: "}\n"))
+          }
+          let head = Answer(Array(answers.utf8))
+          #expect(head.body.hasPrefix("HTTP/\(version) 200 OK\r\n"), "\(path): \(answers)")
+          let length = answers.prefix(answers.count - head.body.count).lowercased()
+            .contains("content-length:")
+          #expect(length == whole.contains(path), "\(path): \(answers)")
+        }
+      }
+    }
+
     @Test func `a client of HTTP 1.0 may keep the connection, and gets no chunks`() async throws {
       try await Self.with { server in
         let fields =

@@ -18,6 +18,8 @@
     private struct Pending {
       let version: HTTPVersion
       var isBefore11: Bool { version.major == 0 || version == .http1_0 }
+      /// Whether the answer has no body, whatever its header says.
+      let isHead: Bool
       /// Whether the client wants to use the connection again.
       let isKept: Bool
       /// Whether only the end of the connection says where the answer ends.
@@ -70,7 +72,11 @@
       switch Self.unwrapInboundIn(data) {
       case .head(var head):
         let isKept = head.isKeepAlive
-        let request = Pending(version: head.version, isKept: isKept)
+        let request = Pending(
+          version: head.version,
+          isHead: head.method == .HEAD,
+          isKept: isKept
+        )
         pending.append(request)
         isReceiving = true
         awaitsContinue = !request.isBefore11 && isContinueExpected(by: head)
@@ -143,7 +149,8 @@
         if request.isBefore11 {
           head.version = request.version
           // There are no chunks.
-          pending[0].endsConnection = !head.headers.contains(name: "Content-Length")
+          pending[0].endsConnection =
+            !request.isHead && !head.headers.contains(name: "Content-Length")
         }
         if !request.isKept || pending[0].endsConnection {
           head.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -160,7 +167,9 @@
           self.unsentCount -= 1
           self.note(context)
         }
-        context.write(data, promise: sent)
+        // NIO does not know the method: without a length, it would send the last chunk of a body.
+        let nothing = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer()))
+        context.write(request.isHead ? Self.wrapOutboundOut(nothing) : data, promise: sent)
         // Hummingbird closes any other connection that is not kept.
         guard request.isKept, request.endsConnection else { return }
         context.flush()

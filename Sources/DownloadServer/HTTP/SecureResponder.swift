@@ -31,8 +31,14 @@
       if !response.headers.contains(.cacheControl) {
         response.headers[.cacheControl] = SecurityHeaders.noStore.value
       }
-      // The router does this for its own answers only.
-      return request.method == .head ? response.createHeadResponse() : response
+      return request.method == .head ? Self.head(of: response) : response
+    }
+
+    /// The response to `HEAD`: without a body, and with a length only if the response to `GET` has one.
+    private static func head(of response: Response) -> Response {
+      var head = response.createHeadResponse()
+      head.headers[.contentLength] = response.headers[.contentLength]
+      return head
     }
 
     @concurrent

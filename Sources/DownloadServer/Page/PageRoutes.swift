@@ -216,7 +216,7 @@
         notice: request.fields["notice"].flatMap(notices.notice)
       )
       let page: [PagePart] = [.ready(shell.beginning)] + parts + [.ready(shell.end)]
-      return await PageStream(parts: page, context: context).response(to: request)
+      return await PageStream(parts: page, context: context).response()
     }
   }
 

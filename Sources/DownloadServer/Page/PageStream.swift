@@ -12,13 +12,10 @@
     let parts: [PagePart]
     let context: ServerContext
 
-    /// Returns the response to a request.
-    ///
-    /// The response to `HEAD`, and a page without a part to read, state their length.
-    func response(to request: Request) async -> Response {
-      let isWhole = request.method == .head || parts.allSatisfy(\.isReady)
+    /// Returns the response; that of a page without a part to read states its length.
+    func response() async -> Response {
       let body =
-        isWhole
+        parts.allSatisfy(\.isReady)
         ? ResponseBody(byteBuffer: ByteBuffer(string: await text))
         : ResponseBody { writer in
           try await send(to: &writer)

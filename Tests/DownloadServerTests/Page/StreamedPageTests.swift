@@ -111,7 +111,7 @@
       #expect(sent.pieces[1].contains("1 match") && sent.pieces[1].contains("one.bin"))
     }
 
-    @Test func `a page has chunks only for HTTP 1.1, and HEAD states its length`() async throws {
+    @Test func `a page has chunks only for HTTP 1.1, and HEAD states no length`() async throws {
       try await RunningServer.with { server in
         try await server.store.add([DownloadRequest(url: "http://h.example/a")])
         for path in ["/", "/store/DownloadRecord"] {
@@ -125,7 +125,7 @@
           #expect(old.field("Transfer-Encoding") == nil && old.body.hasSuffix("</html>"))
           let head = try await server.send("HEAD", path)
           #expect(head.status == 200 && head.body.isEmpty)
-          #expect(head.field("Content-Length") == "\(old.body.utf8.count)")
+          #expect(head.field("Content-Length") == nil)
         }
         let whole = try await server.send("GET", "/tags")
         #expect(whole.field("Content-Length") == "\(whole.body.utf8.count)")
