@@ -175,7 +175,7 @@
       ("http:///api/v1/stats", "localhost", 400),
       ("ftp://localhost/api/v1/stats", "localhost", 400),
       ("localhost/api/v1/stats", "localhost", 400), ("*", "localhost", 400),
-      ("http://localhost?x=1", "localhost", 303),
+      ("http://localhost?text=x", "localhost", 303),
     ])
     func `a target with a host is answered if the host is this one`(
       target: String,

@@ -32,13 +32,21 @@ struct DownloadListPage: Sendable {
     try readDownloads(in: store)
   }
 
-  /// Checks the position of the page; reads no download.
+  /// Says why the position of the page is none of the list, without a full stop; `nil` if it is one.
   ///
-  /// - Throws: ``ServerError`` if it is none; `StoreError` with `invalidPageToken` if it belongs to
-  ///   another order.
-  func checkPosition(in store: RecordStore) throws {
-    guard query.after != nil else { return }
-    _ = try store.objects.read { tx in try self.records(in: &tx, within: .none) }
+  /// Reads no download.
+  ///
+  /// - Throws: `StoreError`.
+  func positionProblem(in store: RecordStore) throws -> String? {
+    guard query.after != nil else { return nil }
+    do {
+      _ = try store.objects.read { tx in try self.records(in: &tx, within: .none) }
+      return nil
+    } catch let error as ServerError {
+      return error.message
+    } catch let error as StoreError where error.code == .invalidPageToken {
+      return ServerError(storeError: error).message
+    }
   }
 
   /// Reads why downloads have failed.
@@ -52,7 +60,8 @@ struct DownloadListPage: Sendable {
 
   /// Reads the downloads.
   ///
-  /// - Throws: As ``checkPosition(in:)``; `StoreError`.
+  /// - Throws: ``ServerError`` if the position is none; `StoreError`, with `invalidPageToken` if it
+  ///   belongs to another order.
   /// - Complexity: O(page size) in the order of the states, without a host or a text; otherwise O(n) in
   ///   the downloads.
   mutating func readDownloads(in store: RecordStore) throws {
@@ -122,7 +131,7 @@ struct DownloadListPage: Sendable {
   }
 
   private static var invalidPosition: ServerError {
-    ServerError(.invalidRequest, "the position of the page is none: begin with the first page")
+    ServerError(.invalidRequest, "'after' is no position in the list: begin with the first page")
   }
 
   private static func token(_ text: String) throws -> PageToken {

@@ -39,7 +39,7 @@ struct DownloadListQuery: Sendable, Hashable {
 
   init() {}
 
-  /// Reads the fields of an address; unknown values have no effect.
+  /// Reads the fields of an address; those that are not understood have no effect.
   init(_ fields: FormFields) {
     state = fields["state"].flatMap { DownloadState.words.contains($0) ? $0 : nil }
     tag = fields["tag"]
@@ -48,6 +48,34 @@ struct DownloadListQuery: Sendable, Hashable {
     reason = fields["reason"].flatMap(DownloadFailure.Code.init(rawValue:))
     sort = fields["sort"].flatMap(Sort.init(rawValue:)) ?? .state
     after = fields["after"]
+  }
+
+  /// Says which field of an address is not understood, without a full stop; `nil` if all are.
+  ///
+  /// A notice, and a field without a value, select nothing.
+  static func problem(in fields: FormFields) -> String? {
+    let query = Self(fields)
+    var understood = query.fields.fields
+    if query.sort == .state { understood.append(FormFields.Field(name: "sort", value: "state")) }
+    let other = fields.fields.first {
+      !$0.value.isEmpty && $0.name != "notice" && !understood.contains($0)
+    }
+    guard let other else { return nil }
+    let value = other.value
+    switch other.name {
+    case "state" where !DownloadState.words.contains(value):
+      return "‘\(value)’ is not a state; the states are: "
+        + DownloadState.words.joined(separator: " ")
+    case "sort" where Sort(rawValue: value) == nil:
+      return "‘\(value)’ is not an order; the orders are: "
+        + Sort.allCases.map(\.rawValue).joined(separator: " ")
+    case "reason" where DownloadFailure.Code(rawValue: value) == nil:
+      return "‘\(value)’ is not the reason of a failure"
+    case "state", "sort", "reason", "tag", "host", "text", "after":
+      return "the address has two values of ‘\(other.name)’"
+    default:
+      return "there is no filter ‘\(other.name)’; the filters are: state reason tag host text"
+    }
   }
 
   /// The fields of the address.

@@ -298,6 +298,23 @@ private struct EmptyList {
   }
 }
 
+/// The page for an address that the list does not understand.
+struct ListProblemView {
+  /// What is not understood, without a full stop.
+  let problem: String
+  /// The list without it.
+  let query: DownloadListQuery
+
+  var html: HTML {
+    """
+    <div class="lead"><h1>Downloads</h1></div>
+    <section class="card"><div class="empty">\(Icon.warning.html)\
+    <strong>The address is not understood</strong><span>\(PageText.capitalized(problem)).</span>\
+    <span><a href="\(query.with { _ in }.address)">Show the list without it</a></span></div></section>
+    """
+  }
+}
+
 /// The form that adds downloads.
 struct AddForm {
   let isOpen: Bool

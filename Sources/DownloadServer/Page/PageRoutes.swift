@@ -60,12 +60,24 @@
     // MARK: Downloads
 
     func list(_ request: Request) async throws -> Response {
-      let query = DownloadListQuery(request.fields)
-      let (page, frame) = try await context.read { store in
+      let fields = request.fields
+      let query = DownloadListQuery(fields)
+      let (page, frame, problem) = try await context.read { store in
         let frame = try PageFrame(of: store)
         let page = DownloadListPage(query: query, engineRuns: frame.engine != nil)
-        try page.checkPosition(in: store)
-        return (page, frame)
+        let problem = try DownloadListQuery.problem(in: fields) ?? page.positionProblem(in: store)
+        return (page, frame, problem)
+      }
+      if let problem {
+        let html = ListProblemView(problem: problem, query: query).html
+        return await respond(
+          [.ready(html)],
+          "Downloads",
+          .downloads,
+          frame,
+          request,
+          status: .badRequest
+        )
       }
       let summary = try await summary(engineRuns: page.engineRuns)
       let view = DownloadListView(
@@ -155,20 +167,21 @@
 
     func model(_ name: String, _ request: Request) async throws -> Response {
       let fields = request.fields
-      let (parts, frame) = try await context.read { store in
+      let (parts, frame, isQuery) = try await context.read { store in
         let frame = try PageFrame(of: store)
         do {
           guard fields["object"] == nil, fields["key"] == nil else {
             let view = try StoreObjectView(fields, model: name, in: store.objects)
-            return ([PagePart.ready(view.html)], frame)
+            return ([PagePart.ready(view.html)], frame, true)
           }
           let page = try StoreModelPage(StoreModelQuery(fields), model: name, in: store.objects)
-          return (StoreModelView(page: page).parts, frame)
+          return (StoreModelView(page: page).parts, frame, page.problem == nil)
         } catch let failure as CommandFailure {
           throw ServerError(.notFound, failure.message ?? "the store has no such object")
         }
       }
-      return await respond(parts, name, .store, frame, request)
+      let status: HTTPResponse.Status = isQuery ? .ok : .badRequest
+      return await respond(parts, name, .store, frame, request, status: status)
     }
 
     // MARK: Forms
@@ -205,7 +218,8 @@
       _ title: String,
       _ section: PageShell.Section,
       _ frame: PageFrame,
-      _ request: Request
+      _ request: Request,
+      status: HTTPResponse.Status = .ok
     ) async -> Response {
       let shell = PageShell(
         title: title,
@@ -216,7 +230,7 @@
         notice: request.fields["notice"].flatMap(notices.notice)
       )
       let page: [PagePart] = [.ready(shell.beginning)] + parts + [.ready(shell.end)]
-      return await PageStream(parts: page, context: context).response()
+      return await PageStream(parts: page, context: context).response(status)
     }
   }
 

@@ -13,7 +13,7 @@
     let context: ServerContext
 
     /// Returns the response; that of a page without a part to read states its length.
-    func response() async -> Response {
+    func response(_ status: HTTPResponse.Status) async -> Response {
       let body =
         parts.allSatisfy(\.isReady)
         ? ResponseBody(byteBuffer: ByteBuffer(string: await text))
@@ -22,7 +22,7 @@
           try await writer.finish(nil)
         }
       return Response(
-        status: .ok,
+        status: status,
         headers: [.contentType: "text/html; charset=utf-8"],
         body: body
       )

@@ -13,12 +13,15 @@ struct StoreModelQuery: Sendable, Hashable {
   var conditions = ""
   /// `FIELD` or `FIELD:desc`; empty for the stored order.
   var order = ""
+  /// The name of a parameter that the page does not understand; `nil` if it understands all.
+  private(set) var unknown: String?
 
   init() {}
 
   init(_ fields: FormFields) {
     conditions = fields.values("where").joined(separator: "; ")
     order = fields["sort"] ?? ""
+    unknown = fields.fields.first { !["where", "sort", "notice"].contains($0.name) }?.name
   }
 
   /// The conditions, one by one.
@@ -82,6 +85,10 @@ struct StoreModelPage: Sendable {
     self.query = query
     model = try store.storedModel(named: name)
     targets = try Self.targets(of: name, in: store)
+    if let unknown = query.unknown {
+      problem = "there is no parameter '\(unknown)': use 'where' and 'sort'"
+      return
+    }
     do {
       conditions = try query.storedConditions(in: model)
       order = try query.storedOrder(in: model)

@@ -149,16 +149,50 @@
         let bySize = try next(.size)
         let addresses: [(String, Int)] = [
           ("/?after=x", 400), ("/?after=waiting.x", 400), ("/?sort=name&after=x", 400),
-          ("/?sort=name&after=\(byState)", 400), ("/?sort=name&after=\(bySize)", 409),
-          ("/?after=waiting.\(bySize)", 409), ("/?after=\(byState)", 200),
+          ("/?sort=name&after=\(byState)", 400), ("/?sort=name&after=\(bySize)", 400),
+          ("/?after=waiting.\(bySize)", 400), ("/?after=\(byState)", 200),
           ("/?sort=size&after=\(bySize)", 200), ("/?state=paused&after=\(byState)", 400),
-          ("/store/None", 404), ("/store/DownloadRecord?where=none%3D1", 200),
+          ("/store/None", 404), ("/store/DownloadRecord?where=none%3D1", 400),
+          ("/store/DownloadRecord?where=filename%3D1", 200), ("/store/DownloadRecord?were=1", 400),
         ]
         for (path, status) in addresses {
           let answer = try await server.send("GET", path)
           #expect(answer.status == status, "\(path): \(answer.text.prefix(500))")
         }
       }
+    }
+
+    @Test(arguments: [
+      ("state=fialed&tag=a", "‘fialed’ is not a state", "/?tag=a"),
+      ("sort=url", "‘url’ is not an order", "/"),
+      ("reason=404&state=failed", "‘404’ is not the reason of a failure", "/?state=failed"),
+      ("status=failed", "There is no filter ‘status’", "/"),
+      ("tag=a&tag=b", "The address has two values of ‘tag’", "/?tag=a"),
+      ("text=%3Cb%3E&after=x", "&#39;after&#39; is no position in the list", "/?text=%3Cb%3E"),
+    ])
+    func `a page names the part of its address that is not understood, and links to the rest`(
+      query: String,
+      problem: String,
+      link: String
+    ) async throws {
+      try await RunningServer.with { server in
+        try await server.store.add([DownloadRequest(url: "http://h.example/shown.bin")])
+        let answer = try await server.send("GET", "/?\(query)")
+        #expect(answer.status == 400 && answer.field("Content-Type")?.hasPrefix("text/html") == true)
+        #expect(answer.body.contains(problem) && answer.body.hasSuffix("</html>"), "\(answer.text)")
+        #expect(answer.body.contains("<a href=\"\(link)\">Show the list without it</a>"))
+        #expect(!answer.body.contains("shown.bin"))
+        let rest = try await server.send("GET", link)
+        #expect(rest.status == 200)
+      }
+    }
+
+    @Test(arguments: [
+      "", "state=&text=&tag=&host=&sort=state", "notice=x", "state=failed&reason=notFound",
+      "tag=a&sort=name&notice=x",
+    ])
+    func `the addresses of the page's own forms are understood`(query: String) {
+      #expect(DownloadListQuery.problem(in: FormFields(query)) == nil)
     }
 
     @Test func `the events after the position of a page have what changed since`() async throws {
