@@ -9,9 +9,22 @@ enum Aria2Request: Sendable, Hashable {
   case syntaxError
   /// JSON that is neither an object nor an array.
   case invalid
+  /// A batch with too many elements, or text with too many values to be parsed.
+  case tooLong
+
+  /// The largest number of calls in one request, those of `system.multicall` included.
+  static let mostCalls = 1_000
+  /// The largest number of values in one request, nearly: commas and escapes are counted.
+  static let mostValues = 100_000
 
   /// Reads the body of a POST request.
   init(body: [UInt8]) {
+    // Clients without the token can send this, too, and parsing costs a microsecond for each.
+    let marks = body.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\\") }
+    guard marks <= Self.mostValues else {
+      self = .tooLong
+      return
+    }
     self = (try? JSONParser.parse(body)).map { Self($0) } ?? .syntaxError
   }
 
@@ -20,6 +33,10 @@ enum Aria2Request: Sendable, Hashable {
     case .object: self = .call(Aria2Call(json))
     // As in aria2, elements that are no objects have no answer.
     case .array(let elements):
+      guard elements.count <= Self.mostCalls else {
+        self = .tooLong
+        return
+      }
       self = .batch(
         elements.compactMap { if case .object = $0 { Aria2Call($0) } else { nil } }
       )
@@ -74,6 +91,16 @@ struct Aria2Call: Sendable, Hashable {
   var method: String?
   /// The parameters; `nil` if there are none.
   var parameters: JSONValue?
+
+  /// The number of calls of which `system.multicall` consists; 1 for any other method.
+  var count: Int {
+    guard method == Aria2Method.multicall.rawValue, case .array(let values)? = parameters else {
+      return 1
+    }
+    return values.reduce(0) { count, value in
+      if case .array(let calls) = value { count + calls.count } else { count }
+    }
+  }
 
   init(id: JSONValue?, method: String?, parameters: JSONValue?) {
     (self.id, self.method, self.parameters) = (id, method, parameters)

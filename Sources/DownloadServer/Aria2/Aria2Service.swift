@@ -28,8 +28,6 @@ package struct Aria2Service: Sendable {
     }
   }
 
-  /// The largest number of calls in one request.
-  static let mostCalls = 1_000
   /// The number of downloads at the front of the queue that clients can list and reorder.
   static let longestQueue = 10_000
   /// The number of stopped downloads that clients can list, which is aria2's default.
@@ -72,9 +70,14 @@ package struct Aria2Service: Sendable {
     switch request {
     case .syntaxError: return Aria2Answer(id: nil, .failure(.syntaxError))
     case .invalid: return Aria2Answer(id: nil, .failure(.invalidRequest))
-    case .call(let call): return answer(call, live)
+    case .tooLong: return Aria2Answer(id: nil, .failure(Self.tooManyCalls))
+    case .call(let call):
+      guard call.count <= Aria2Request.mostCalls else {
+        return Aria2Answer(id: call.id, .failure(Self.tooManyCalls))
+      }
+      return answer(call, live)
     case .batch(let calls):
-      guard calls.count <= Self.mostCalls else {
+      guard calls.reduce(0, { $0 + max(1, $1.count) }) <= Aria2Request.mostCalls else {
         return Aria2Answer(id: nil, .failure(Self.tooManyCalls))
       }
       var budget = AnswerBudget()
@@ -90,7 +93,9 @@ package struct Aria2Service: Sendable {
   }
 
   private static let tooLarge = Aria2Error("the answers to the calls before this one are too large")
-  private static let tooManyCalls = Aria2Error("a request has at most \(mostCalls) calls")
+  private static let tooManyCalls = Aria2Error(
+    "a request has at most \(Aria2Request.mostCalls) calls, and \(Aria2Request.mostValues) values"
+  )
 
   private func answer(_ call: Aria2Call, _ live: Live) -> Aria2Answer {
     guard let id = call.id, let name = call.method else {
@@ -193,7 +198,6 @@ package struct Aria2Service: Sendable {
   /// Answers several calls, each with its own token.
   private func multicall(_ parameters: Aria2Parameters, _ live: Live) throws -> JSONValue {
     let calls = try parameters.list(0)
-    guard calls.count <= Self.mostCalls else { throw Self.tooManyCalls }
     var budget = AnswerBudget()
     return .array(
       calls.map { call in

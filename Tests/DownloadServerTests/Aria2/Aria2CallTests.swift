@@ -80,6 +80,30 @@ import Testing
     )
   }
 
+  @Test func `a request has a greatest number of calls, with those of multicall, and of values`() {
+    func list(_ element: String, _ count: Int) -> String {
+      "[" + Array(repeating: element, count: count).joined(separator: ",") + "]"
+    }
+    func call(_ method: String, _ parameter: String) -> String {
+      #"{"id":1,"method":"\#(method)","params":[\#(parameter)]}"#
+    }
+    func multicall(_ count: Int) -> String { call("system.multicall", list("{}", count)) }
+    for body in [multicall(1_000), list(multicall(500), 2), list("7", 1_000)] {
+      #expect(fixture.answer(body: body).status == 200)
+    }
+    let unread = [
+      list("7", 1_000_000), call("aria2.getVersion", list("0", 100_002)),
+      #"["\#(String(repeating: "\\n", count: 100_001))"]"#,
+      // It is not parsed, so that it is no error that it is not JSON.
+      String(repeating: ",", count: 100_001),
+    ]
+    for body in unread + [multicall(1_001), list(multicall(501), 2), list("7", 1_001)] {
+      let error = fixture.answer(body: body).json["error"]
+      let message = "a request has at most 1000 calls, and 100000 values"
+      #expect(error?["message"]?.string == message, "\(body.prefix(100))")
+    }
+  }
+
   @Test func `a GET request has its parameters in Base64`() throws {
     let parameters = Data(#"["token:0123456789abcdef"]"#.utf8).base64EncodedString()
     for encoded in [
