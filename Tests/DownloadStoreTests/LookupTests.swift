@@ -1,8 +1,9 @@
-import DownloadStore
 import Foundation
 import ObjectStore
 import TestTraits
 import Testing
+
+@testable import DownloadStore
 
 @Suite struct LookupTests {
   let fixture: StoreFixture
@@ -51,6 +52,46 @@ import Testing
     }
     #expect(error?.code == .ambiguousID)
     #expect(try fixture.store.record(matching: twice.value[0].id) == twice.value[0])
+  }
+
+  @Test func `the file names of all records are compared once for many names`() throws {
+    let record = try fixture.add(url).record
+    let names = ["a.zip", "late.zip", "none", record.id, "a.zip"]
+    let second = "https://example.com/late.zip"
+    let found = try fixture.store.objects.write { tx in
+      var filenames = FilenameScan(for: names)
+      let first = try tx.record(matching: names[0], &filenames)
+      var late = record
+      (late.url, late.id, late.filename) = (second, "0000000000000000", "late.zip")
+      try tx.insert(late)
+      return try [first] + names.dropFirst().map { try tx.record(matching: $0, &filenames) }
+    }
+    // The second record was inserted after the file names were compared.
+    #expect(found.map { (try? $0.get())?.url } == [url, nil, nil, url, url])
+    let next = try fixture.store.records(matching: names)
+    #expect(next.map { (try? $0.get())?.url } == [url, second, nil, url, url])
+  }
+
+  @Test func `a command finds a download that is named twice, also after its removal`() throws {
+    try fixture.add(url)
+    let names = ["a.zip", "b.zip", "a.zip"]
+    let outcomes = try fixture.store.apply(.remove(withFile: false), to: .named(names))
+    #expect(outcomes.map(\.isDone) == [true, false, false])
+    #expect(outcomes.map { $0.record?.url } == [url, nil, url])
+    let later = try fixture.store.apply(.remove(withFile: false), to: .named(names))
+    #expect(later.map { $0.record?.url } == [nil, nil, nil])
+  }
+
+  @Test(arguments: [1, 2])
+  func `a file name of several downloads is ambiguous, alone and among others`(count: Int) throws {
+    for host in 0..<6 { try fixture.add("https://h\(host).example/a.zip") { $0.folder = "\(host)" } }
+    let names = Array(["a.zip", "none"].prefix(count))
+    let errors = try fixture.store.records(matching: names).map { result in
+      #expect(throws: RecordStoreError.self) { try result.get() }
+    }
+    #expect(errors[0]?.code == .ambiguousID)
+    #expect(errors[0]?.message.hasSuffix(", …") == true)
+    #expect(count == 1 || errors[1]?.code == .unknownRecord)
   }
 
   @Test func `the message about an unknown URL hides its secrets`() throws {

@@ -84,10 +84,12 @@ struct PageCommands: Sendable {
       parts.append("\(PageText.count(unchanged.count, "download")) unchanged.")
     }
     let unknown = outcomes.count - done.count - unchanged.count
-    if unknown > 0 {
-      parts.append("\(PageText.count(unknown, "download")) not found: removed by another process?")
-    }
+    if unknown > 0 { parts.append(Self.notFound(unknown)) }
     return parts.isEmpty ? "No download has changed." : parts.joined(separator: " ")
+  }
+
+  private static func notFound(_ count: Int) -> String {
+    "\(PageText.count(count, "download")) not found: removed by another process?"
   }
 
   // MARK: Removal
@@ -126,11 +128,16 @@ struct PageCommands: Sendable {
     guard update != RecordUpdate() else {
       return PageNotice(kind: .warn, text: "Nothing to change: all fields were empty.")
     }
+    // Rows have ids: the search for a file name would read all downloads, for each name.
+    let records = try await store.inBackground { [store] in
+      try store.records(DownloadRecord.where { $0.id.isIn(ids) && $0.state != .removed })
+    }
     var changed: [DownloadRecord] = []
-    var problems: [String] = []
-    for id in ids {
+    let unknown = Set(ids).count - records.count
+    var problems = unknown > 0 ? [Self.notFound(unknown)] : []
+    for record in records {
       do {
-        let outcome = try await store.update(matching: id, with: update)
+        let outcome = try await store.update(matching: record.url, with: update)
         if let record = outcome.record { changed.append(record) }
       } catch let error as RecordStoreError {
         problems.append("\(PageText.capitalized(error.message)).")

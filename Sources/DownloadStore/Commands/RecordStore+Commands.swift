@@ -181,7 +181,8 @@ extension RecordStore {
   /// - Returns: The outcomes. For downloads given by name, one per name, in the order of the names;
   ///   otherwise one per record in a state in which the command may have an effect.
   /// - Throws: `StoreError`; nothing has changed then.
-  /// - Complexity: For names, that of ``record(matching:)``; for a condition, that of its query.
+  /// - Complexity: For names, that of ``record(matching:)``, but the file names of all records are
+  ///   compared at most once; for a condition, that of its query.
   @discardableResult
   package func apply(
     _ command: DownloadCommand,
@@ -300,8 +301,9 @@ extension RecordStore {
         CommandOutcome(name: record.url, effect: try effect(on: record, in: &tx))
       }
     case .named(let names):
+      var filenames = FilenameScan(for: names)
       return try names.map { name in
-        switch try tx.record(matching: name) {
+        switch try tx.record(matching: name, &filenames) {
         case .success(let record) where record.state == .removed && !command.isRemoval:
           CommandOutcome(name: name, effect: .unknown(.unknownRecord(name)))
         case .success(let record):

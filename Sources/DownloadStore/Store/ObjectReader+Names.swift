@@ -11,6 +11,17 @@ extension ObjectReader where Self: ~Copyable {
   /// - Complexity: O(log n) for a URL, for a key, and for an id or its first eight digits or more. Otherwise
   ///   the file names of all n records are compared, because no index serves them.
   func record(matching name: String) throws -> Result<DownloadRecord, RecordStoreError> {
+    var filenames = FilenameScan(for: [name])
+    return try record(matching: name, &filenames)
+  }
+
+  /// The record with one of some names, as ``record(matching:)`` finds it.
+  ///
+  /// The file names of all records are compared once for all the names, when the first of them needs it.
+  func record(
+    matching name: String,
+    _ filenames: inout FilenameScan
+  ) throws -> Result<DownloadRecord, RecordStoreError> {
     if let record = try find(DownloadRecord.self, key: name) { return .success(record) }
     guard !name.isEmpty else { return .failure(.unknownRecord(name)) }
     if let record = try record(withKey: name) { return .success(record) }
@@ -24,10 +35,8 @@ extension ObjectReader where Self: ~Copyable {
     }
     // A file name has no slash: a mistyped URL costs no scan.
     guard !name.utf8.contains(UInt8(ascii: "/")) else { return .failure(.unknownRecord(name)) }
-    let named = try fetch(
-      DownloadRecord.where { $0.filename == name && $0.state != .removed }.limit(4)
-    )
-    .filter { $0.url != prefixed.first?.url }
+    let named = try find(DownloadRecord.self, keys: filenames.urls(for: name, in: self))
+      .compactMap { $0 }.filter { $0.url != prefixed.first?.url }
     switch (prefixed.first, named.count) {
     case (let record?, 0): return .success(record)
     case (nil, 0): return .failure(.unknownRecord(name))
@@ -35,6 +44,48 @@ extension ObjectReader where Self: ~Copyable {
     case (nil, _): return .failure(.ambiguousFilename(name, named))
     case (let record?, _): return .failure(.ambiguous(name, record, named[0]))
     }
+  }
+}
+
+/// The downloads whose file name is one of some names.
+struct FilenameScan {
+  /// One more than a message lists.
+  private static let maximum = 4
+
+  private let names: Set<StoredText>
+  /// The URLs of up to four downloads for each name; `nil` before the records were read.
+  private var urls: [StoredText: [String]]?
+
+  /// Creates a scan that reads nothing yet.
+  init(for names: [String]) {
+    // A file name has no slash.
+    self.names = Set(names.filter { !$0.utf8.contains(UInt8(ascii: "/")) }.map(StoredText.init))
+  }
+
+  /// Returns the URLs of up to four downloads that had a file name, which is one of the names, when the
+  /// records were read.
+  mutating func urls<Reader: ObjectReader & ~Copyable>(
+    for name: String,
+    in reader: borrowing Reader
+  ) throws -> [String] {
+    let urls = try urls ?? read(from: reader)
+    self.urls = urls
+    return urls[StoredText(name)] ?? []
+  }
+
+  private func read<Reader: ObjectReader & ~Copyable>(
+    from reader: borrowing Reader
+  ) throws -> [StoredText: [String]] {
+    let found = DownloadRecord.where {
+      $0.filename.isIn(names.map(\.text)) && $0.state != .removed
+    }
+    var urls: [StoredText: [String]] = [:]
+    _ = try reader.fetch(names.count == 1 ? found.limit(Self.maximum) : found) { view in
+      let name = StoredText(try view.filename)
+      guard urls[name, default: []].count < Self.maximum else { return }
+      urls[name, default: []].append(try view.url)
+    }
+    return urls
   }
 }
 

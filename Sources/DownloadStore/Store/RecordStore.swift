@@ -122,6 +122,19 @@ public final class RecordStore: Sendable {
     try objects.read { tx in try tx.record(matching: name).get() }
   }
 
+  /// Returns the record with each of some names, as ``record(matching:)`` finds it, from one snapshot.
+  ///
+  /// - Throws: `StoreError`.
+  /// - Complexity: As for each name, but the file names of all n records are compared at most once.
+  package func records(
+    matching names: [String]
+  ) throws -> [Result<DownloadRecord, RecordStoreError>] {
+    try objects.read { tx in
+      var filenames = FilenameScan(for: names)
+      return try names.map { try tx.record(matching: $0, &filenames) }
+    }
+  }
+
   /// Returns the known records of requests, in their order: by the key of a request, or else by its URL.
   ///
   /// - Throws: `StoreError`.

@@ -94,6 +94,21 @@ private func withCommands<R>(_ body: (PageCommands) async throws -> R) async thr
     }
   }
 
+  @Test func `the form of changes takes ids, and counts those that no download has`() async throws {
+    try await withCommands { commands in
+      let record = try commands.store.addNow([DownloadRequest(url: "http://example.com/a")])[0]
+        .record
+      let notice = try await commands.change(
+        FormFields("id=\(record.id)&id=a&id=none&id=none&priority=7")
+      )
+      #expect(notice.text.hasPrefix("Changed ‘a’. 2 downloads not found"), "\(notice.text)")
+      #expect(try commands.store.record(matching: record.id).priority == 7)
+      let named = try await commands.change(FormFields("id=a&priority=8"))
+      #expect(named.kind == .bad && named.text.hasPrefix("1 download not found"))
+      #expect(try commands.store.record(matching: record.id).priority == 7)
+    }
+  }
+
   @Test(arguments: ["do=explode&id=1", "one=pause", "one=explode+1", ""])
   func `a form without a command is refused`(form: String) async throws {
     try await withCommands { commands in
