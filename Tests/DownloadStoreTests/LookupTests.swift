@@ -84,7 +84,9 @@ import Testing
 
   @Test(arguments: [1, 2])
   func `a file name of several downloads is ambiguous, alone and among others`(count: Int) throws {
-    for host in 0..<6 { try fixture.add("https://h\(host).example/a.zip") { $0.folder = "\(host)" } }
+    for host in 0..<6 {
+      try fixture.add("https://h\(host).example/a.zip") { $0.folder = "\(host)" }
+    }
     let names = Array(["a.zip", "none"].prefix(count))
     let errors = try fixture.store.records(matching: names).map { result in
       #expect(throws: RecordStoreError.self) { try result.get() }

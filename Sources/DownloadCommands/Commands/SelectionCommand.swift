@@ -181,42 +181,21 @@ extension SelectionCommand {
     in store: RecordStore
   ) async throws -> Set<String> {
     let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
-    let deadline = ContinuousClock.now.advanced(by: .seconds(2))
-    var options = EngineOptions()
-    options.scope = Set(urls)
-    options.lockPatience = .zero
-    while true {
-      let left = try store.toDelete(urls)
-      let unreachable = try store.unreachable(left)
-      let isLate = ContinuousClock.now >= deadline
-      if store.hasEngine, isLate || unreachable.count == left.count {
-        for (id, problem) in unreachable {
-          Output.current.say(PurgeReportText.awaitsFolder(id, problem))
-        }
-        let late = left.filter { record in !unreachable.contains { $0.id == record.id } }
-        for record in late { Output.current.say(PurgeReportText.leftToEngine(record)) }
-        return Set(unreachable.map(\.id))
-      }
-      guard !left.isEmpty else { return [] }
-      do {
-        let engine = try DownloadEngine(
-          store: store,
-          transport: OfflineTransport(),
-          options: options
-        )
-        var kept: Set<String> = []
-        for found in try await engine.reconcileRecords() {
-          guard let message = PurgeReportText.leftover(found) else { continue }
-          Output.current.say(message)
-          kept.insert(found.record.id)
-        }
-        return kept
-      } catch let error as EngineError where error.code == .alreadyRunning {
-        // The engine that holds the lock, in a run or in a command like this one, has been
-        // notified.
-        try await Task.sleep(for: .milliseconds(10))
-      }
+    let deletion = try await store.deleteFiles(of: urls)
+    var kept: Set<String> = []
+    for (id, problem) in try store.unreachable(deletion.left) {
+      Output.current.say(PurgeReportText.awaitsFolder(id, problem))
+      kept.insert(id)
     }
+    for record in deletion.left where !kept.contains(record.id) {
+      Output.current.say(PurgeReportText.leftToEngine(record))
+    }
+    for found in deletion.found {
+      guard let message = PurgeReportText.leftover(found) else { continue }
+      Output.current.say(message)
+      kept.insert(found.record.id)
+    }
+    return kept
   }
 }
 
@@ -231,11 +210,6 @@ extension DownloadCommand {
 }
 
 extension RecordStore {
-  /// The downloads whose files are still to be deleted.
-  fileprivate func toDelete(_ urls: [String]) throws -> [DownloadRecord] {
-    try records(withURLs: urls).filter(\.isToBeDeleted)
-  }
-
   /// The removed ones of some downloads whose folder is missing, and why.
   fileprivate func unreachable(
     _ records: [DownloadRecord]

@@ -1,6 +1,5 @@
 package import DownloadReports
 package import DownloadStore
-internal import DownloadSync
 internal import ObjectStore
 
 /// A command for some downloads.
@@ -60,25 +59,20 @@ package struct APIAction: Sendable {
       : try store.apply(command, to: targets, among: states)
   }
 
-  /// Deletes the files of cancelled and removed downloads, unless an engine runs, which does it.
+  /// Deletes the files of cancelled and removed downloads, or waits for the engine that runs to do it.
   ///
-  /// - Throws: The errors of an engine, except that another one runs.
-  package func carryOut(_ outcomes: [CommandOutcome], in store: RecordStore) async throws {
-    guard !isPreview, kind == .cancel || kind == .remove, !store.hasEngine else { return }
-    let urls = outcomes.filter(\.isDone).compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
-    guard !urls.isEmpty else { return }
-    var options = EngineOptions()
-    options.scope = Set(urls)
-    options.lockPatience = .zero
-    do {
-      let engine = try DownloadEngine(
-        store: store,
-        transport: OfflineTransport(),
-        options: options
-      )
-      _ = try await engine.reconcileRecords()
-    } catch let error as EngineError where error.code == .alreadyRunning {
-      // That engine has been notified of the command.
-    }
+  /// - Parameters:
+  ///   - outcomes: The outcomes of the command.
+  ///   - store: The store.
+  ///   - patience: How long to wait for an engine.
+  /// - Throws: As `RecordStore.deleteFiles(of:patience:)`.
+  package func carryOut(
+    _ outcomes: [CommandOutcome],
+    in store: RecordStore,
+    patience: Duration = .seconds(2)
+  ) async throws {
+    guard !isPreview, kind == .cancel || kind == .remove else { return }
+    let urls = outcomes.compactMap(\.record).filter(\.isToBeDeleted).map(\.url)
+    _ = try await store.deleteFiles(of: urls, patience: patience)
   }
 }
