@@ -138,6 +138,41 @@ import Testing
     #expect(Redaction.url(url) == url)
   }
 
+  @Test(arguments: [
+    ("https://me:pw@h/a?token=x", "https://•••@h/a?token=•••"),
+    (
+      "magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567&dn=a&token=x",
+      "magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567&dn=a&token=•••"
+    ),
+    ("user:password@host/x?token=abc", "•••@host/x?token=•••"), ("user:pw@host", "•••@host"),
+    ("user:pw@10.0.0.1", "•••@10.0.0.1"), ("user:pw@9.example", "•••@9.example"),
+    ("user:pw@", "•••@"), ("a:b@c:pw@host/x", "•••@host/x"), ("//me:pw@h/a", "//•••@h/a"),
+    ("user:pw@host/x?next=http://me:pw@x/", "•••@host/x?next=http://•••@x/"),
+    ("host/path?access_token=abc.def", "host/path?access_token=•••"),
+    ("host/path#access_token=abc&b=c", "host/path#access_token=•••&b=c"),
+    ("host/a;jsessionid=x/b", "host/a;jsessionid=•••/b"),
+    // Parameters without a question mark.
+    ("a=1&token=abc.def&b=2", "a=1&token=•••&b=2"), ("token=abc.def&b=2", "token=•••&b=2"),
+    ("host/token=abc.def&b=2", "host/token=•••&b=2"), ("a&token=b.c?d=e", "a&token=•••"),
+    ("models/&sig=x", "models/&sig=•••"), ("cache of http://me:pw@h/", "cache of http://•••@h/"),
+  ])
+  func `a name has no secrets that a URL would not have`(name: String, redacted: String) {
+    #expect(Redaction.name(name) == redacted)
+    #expect(Redaction.name(redacted) == redacted)
+  }
+
+  @Test(arguments: [
+    "owner/model@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "ubuntu:24.04@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "md5=00", "token=a",
+    "sha256-AbCdEfGhIjKlMnOpQrStUv12AbCdEfGhIjKlMnOpQr0=", "AbCdEfGhIjKlMnOpQrStUv12/f", "a:b",
+    "name@1.2", "npm:chalk@5.3.0", "jsr:@std/path@1", "git@host:owner/model", "me@host", "a//b",
+    "localhost:5000/model@v1", "a?b", "a&b", "what?x=1&y=2", "a;b=c", "issue#12", "@", ":@", "",
+    "&", "magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567&dn=a&tr=udp%3A%2F%2Fh%3A80",
+  ]) func `an ordinary name is unchanged`(name: String) {
+    #expect(Redaction.name(name) == name)
+  }
+
   @Test(arguments: ["<", ">", "\"", "'"])
   func `a URL with a character that ends it in a sentence shows no secret`(_ character: String) {
     for url in [
@@ -213,6 +248,7 @@ import Testing
           _ = Redaction.url(text)
           _ = Redaction.text(text)
           _ = Redaction.argument(text)
+          _ = Redaction.name("a:b@\(text)")
           _ = Redaction.url("https://h/" + String(repeating: part, count: count))
         }
       }

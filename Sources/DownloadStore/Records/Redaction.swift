@@ -20,9 +20,46 @@ package enum Redaction {
     return String(decoding: redacted(Array(url.utf8), nesting: 0), as: UTF8.self)
   }
 
-  /// Returns a name, such as a key of a download, with its secrets redacted if it is a URL.
+  /// Returns a name, such as a key of a download, with its secrets redacted if it is a URL, or has
+  /// a login or parameters as a URL has them, as in `user:password@host/path?token=…`.
   package static func name(_ name: String) -> String {
-    name.contains("://") ? url(name) : name
+    guard !beginsAsURL(name) else { return url(name) }
+    let bytes = Array(name.utf8)
+    let text = hidingLogin(bytes)
+    let hasParameters =
+      text.contains(equals)
+      && text.contains { $0 == question || $0 == hash || $0 == ampersand || $0 == semicolon }
+    guard hasParameters || text != bytes || name.hasPrefix("//") || name.contains("://") else {
+      return name
+    }
+    return String(decoding: redacted(text, nesting: 0, isName: true), as: UTF8.self)
+  }
+
+  /// Returns a name without the login at its start.
+  ///
+  /// A digest or a version may also follow an `@`: `ubuntu:24.04@sha256:…`, `npm:chalk@5.3.0`.
+  private static func hidingLogin(_ name: [UInt8]) -> [UInt8] {
+    let authority = name.prefix { $0 != slash && $0 != question && $0 != hash }
+    guard let mark = authority.lastIndex(of: at),
+      let end = authority[..<mark].firstIndex(of: colon), end + 1 < mark
+    else { return name }
+    let rest = name[(mark + 1)...]
+    let isNumber = rest.allSatisfy { $0 == dot || (0x30...0x39).contains($0) }
+    // With three dots it is an address.
+    let isVersion = !rest.isEmpty && isNumber && rest.count(where: { $0 == dot }) < 3
+    return isVersion || beginsAsDigest(rest) ? name : markBytes + name[mark...]
+  }
+
+  /// Whether a text begins as a digest, such as `sha256:…`, which is public.
+  private static func beginsAsDigest(_ text: ArraySlice<UInt8>) -> Bool {
+    guard let end = text.firstIndex(of: colon) else { return false }
+    return Digest.Algorithm(named: String(decoding: text[..<end], as: UTF8.self)) != nil
+  }
+
+  /// Whether a text begins with a scheme and `://`.
+  private static func beginsAsURL(_ text: String) -> Bool {
+    let rest = text.unicodeScalars.drop(while: isOfScheme)
+    return rest.startIndex > text.startIndex && rest.starts(with: "://".unicodeScalars)
   }
 
   /// Whether a URL has a byte that precedes a secret or may encode one, or a long segment.
@@ -46,12 +83,20 @@ package enum Redaction {
   private static let ampersand = UInt8(ascii: "&")
   private static let equals = UInt8(ascii: "=")
   private static let percent = UInt8(ascii: "%")
+  private static let colon = UInt8(ascii: ":")
+  private static let dot = UInt8(ascii: ".")
 
-  private static func redacted(_ url: [UInt8], nesting: Int) -> [UInt8] {
+  private static func redacted(_ url: [UInt8], nesting: Int, isName: Bool = false) -> [UInt8] {
     let text = hidingUserInfo(url)
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
-    var start = text.firstIndex { $0 == question || $0 == hash } ?? text.endIndex
+    var start =
+      text.firstIndex { $0 == question || $0 == hash || (isName && $0 == ampersand) }
+      ?? text.endIndex
+    if start < text.endIndex, text[start] == ampersand {
+      // Without a question mark, the first parameter begins with the name or after a slash.
+      start = text[..<start].lastIndex(of: slash).map { $0 + 1 } ?? text.startIndex
+    }
     appendPath(text[..<start], to: &result)
     var isFragment = false
     while start < text.endIndex {
@@ -94,7 +139,7 @@ package enum Redaction {
   private static func endOfSeparator(in url: [UInt8], from start: Int) -> Int? {
     var index = start
     while index + 2 < url.count {
-      if url[index] == UInt8(ascii: ":"), url[index + 1] == slash, url[index + 2] == slash {
+      if url[index] == colon, url[index + 1] == slash, url[index + 2] == slash {
         return index + 3
       }
       index += 1
@@ -106,7 +151,7 @@ package enum Redaction {
   private static func appendPath(_ path: ArraySlice<UInt8>, to result: inout [UInt8]) {
     var rest = path
     if let first = rest.firstIndex(of: slash), rest[first...].starts(with: [slash, slash]),
-      first == rest.startIndex || rest[first - 1] == UInt8(ascii: ":")
+      first == rest.startIndex || rest[first - 1] == colon
     {
       let end = rest[(first + 2)...].firstIndex(of: slash) ?? rest.endIndex
       result += rest[..<end]
@@ -240,9 +285,7 @@ package enum Redaction {
   package static func text(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     let isURL =
-      text.unicodeScalars.prefix(while: isOfScheme).count > 0
-      && text.unicodeScalars.drop(while: isOfScheme).starts(with: "://".unicodeScalars)
-      && !text.unicodeScalars.contains { $0.properties.isWhitespace }
+      beginsAsURL(text) && !text.unicodeScalars.contains { $0.properties.isWhitespace }
     let whole = isURL ? url(text) : text
     var rest = whole.unicodeScalars[...]
     while let separator = rest.firstRange(of: "://".unicodeScalars) {
@@ -299,18 +342,13 @@ package enum Redaction {
       }
       return shortened(redacted(Array(shown), nesting: 0) + (blank == nil ? [] : markBytes))
     }
-    let name = bytes.firstIndex { $0 == equals || $0 == UInt8(ascii: ":") || $0 <= 0x20 }
-    // A digest, such as `sha256:…`, is public.
-    if let name, bytes[name] == UInt8(ascii: ":"),
-      Digest.Algorithm(named: String(decoding: bytes[..<name], as: UTF8.self)) != nil
-    {
-      return shortened(bytes[...])
-    }
+    if beginsAsDigest(bytes[...]) { return shortened(bytes[...]) }
+    let name = bytes.firstIndex { $0 == equals || $0 == colon || $0 <= 0x20 }
     if let mark = bytes.lastIndex(of: at) { return shortened(markBytes + bytes[mark...]) }
     if let name {
       let value = bytes[(name + 1)...]
       // `Authorization: x`, or `Bearer x`.
-      let isField = bytes[name] == UInt8(ascii: ":") && value.first.map { $0 <= 0x20 } ?? false
+      let isField = bytes[name] == colon && value.first.map { $0 <= 0x20 } ?? false
       let isScheme = bytes[name] <= 0x20 && schemes.contains(bytes[..<name].map { $0 | 0x20 })
       let isRandom = RandomText.matches(value) && !SecretName.isOfDigest(bytes[..<name])
       if isField || isScheme || isRandom || SecretName.matches(bytes[..<name]) {
@@ -352,10 +390,8 @@ package enum Redaction {
   private static func hasPlainPort(_ text: ArraySlice<UInt8>) -> Bool {
     let authority = text.prefix { $0 != slash && $0 != question && $0 != hash }
     let host = authority[(authority.lastIndex(of: at) ?? authority.startIndex)...]
-    guard let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(0x5D) else {
-      return true
-    }
-    return host[(colon + 1)...].allSatisfy { (0x30...0x39).contains($0) }
+    guard let end = host.lastIndex(of: colon), !host[end...].contains(0x5D) else { return true }
+    return host[(end + 1)...].allSatisfy { (0x30...0x39).contains($0) }
   }
 
   /// The authentication schemes that precede credentials in a header field, in lower case.
