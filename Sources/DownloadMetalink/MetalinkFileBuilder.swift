@@ -78,7 +78,7 @@ struct MetalinkFileBuilder {
     let (folder, name) = try place()
     if let problem { throw unusable(problem) }
     guard !sources.isEmpty else { throw unusable("it has no http or https URL") }
-    let best = pieces.compactMap { $0 }.max { $0.algorithm.strength < $1.algorithm.strength }
+    let best = pieces.compactMap { $0 }.max { $1.algorithm.isStronger(than: $0.algorithm) }
     if let best, let byteCount {
       let count = best.pieces.byteCount
       let expected = byteCount / count + (byteCount % count == 0 ? 0 : 1)
@@ -92,7 +92,7 @@ struct MetalinkFileBuilder {
       folder: folder,
       name: name,
       byteCount: byteCount,
-      digests: digests.sorted { $0.algorithm.strength > $1.algorithm.strength },
+      digests: digests.sorted { $0.algorithm.isStronger(than: $1.algorithm) },
       pieces: best?.pieces,
       // The sort is stable.
       sources: sources.sorted { $0.priority < $1.priority }
@@ -130,17 +130,5 @@ struct MetalinkFileBuilder {
 
   private func unusable(_ reason: String) -> Unusable {
     Unusable(file: Metalink.SkippedFile(line: line, reason: reason))
-  }
-}
-
-extension Digest.Algorithm {
-  /// The order in which algorithms are preferred.
-  fileprivate var strength: Int {
-    switch self {
-    case .md5: 0
-    case .sha1: 1
-    case .sha256: 2
-    case .sha512: 3
-    }
   }
 }

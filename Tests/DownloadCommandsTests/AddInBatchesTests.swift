@@ -69,6 +69,48 @@ struct AddInBatchesTests {
     #expect(digests == [0, 1].map { _ in "sha256:" + String(repeating: "a", count: 64) })
   }
 
+  @Test func `the strongest of several checksums of a file counts, whatever their order`()
+    async throws
+  {
+    let url = Self.url(0)
+    let strong = "sha-256=" + String(repeating: "a", count: 64)
+    let weak = "md5=" + String(repeating: "b", count: 32)
+    var commands: [[String]] = []
+    for (index, checksums) in [[strong, weak], [weak, strong]].enumerated() {
+      let lines = checksums.map { " checksum=\($0)" }
+      for (form, list) in [[url] + lines, [url, lines[0], url, lines[1]]].enumerated() {
+        let path = try folder.makeFile("list-\(index)-\(form)", list.joined(separator: "\n"))
+        commands.append(["add", "--input-file", path])
+        commands.append(["import", path, "--format", "aria2"])
+      }
+      commands.append(["add", url] + checksums.flatMap { ["--checksum", $0] })
+    }
+    for (index, words) in commands.enumerated() {
+      let store = folder.path("store-\(index)")
+      let result = await dlstore(["--store", store] + words)
+      #expect(result.status == .done, "\(words): \(result.messages)")
+      let records = try RecordStore(at: store, access: .readOnly).records()
+      #expect(
+        records.map(\.expectedDigest) == ["sha256:" + String(repeating: "a", count: 64)],
+        "\(words)"
+      )
+    }
+  }
+
+  @Test func `two different checksums of one algorithm for a file are a mistake`() async throws {
+    let checksums = ["a", "b"].map { "sha-256=" + String(repeating: $0, count: 64) }
+    let lines = checksums.map { " checksum=\($0)" }
+    let path = try list([Self.url(0)] + lines + [Self.url(1)])
+    let added = await dlstore("--store", store, "add", "--input-file", path)
+    #expect(added.status == .failed)
+    let message = "two different sha256 checksums are given for one file"
+    #expect(added.messages.contains("\(path):3: \(message)"), "\(added.messages)")
+    #expect(try records().map(\.url) == [Self.url(1)])
+    let options = checksums.flatMap { ["--checksum", $0] }
+    let one = await dlstore(["--store", store, "add", Self.url(2)] + options)
+    #expect(one.status == .usage && one.messages.contains(message), "\(one.messages)")
+  }
+
   @Test func `thousands of URLs may be arguments, with options between them`() async throws {
     let urls = (0..<6_000).map(Self.url)
     let options = ["--tag", "a", "--priority", "-5"]

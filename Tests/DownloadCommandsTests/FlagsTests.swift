@@ -184,7 +184,7 @@ struct FlagsTests {
     #expect(one.limits.client.timeout.duration == .seconds(5))
     #expect(one.limits.retryWait.duration == .milliseconds(500) && one.limits.maxAttempts == 3)
     #expect(
-      try one.what.checksum.map(Digest.init) == Digest("sha256:\(digest)") && one.display.quiet
+      try one.what.checksums.map(Digest.init) == [Digest("sha256:\(digest)")] && one.display.quiet
     )
     let two = try get("--output /abs/x --limit-rate 1.5M --timeout 2m --retry-wait 5")
     #expect(two.what.place?.root == "/abs" && two.what.place?.name == "x")

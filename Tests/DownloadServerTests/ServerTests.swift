@@ -478,6 +478,15 @@
         #expect(refused.status == 400 && refused.text.contains("requests[0] has another checksum"))
         let same = #"{"requests":[\#(request("a")),\#(request("a"))]}"#
         #expect(try await server.send("POST", "/api/v1/downloads", same).status == 201)
+        // A key identifies a download instead of its URL.
+        let keyed = ["c", "d"].map { digit in
+          let digest = String(repeating: digit, count: 32)
+          let key = #""key":"\#(digit)","checksum":"md5:\#(digest)""#
+          return #"{"url":"http://h/k","paused":true,\#(key)}"#
+        }
+        let both = #"{"requests":[\#(keyed.joined(separator: ","))]}"#
+        let added = try await server.send("POST", "/api/v1/downloads", both)
+        #expect(added.status == 201, "\(added.text)")
       }
     }
 

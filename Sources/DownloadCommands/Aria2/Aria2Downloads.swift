@@ -72,13 +72,7 @@ struct Aria2Downloads {
     let folder = entry.absoluteFolder.map { Folder.absolutePath($0) }
     for var request in try Self.requests(entry, of: list, acceptsHiddenFolders) {
       try change(&request)
-      if let line = digests.conflict(of: request, at: entry.line) {
-        let place = line > 0 ? "line \(line)" : "the command line"
-        throw RecordStoreError(
-          .invalidDigest,
-          "skipped: \(place) has another checksum of this URL"
-        )
-      }
+      try digests.note(&request, ofLine: entry.line)
       try append(request, folder: folder)
     }
   }

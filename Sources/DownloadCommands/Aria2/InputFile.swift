@@ -166,11 +166,13 @@ extension InputFile.Entry {
       )
     }
     do throws(RecordStoreError) {
-      _ = try Digest(String(value))
+      let digest = try Digest(String(value))
+      let earlier = try checksum.map { text throws(RecordStoreError) in try Digest(text) }
+      let strongest = try Digest.strongest(of: [earlier, digest].compactMap { $0 })
+      if strongest == digest { checksum = String(value) }
     } catch {
       return InputFile.Problem(line: line, message: error.message, isFatal: true, isBadValue: true)
     }
-    checksum = String(value)
     return nil
   }
 

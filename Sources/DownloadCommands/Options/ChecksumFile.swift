@@ -80,9 +80,8 @@ struct ChecksumFile: Sendable, Equatable {
   /// - Returns: The checksum.
   /// - Throws: ``Ambiguous`` if there are different checksums of this algorithm.
   func digest(of name: String, in folders: [String]? = nil) throws(Ambiguous) -> Digest? {
-    let strength: [Digest.Algorithm] = [.md5, .sha1, .sha256, .sha512]
     let found = entries[name] ?? []
-    for algorithm in strength.reversed() {
+    for algorithm in Digest.Algorithm.allCases.sorted(by: { $0.isStronger(than: $1) }) {
       var candidates = found.filter { $0.digest.algorithm == algorithm }
       if Set(candidates.map(\.digest)).count > 1 {
         guard let folders else { throw Ambiguous(name: name) }

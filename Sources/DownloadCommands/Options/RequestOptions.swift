@@ -101,12 +101,15 @@ struct RequestOptions: ParsableArguments {
   var key: String?
 
   @Option(
+    name: .customLong("checksum"),
+    parsing: .singleValue,
     help: ArgumentHelp(
-      "The expected digest: md5, sha1, sha256 or sha512; only with one URL.",
+      "The expected digest: md5, sha1, sha256 or sha512; only with one URL. Repeatable: the "
+        + "strongest counts.",
       valueName: "sha256:hex"
     )
   )
-  var checksum: String?
+  var checksums: [String] = []
 
   @Option(
     name: [.customShort("H"), .customLong("header")],
@@ -205,7 +208,7 @@ struct RequestOptions: ParsableArguments {
         "-o requires exactly one URL, or fields such as '{host}/{name}'."
       )
     }
-    guard isOne || checksum == nil else {
+    guard isOne || checksums.isEmpty else {
       throw ValidationError("--checksum requires exactly one URL.")
     }
     guard isOne || key == nil else { throw ValidationError("--key requires exactly one URL.") }
@@ -222,14 +225,14 @@ struct RequestOptions: ParsableArguments {
         throw ValidationError(error.message)
       }
     }
-    guard checksum == nil || checksumFiles.isEmpty else {
+    guard checksums.isEmpty || checksumFiles.isEmpty else {
       throw ValidationError("--checksum and --checksum-file cannot be combined.")
     }
     guard files.count(where: { $0.path == "-" }) < 2 else {
       throw ValidationError("Only one option can read '-', standard input.")
     }
     do {
-      _ = try checksum.map(Digest.init)
+      _ = try Digest.strongest(of: checksums.map(Digest.init))
       if let key { try RecordIdentity.validate(key: key) }
       try RecordLimits.requireMirrors(mirrors)
       try validateFolder()

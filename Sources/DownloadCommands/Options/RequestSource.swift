@@ -47,7 +47,7 @@ struct RequestSource: ~Copyable {
       request.filename = place?.name
       request.mirrors = options.mirrors
       request.key = options.key
-      request.digest = try options.checksum.map(Digest.init)
+      request.digest = try Digest.strongest(of: options.checksums.map(Digest.init))
       try details.completion.complete(&request)
       try details.placement.place(&request)
       requests.append(request)
@@ -156,10 +156,8 @@ struct RequestSource: ~Copyable {
           entry.line
         )
       }
-      let added = try details.adding(to: request)
-      if let line = digests.conflict(of: added, at: entry.line) {
-        throw CommandFailure(.failed, "skipped: line \(line) has another checksum of this URL")
-      }
+      var added = try details.adding(to: request)
+      try digests.note(&added, ofLine: entry.line)
       return added
     } catch {
       skippedCount += 1
@@ -293,6 +291,26 @@ extension DownloadRequest {
     request.filename = nil
     request.folder = ""
     return request
+  }
+}
+
+extension ListedDigests {
+  /// Notes the digest of the request of a line, as ``conflict(of:at:)`` does.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - line: The number of the line; 0 for the command line.
+  /// - Throws: ``RecordStoreError`` if an earlier line has another checksum of the same algorithm.
+  mutating func note(
+    _ request: inout DownloadRequest,
+    ofLine line: Int
+  ) throws(RecordStoreError) {
+    guard let earlier = conflict(of: &request, at: line) else { return }
+    let place = earlier > 0 ? "line \(earlier)" : "the command line"
+    throw RecordStoreError(
+      .invalidDigest,
+      "skipped: \(place) has another checksum of this URL"
+    )
   }
 }
 

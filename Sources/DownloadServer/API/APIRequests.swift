@@ -22,11 +22,11 @@ enum APIRequests {
     var requests: [DownloadRequest] = []
     var digests = ListedDigests()
     for (index, value) in values.enumerated() {
-      let request = try addition(value, "requests[\(index)]")
-      if let earlier = digests.conflict(of: request, at: index) {
+      var request = try addition(value, "requests[\(index)]")
+      if let earlier = digests.conflict(of: &request, at: index) {
         throw ServerError(
           .invalidRequest,
-          "requests[\(earlier)] has another checksum of the URL of requests[\(index)]"
+          "requests[\(earlier)] has another checksum of the file of requests[\(index)]"
         )
       }
       requests.append(request)

@@ -31,6 +31,9 @@ public struct Digest: Sendable, Hashable {
       }
     }
 
+    /// Whether the algorithm is harder to forge than another, which is the order of the lengths.
+    package func isStronger(than other: Self) -> Bool { digitCount > other.digitCount }
+
     /// Parses a name in any common spelling, such as `SHA-256`.
     package init?(named name: some StringProtocol) {
       let name = name.lowercased()
@@ -75,6 +78,23 @@ public struct Digest: Sendable, Hashable {
       )
     }
     self.init(algorithm, hexadecimal: digits)
+  }
+
+  /// Returns the digest with the strongest algorithm of those that a file must have, in any order.
+  ///
+  /// - Returns: The digest; `nil` if there are none.
+  /// - Throws: ``RecordStoreError`` with `invalidDigest` if two of that algorithm are different.
+  package static func strongest(of digests: [Digest]) throws(RecordStoreError) -> Digest? {
+    let strongest = digests.max { $1.algorithm.isStronger(than: $0.algorithm) }
+    guard let strongest else { return nil }
+    let algorithm = strongest.algorithm
+    guard digests.allSatisfy({ $0.algorithm != algorithm || $0 == strongest }) else {
+      throw RecordStoreError(
+        .invalidDigest,
+        "two different \(algorithm.rawValue) checksums are given for one file"
+      )
+    }
+    return strongest
   }
 
   private static func refusal(of text: String, _ reason: String) -> RecordStoreError {

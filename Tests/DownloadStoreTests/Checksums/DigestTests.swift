@@ -74,6 +74,21 @@ import Testing
     #expect(throws: (any Error).self) { try Digest.ofFile(at: folder.path) }
   }
 
+  @Test func `the strongest digest does not depend on the order`() throws {
+    let digests = try Digest.Algorithm.allCases.map { algorithm in
+      try Digest(String(repeating: "a", count: algorithm.digitCount))
+    }
+    #expect(try Digest.strongest(of: []) == nil)
+    for count in 1...digests.count {
+      let some = Array(digests.prefix(count))
+      #expect(try Digest.strongest(of: some)?.algorithm == Digest.Algorithm.allCases[count - 1])
+      #expect(try Digest.strongest(of: some.reversed() + some) == some.last)
+    }
+    let other = try Digest("md5:" + String(repeating: "b", count: 32))
+    #expect(try Digest.strongest(of: digests + [other]) == digests.last)
+    #expect(throws: RecordStoreError.self) { try Digest.strongest(of: [digests[0], other]) }
+  }
+
   @Test(arguments: Digest.Algorithm.allCases)
   func `updates of any size produce the digest of the whole`(algorithm: Digest.Algorithm) throws {
     var random = SplitMix64(seed: 1)
