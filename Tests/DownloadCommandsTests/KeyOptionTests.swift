@@ -75,4 +75,31 @@ struct KeyOptionTests: ToolSuite {
     let taken = try await dlstore("add", server.url("/a"), "--key", "other")
     #expect(taken.status == 1 && taken.messages.contains("has another key or digest"))
   }
+
+  @Test func `get with another key and checksum downloads another file of a known URL`()
+    async throws
+  {
+    func digest(_ body: Body) -> String {
+      var hasher = DigestHasher(.sha256)
+      hasher.update(body.bytes(at: 0, count: Int(body.byteCount)).span)
+      return hasher.digest.text
+    }
+    let url = server.url("/x")
+    server.route("/x", Resource(body))
+    let files = folder.path("files")
+    let words = ["get", url, "--key", "a", "--checksum", digest(body), "--output-folder", files]
+    let process = try DLStoreProcess(words, store: store, in: folder.path)
+    #expect(try await process.status() == 0, "\(process.messages)")
+    let newer = Body.generated(byteCount: 200_000, seed: 8)
+    server.route("/x", Resource(newer, etag: "\"2\""))
+    let other = folder.path("other")
+    let second = try await dlstore(
+      "get", url, "--key", "b", "--checksum", digest(newer), "--refresh", "--output-folder", other
+    )
+    #expect(second.status == 0, "\(second.messages)")
+    #expect(body.matches(file: "\(files)/x") && newer.matches(file: "\(other)/x"))
+    let third = try await dlstore("get", url, "--key", "c", "--output-folder", folder.path("c"))
+    #expect(third.status == 1, "\(third.messages)")
+    #expect(third.messages.contains("has another key or digest"), "\(third.messages)")
+  }
 }

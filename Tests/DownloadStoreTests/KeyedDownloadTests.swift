@@ -95,6 +95,20 @@ import Testing
     #expect(moved[0].record.url == "https://b.example/x" && moved[0].record.mirrors == urls)
   }
 
+  @Test func `a request is not known by a URL whose download has another key or digest`() throws {
+    let record = try add("https://a.example/x", key: "a") { $0.digest = digest }.record
+    func known(_ key: String?, _ digest: Digest?) throws -> DownloadRecord? {
+      var request = DownloadRequest(url: record.url)
+      (request.key, request.digest) = (key, digest)
+      return try fixture.store.records(of: [request])[0]
+    }
+    #expect(try known(nil, otherDigest) == record)
+    #expect(try known("a", otherDigest) == record)
+    #expect(try known("b", digest) == record)
+    #expect(try known("b", otherDigest) == nil)
+    #expect(try known("b", nil) == nil)
+  }
+
   @Test func `mirrors beyond the limit are those that were given first`() throws {
     for number in 0..<110 { _ = try add("https://a.example/\(number)", key: "k") }
     let mirrors = try fixture.store.record(matching: "k").mirrors

@@ -37,9 +37,7 @@ enum KnownPlace {
     let known = try store.records(of: placed)
     let roots = try store.roots()
     return zip(placed, known).compactMap { request, record in
-      guard let record, !isAnother(request, than: record),
-        let reason = difference(request, record, folder, roots)
-      else { return nil }
+      guard let record, let reason = difference(request, record, folder, roots) else { return nil }
       let place = DownloadEntry(record, roots).localPath
       return Conflict(
         url: request.url,
@@ -48,15 +46,6 @@ enum KnownPlace {
           + advice(request, record)
       )
     }
-  }
-
-  /// Whether a request becomes a download of its own, because the known one of its URL has other keys and
-  /// another digest.
-  private static func isAnother(_ request: DownloadRequest, than record: DownloadRecord) -> Bool {
-    guard let key = request.key, let digest = request.digest, !record.keys.isEmpty else {
-      return false
-    }
-    return !record.keys.contains(key) && record.expectedDigest != digest.text
   }
 
   /// What the user can do about a request with another place.

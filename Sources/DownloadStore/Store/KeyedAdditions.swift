@@ -76,7 +76,7 @@ extension DownloadRecord {
   private var requiredDigest: Digest? { expectedDigest.flatMap { try? Digest($0) } }
 
   /// Whether the file may also be that of a key: it has no other one, or the same digest.
-  fileprivate func mayHave(key: String, _ digest: Digest?) -> Bool {
+  func mayHave(key: String, _ digest: Digest?) -> Bool {
     guard let digest, let required = requiredDigest else { return keys.isEmpty }
     return digest == required || keys.isEmpty && digest.algorithm != required.algorithm
   }

@@ -135,15 +135,17 @@ public final class RecordStore: Sendable {
     }
   }
 
-  /// Returns the known records of requests, in their order: by the key of a request, or else by its URL.
+  /// Returns the known records of requests, in their order: by the key of a request, or else by its
+  /// URL, unless that is the URL of a download with another key or digest.
   ///
   /// - Throws: `StoreError`.
   package func records(of requests: [DownloadRequest]) throws -> [DownloadRecord?] {
     try objects.read { tx in
       var records = try tx.find(DownloadRecord.self, keys: requests.map(\.url))
       for (index, request) in requests.enumerated() {
-        guard let key = request.key, let record = try tx.record(withKey: key) else { continue }
-        records[index] = record
+        guard let key = request.key else { continue }
+        let isUsable = records[index]?.mayHave(key: key, request.digest) ?? false
+        records[index] = try tx.record(withKey: key) ?? (isUsable ? records[index] : nil)
       }
       return records
     }
