@@ -94,7 +94,15 @@ struct KeyOptionTests: ToolSuite {
     server.route("/x", Resource(newer, etag: "\"2\""))
     let other = folder.path("other")
     let second = try await dlstore(
-      "get", url, "--key", "b", "--checksum", digest(newer), "--refresh", "--output-folder", other
+      "get",
+      url,
+      "--key",
+      "b",
+      "--checksum",
+      digest(newer),
+      "--refresh",
+      "--output-folder",
+      other
     )
     #expect(second.status == 0, "\(second.messages)")
     #expect(body.matches(file: "\(files)/x") && newer.matches(file: "\(other)/x"))

@@ -355,6 +355,18 @@ struct RefreshCommandTests: ToolSuite {
     #expect(Self.body(3, version: 2).matches(file: file(3)))
   }
 
+  @Test func `a cancelled refresh does not claim a finished file that was deleted`() async throws {
+    let (process, gate) = try await slowRefresh()
+    try FileManager.default.removeItem(atPath: file(3))
+    try await dlstore("cancel", "n3")
+    #expect(try await process.status() == 1)
+    gate.open()
+    for end in ["its refresh; the finished file is missing", "and the finished file is missing; "] {
+      #expect(process.messages.contains(end), "\(process.messages)")
+    }
+    #expect(!process.messages.contains("stays"), "\(process.messages)")
+  }
+
   @Test(arguments: ["refresh", "get"])
   func `a quiet refresh that is cancelled says so, and not why an earlier one has failed`(
     command: String

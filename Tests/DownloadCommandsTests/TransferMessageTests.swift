@@ -111,6 +111,30 @@ struct TransferMessageTests {
     )
   }
 
+  @Test func `the end of a refresh says what has become of the finished file`() async throws {
+    server.route("/x", Resource(body))
+    _ = await get(server.url("/x"))
+    let opened = try RecordStore(at: store)
+    let failure = DownloadFailure(.notFound, "the server answered with status 404")
+    var record = try opened.record(matching: server.url("/x"))
+    record.failedAttempts = 1
+    record.attempts = [Attempt(at: Date(), url: record.url, failure: failure, received: 0)]
+    let path = folder.path("files/x")
+    for fate in ["stays", "was changed", "is missing"] {
+      if fate == "was changed" { try Data("other".utf8).write(to: URL(filePath: path)) }
+      if fate == "is missing" { try FileManager.default.removeItem(atPath: path) }
+      let line = EventLine(of: opened)
+      let entry = DownloadEntry(record, try opened.roots())
+      let inspected = InspectionText.lines(of: entry, headers: [], revealsSecrets: false)
+      for text in [
+        line.text(for: .failed(record, failure)), line.text(for: .released(url: record.url)),
+        inspected.first { $0.hasPrefix("refresh ") },
+      ] {
+        #expect(text?.contains("the finished file \(fate)") == true, "\(text ?? "")")
+      }
+    }
+  }
+
   @Test func `a running download is not described by what a stopped one would need`() throws {
     let opened = try RecordStore(at: store)
     var record = try opened.addNow([DownloadRequest(url: "http://h/x")])[0].record

@@ -17,6 +17,8 @@ struct EventLine {
   var advice: @Sendable (DownloadFailure) -> String? = { _ in nil }
   /// Returns the path of a download's file, or its name.
   var place: @Sendable (DownloadRecord) -> String = { $0.filename }
+  /// Says what has become of the finished file of a download; `nil` if that is unknown.
+  var finishedFile: @Sendable (DownloadRecord) -> String? = { _ in nil }
   /// Whether another download has the same name but for its number.
   var hasNamesake: @Sendable (DownloadRecord) -> Bool = { _ in false }
   /// Returns the current record of a URL; `nil` if there is none.
@@ -60,7 +62,7 @@ struct EventLine {
     case .failed(let record, let failure):
       "failed \(name(record)): \(sentence(failure, record))"
         + (missing(for: failure, of: record).map { "; \($0)" } ?? "")
-        + (record.state == .completed ? "; the finished file stays" : "")
+        + (record.state == .completed ? ending(record) : "")
     case .waitingForDiskSpace(let record):
       "the disk is full: \(name(record)) waits for free space"
     case .released(let url):
@@ -70,6 +72,11 @@ struct EventLine {
     case .missed(let count):
       "\(count) messages were dropped"
     }
+  }
+
+  /// The end of a line about a refresh that has not replaced the finished file.
+  private func ending(_ record: DownloadRecord) -> String {
+    finishedFile(record).map { "; \($0)" } ?? ""
   }
 
   private func sentence(_ failure: DownloadFailure, _ record: DownloadRecord) -> String {
@@ -102,7 +109,7 @@ struct EventLine {
         "\(name) for another download ('resume --now'); "
         + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
     case _ where record.intent == .cancel || record.state == .completed:
-      return "\(name): another command cancelled its refresh; the finished file stays"
+      return "\(name): another command cancelled its refresh\(ending(record))"
     case .waiting, .running, .failedRetryable, .failedPermanent, .finalizing, .completed:
       return "\(name): another command restarted it or changed it"
     }
@@ -204,12 +211,15 @@ extension EventLine {
     self.missingCredentials = missingCredentials
     self.retry = retry
     self.isRepeatable = isRepeatable
+    let entry = { @Sendable (record: DownloadRecord) in
+      (try? store.roots()).map { DownloadEntry(record, $0) }
+    }
     place = { record in
       // A temporary file is gone when the user reads the line.
       guard record.root != PipedDownload.rootName else { return record.filename }
-      let entry = (try? store.roots()).map { DownloadEntry(record, $0) }
-      return entry?.localPath ?? record.filename
+      return entry(record)?.localPath ?? record.filename
     }
+    finishedFile = { record in entry(record)?.finishedFileText }
     hasNamesake = { record in (try? store.hasNamesake(of: record)) ?? false }
     current = { url in
       try? store.objects.read { tx in try tx.find(DownloadRecord.self, key: url) }

@@ -5,21 +5,20 @@ internal import DownloadStore
 /// Downloads that other commands have changed while a command waited for them, so that it ends without
 /// their files.
 struct LostDownloads {
-  /// The ids of the downloads by the URLs that they had.
-  private var ids: [String: String] = [:]
-  /// Those of them that were asking for a newer version, by URL.
-  private var refreshes: [String: DownloadRecord] = [:]
+  /// The downloads, with the refreshes that they were asking for, by the URLs that they had.
+  private var noted: [String: (id: String, refresh: DownloadRecord.QueuedRefresh?)] = [:]
 
   /// Notes a download for which the command waits.
   mutating func note(_ record: DownloadRecord) {
-    ids[record.url] = record.id
-    if record.refreshed != nil { refreshes[record.url] = record }
+    noted[record.url] = (record.id, record.queuedRefresh)
   }
 
   /// Whether another command has cancelled the refresh for which the command waited.
   func hasCancelledRefresh(_ record: DownloadRecord) -> Bool {
-    guard let queued = refreshes[record.url], queued.id == record.id else { return false }
-    return record.hasCancelledRefresh(since: queued)
+    guard let noted = noted[record.url], noted.id == record.id, let refresh = noted.refresh else {
+      return false
+    }
+    return record.hasCancelled(refresh)
       // Not carried out yet.
       || record.refreshed != nil && record.intent == .cancel
   }
@@ -30,11 +29,13 @@ struct LostDownloads {
   /// - Returns: The sentences, in the order of the URLs.
   /// - Throws: `StoreError`.
   func messages(in store: RecordStore) throws -> [String] {
-    let records = try store.records(withURLs: ids.keys.sorted())
+    let records = try store.records(withURLs: noted.keys.sorted())
     let found = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
-    return ids.sorted { $0.key < $1.key }.compactMap { url, id in
+    let roots = try store.roots()
+    return noted.sorted { $0.key < $1.key }.compactMap { url, noted in
+      let id = noted.id
       if let record = found[url], record.id == id {
-        return message(of: record)
+        return message(of: DownloadEntry(record, roots))
       }
       let name = Redaction.url(url)
       guard let record = try? store.record(matching: id), record.id == id, record.state != .removed
@@ -44,11 +45,13 @@ struct LostDownloads {
     }
   }
 
-  private func message(of record: DownloadRecord) -> String? {
+  private func message(of entry: DownloadEntry) -> String? {
+    let record = entry.record
     let name = TerminalText.safe(record.filename)
     if hasCancelledRefresh(record) {
-      return "the refresh of \(name) was cancelled by another command, and the finished file "
-        + "stays; \(SuggestedCommand.text("refresh \(record.id)")) asks the server again"
+      return "the refresh of \(name) was cancelled by another command, and "
+        + "\(entry.finishedFileText); \(SuggestedCommand.text("refresh \(record.id)")) asks the "
+        + "server again"
     }
     if record.intent == .cancel || record.state == .cancelled {
       return "\(name) was cancelled by another command; "

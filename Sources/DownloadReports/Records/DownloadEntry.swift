@@ -57,6 +57,15 @@ package struct DownloadEntry: Sendable {
     return FileStatus(of: record, in: layout)
   }
 
+  /// What has become of the finished file, for the end of a refresh that has not replaced it.
+  package var finishedFileText: String {
+    switch files {
+    case let files? where files.final == .ours || files.isReplaced: "the finished file stays"
+    case let files? where files.final.isForeign: "the finished file was changed"
+    default: "the finished file is missing"
+    }
+  }
+
   /// The word for what the final path contains: that of ``FileInspection/Final``, or `previous` for the
   /// previous finished file of a restarted download.
   package func finalFileStatus(_ files: FileInspection) -> String {

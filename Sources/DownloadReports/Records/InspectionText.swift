@@ -58,7 +58,7 @@ package enum InspectionText {
     rows += history(of: entry, revealsSecrets)
     if let failure = record.refreshFailure {
       let reason = FailureSentence.reason(failure, record)
-      rows.append(("refresh", "failed, and the finished file stays: \(reason)"))
+      rows.append(("refresh", "failed, and \(entry.finishedFileText): \(reason)"))
     }
     if let next = NextStep(of: entry) {
       rows.append(("next", command(for: record) ?? step(of: entry, next)))

@@ -98,9 +98,24 @@ extension DownloadRecord {
   /// - Parameter queued: The record while the refresh was queued or running.
   /// - Returns: Whether it was cancelled since.
   package func hasCancelledRefresh(since queued: DownloadRecord) -> Bool {
-    guard state == .completed, let version = queued.refreshed else { return false }
-    return refreshFailure == nil && completedAt == version.completedAt
-      && checkedAt == queued.checkedAt
+    queued.queuedRefresh.map(hasCancelled) ?? false
+  }
+
+  /// Whether a refresh was cancelled.
+  package func hasCancelled(_ refresh: QueuedRefresh) -> Bool {
+    state == .completed && refreshFailure == nil && completedAt == refresh.completedAt
+      && checkedAt == refresh.checkedAt
+  }
+
+  /// What tells the cancel of a refresh from its other ends.
+  package struct QueuedRefresh: Sendable {
+    fileprivate let completedAt: Date
+    fileprivate let checkedAt: Date?
+  }
+
+  /// The refresh that is queued or running; `nil` outside of a refresh.
+  package var queuedRefresh: QueuedRefresh? {
+    refreshed.map { QueuedRefresh(completedAt: $0.completedAt, checkedAt: checkedAt) }
   }
 
   mutating func beginRefresh(at moment: Date) {
