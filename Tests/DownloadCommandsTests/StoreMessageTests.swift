@@ -166,6 +166,31 @@ struct StoreMessageTests {
       }
     }
 
+    @Test func `a removed download whose folder permits no deletion is kept, and no run waits`()
+      async throws
+    {
+      let opened = try RecordStore(at: store)
+      let record = try opened.addNow([DownloadRequest(url: "http://h/a")])[0].record
+      let layout = try opened.roots().layout(of: record)
+      let (files, partial) = (layout.folderPath, layout.partialPath)
+      try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
+      #expect(FileManager.default.createFile(atPath: partial, contents: Data("bytes".utf8)))
+      try permit(0o555, files)
+      defer { try? permit(0o755, files) }
+      let text =
+        "kept the record \(record.id): \(partial) cannot be deleted, because its folder does not "
+        + "permit it: Permission denied; "
+      let removed = try await otherUser("remove a")
+      #expect(removed.status == 1 && removed.messages.contains(text), "\(removed.messages)")
+      #expect(removed.messages.contains("purge \(record.id)"), "\(removed.messages)")
+      let run = try await otherUser("run --until-idle")
+      #expect(run.status == 0, "\(run.messages)")
+      #expect(FileManager.default.fileExists(atPath: partial))
+      try permit(0o755, files)
+      #expect(try await otherUser("reconcile --apply").status == 0)
+      #expect(try opened.records().isEmpty && !FileManager.default.fileExists(atPath: partial))
+    }
+
     @Test func `a store that cannot be created names the folder that is not writable`()
       async throws
     {

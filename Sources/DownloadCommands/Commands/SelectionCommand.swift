@@ -210,7 +210,7 @@ extension DownloadCommand {
 }
 
 extension RecordStore {
-  /// The removed ones of some downloads whose folder is missing, and why.
+  /// The removed ones of some downloads whose files cannot be deleted, and why.
   fileprivate func unreachable(
     _ records: [DownloadRecord]
   ) throws -> [(id: String, problem: String)] {

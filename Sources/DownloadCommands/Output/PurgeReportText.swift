@@ -64,10 +64,11 @@ struct PurgeReportText {
       + "\(SuggestedCommand.text("reconcile --apply")) tries again"
   }
 
-  /// The message for a removed record that is kept because the folder of its files is missing.
+  /// The message for a removed record that is kept because the folder of its files is missing, or
+  /// permits no deletion.
   static func awaitsFolder(_ id: String, _ problem: String) -> String {
-    "kept the record \(id): \(TerminalText.safe(problem)); its files are deleted when the folder is "
-      + "back, and \(SuggestedCommand.text("purge \(id)")) removes only the record"
+    "kept the record \(id): \(TerminalText.safe(problem)); its files are deleted when that has "
+      + "changed, and \(SuggestedCommand.text("purge \(id)")) removes only the record"
   }
 
   /// The message for a download whose files the running engine has not deleted yet.

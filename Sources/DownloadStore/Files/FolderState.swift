@@ -52,16 +52,23 @@ extension DownloadRecord {
   /// The bytes of resume data are in a file of the system.
   package var countsFile: Bool { received > 0 && resumeData == nil || earlierVersion != nil }
 
-  /// Why the files of a removed download cannot be deleted now, for people; `nil` if they can be, or if
-  /// the record counts none.
+  /// Why the files of a removed download cannot be deleted now, for people; `nil` if they can be,
+  /// or if there are none.
   ///
   /// A file in a folder that is missing is back when its volume is mounted; without the record nothing
-  /// would find it. Costs as ``FileLayout/folderProblem``, if the record counts a file.
+  /// would find it. Costs as ``FileLayout/folderProblem``, if the record counts a file, and one
+  /// `access`.
   package func removalProblem(in layout: FileLayout) -> String? {
+    guard layout.isBelowRoot else { return nil }
+    let removesFinal = removesFile && ownFileIdentity != nil
     let countsPartial = completedAt == nil && received > 0 && resumeData == nil
-    guard layout.isBelowRoot, countsPartial || removesFile && ownFileIdentity != nil else {
-      return nil
-    }
-    return layout.folderProblem
+    if countsPartial || removesFinal, let problem = layout.folderProblem { return problem }
+    guard access(layout.folderPath, W_OK) != 0 else { return nil }
+    let code = errno
+    let isFinal = removesFinal && FileIdentity(ofFileAt: layout.finalPath) == ownFileIdentity
+    let path = isFinal ? layout.finalPath : layout.partialPath
+    guard isFinal || FileIdentity(ofFileAt: path) != nil else { return nil }
+    return "\(path) cannot be deleted, because its folder does not permit it: "
+      + systemErrorText(code)
   }
 }
