@@ -68,8 +68,9 @@ extension Aria2Downloads {
         return .refused
       }
       FileMode.publish(finished, replacing: path)
-      guard rename(finished, path) == 0 else {
-        Output.current.say("\(finished) cannot be renamed to \(path): \(systemErrorText())")
+      let code = FolderOwner.rename(finished, over: path)
+      guard code == 0 else {
+        Output.current.say("\(finished) cannot be renamed to \(path): \(systemErrorText(code))")
         return .renamed
       }
       return .placed

@@ -132,6 +132,22 @@ package struct FolderOwner {
     }
   }
 
+  /// Renames a file over another one, whose owner it gets if this process is root.
+  ///
+  /// The owner changes last: after a kill in between, a partial file of another user would not be
+  /// continued. Errors of that change are ignored.
+  ///
+  /// - Returns: The error number of the rename, or 0.
+  package static func rename(_ path: String, over replaced: String) -> Int32 {
+    var previous = stat()
+    let isKnown = geteuid() == 0 && lstat(replaced, &previous) == 0
+    let descriptor = isKnown ? FileMode.openOwn(path) : nil
+    defer { if let descriptor { close(descriptor) } }
+    guard SystemInterface.rename(path, replaced) == 0 else { return errno }
+    if let descriptor { _ = fchown(descriptor, previous.st_uid, previous.st_gid) }
+    return 0
+  }
+
   /// Whether a file in a folder is one that this process could have created there.
   ///
   /// - Parameters:
@@ -166,14 +182,23 @@ package enum FileMode {
     var mode = finished
     var previous = stat()
     if let replaced, lstat(replaced, &previous) == 0 { mode = previous.st_mode & 0o777 }
-    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
+    guard let descriptor = openOwn(path) else { return }
     defer { close(descriptor) }
+    _ = fchmod(descriptor, mode)
+  }
+
+  /// Opens a file that this process could have created; `nil` for any other.
+  fileprivate static func openOwn(_ path: String) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
     var file = stat()
     guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG,
       FolderOwner.isOwn(file.st_uid, path), file.st_nlink <= 1
-    else { return }
-    _ = fchmod(descriptor, mode)
+    else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
   }
 
   private static var processUmask: mode_t {

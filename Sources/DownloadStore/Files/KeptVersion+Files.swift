@@ -51,7 +51,8 @@ extension KeptVersion {
     return Self(number: number, filename: filename, identity: found ?? identity)
   }
 
-  /// Copies the version to a new file with its modification time and its mode, and syncs it.
+  /// Copies the version to a new file with its modification time, its mode and, if this process is
+  /// root, its owner, and syncs it.
   ///
   /// For file systems without hard links. Shares the blocks if the file system can. Blocks until the disk
   /// has finished.
@@ -77,6 +78,7 @@ extension KeptVersion {
       code = PartialCopy.copy(0..<size, from: source, to: copy)
     }
     let time = status.modificationTime
+    if code == 0, geteuid() == 0 { _ = fchown(copy, status.st_uid, status.st_gid) }
     if code == 0, fchmod(copy, status.st_mode & 0o777) != 0 { code = errno }
     if code == 0, futimens(copy, access: time, change: time) != 0 { code = errno }
     if code == 0, fsync(copy) != 0 { code = errno }
