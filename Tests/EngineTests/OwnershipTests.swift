@@ -83,6 +83,25 @@ struct OwnershipTests {
     }
   }
 
+  @Test(.enabled(if: geteuid() == 0, "changing the owner of a file needs root"), arguments: [0, 1])
+  func `a newer version that root downloads has the owner of the file that it replaces`(
+    keeping versions: Int32
+  ) async throws {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(.text("old"), etag: "\"1\""))
+    try fixture.add("/a") { if versions > 0 { $0.keepVersions = versions } }
+    try await fixture.run()
+    let path = fixture.file("a")
+    #expect(unsafe chown(path, 65_533, 65_532) == 0)
+    fixture.server.route("/a", Resource(.text("newer"), etag: "\"2\""))
+    try await fixture.store.refresh(.all)
+    try await fixture.run()
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_uid == 65_533 && status.st_gid == 65_532)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "newer")
+    #expect(try fixture.record("/a").fileIdentity == FileIdentity(ofFileAt: path))
+  }
+
   @Test func `an engine that has run is not run again, because it has released the lock`()
     async throws
   {

@@ -116,9 +116,12 @@ struct FilePlacement: Sendable {
 
   /// Gives a file the name of another one, which loses it in the same step.
   ///
-  /// A kill leaves one of the two files under the name.
+  /// A kill leaves one of the two files under the name. See ``FolderOwner/rename(_:over:)``.
   func replace(_ final: String, with partial: String) -> Outcome {
-    let code = perform(.rename(from: partial, to: final)) { rename(partial, final) }
+    let code = perform(.rename(from: partial, to: final)) {
+      errno = FolderOwner.rename(partial, over: final)
+      return errno
+    }
     return code == 0
       ? .placed : .failed(PartialFile.Failure(code: code, operation: "renaming to \(final)"))
   }
