@@ -47,6 +47,39 @@ import Testing
     #expect(try server("http://\(host)/", ["http_proxy": "p:1", "NO_PROXY": "*"]) == nil)
   }
 
+  @Test(
+    arguments: [
+      ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false),
+      ("10.9.9.9/8", "10.1.2.3", true), ("172.16.0.0/12", "172.31.255.255", true),
+      ("172.16.0.0/12", "172.32.0.0", false), ("192.168.1.7/32", "192.168.1.7", true),
+      ("192.168.1.7/32", "192.168.1.6", false), ("0.0.0.0/0", "203.0.113.9", true),
+      ("0.0.0.0/0", "[::1]", false), ("fd00::/8", "[fdab::1]", true),
+      ("fd00::/8", "[fe80::1]", false), ("2001:db8::/33", "[2001:db8:7fff::1]", true),
+      ("2001:db8::/33", "[2001:db8:8000::1]", false), ("[fd00::]/8", "[fd00::1]", true),
+      ("::/0", "[2001:db8::1]", true), ("::/0", "127.0.0.1", false),
+      // An IPv6 address matches in each spelling.
+      ("2001:DB8:0:0::1", "[2001:db8::1]", true), ("2001:db8::1", "[2001:0db8:0::0001]", true),
+      ("[::1]", "[0:0:0:0:0:0:0:1]", true), ("::ffff:127.0.0.1", "[::ffff:7f00:1]", true),
+      ("::1", "[::2]", false),
+      // The end of an address is no domain, and a name is no address.
+      ("0.0.1", "127.0.0.1", false), ("10.0.0.0/8", "10.example", false),
+      ("10.0.0.0/8", "localhost", false),
+      // No network.
+      ("10.0.0.0/33", "10.0.0.0", false), ("10.0.0.0/", "10.0.0.0", false),
+      ("10.0.0.0/+8", "10.0.0.1", false), ("10.0.0.0/-1", "10.0.0.0", false),
+      ("10.0.0.0/8/8", "10.0.0.0", false), ("fd00::/129", "[fd00::]", false),
+      ("/8", "10.0.0.0", false), ("10/8", "10.0.0.1", false), ("name/8", "name", false),
+    ]
+  )
+  func `no_proxy has networks, and addresses in any spelling`(
+    exception: String,
+    host: String,
+    isDirect: Bool
+  ) throws {
+    let environment = ["http_proxy": "p:1", "no_proxy": "other.test, \(exception)"]
+    #expect(try (server("http://\(host)/", environment) == nil) == isDirect)
+  }
+
   @Test func `the host is the one that a request is sent to`() throws {
     let environment = ["http_proxy": "p:1", "no_proxy": "example.com,xn--bcher-kva.test"]
     // Each of these is a URL that the transports send, and that another parser reads differently.

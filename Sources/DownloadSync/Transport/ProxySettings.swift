@@ -12,9 +12,11 @@ public struct ProxySettings: Sendable, Hashable {
   public var http: ProxyServer?
   /// The proxy of `https` URLs; `nil` for a direct connection.
   public var https: ProxyServer?
-  /// The hosts that are reached directly, each with its subdomains: names, or IP addresses.
+  /// The hosts that are reached directly: names, each with its subdomains, IP addresses, and networks such
+  /// as `10.0.0.0/8` or `fd00::/8`.
   ///
-  /// `*` stands for all hosts.
+  /// A network stands for the URLs that have an address of it in the place of a name: names are not
+  /// resolved. `*` stands for all hosts.
   public var exceptions: [String] = []
 
   /// Creates settings without a proxy.
@@ -22,8 +24,8 @@ public struct ProxySettings: Sendable, Hashable {
 
   /// Creates settings from environment variables.
   ///
-  /// These are `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; `no_proxy` is a list of hosts
-  /// with commas. The upper-case names are used if the lower-case ones are missing, except for
+  /// These are `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; `no_proxy` is a list of
+  /// ``exceptions`` with commas. The upper-case names are used if the lower-case ones are missing, except for
   /// `HTTP_PROXY`: in a CGI program, a client can set it with the header field `Proxy`. These are the
   /// rules of curl.
   ///
@@ -72,11 +74,11 @@ public struct ProxySettings: Sendable, Hashable {
 
   private func isException(_ host: String) -> Bool {
     let host = host.hasSuffix(".") ? String(host.dropLast()) : host
-    let address = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-    return exceptions.contains { exception in
-      exception == "*" || exception == address || exception == "[\(address)]"
-        || host.hasSuffix(".\(exception)")
+    if exceptions.contains("*") { return true }
+    if let address = AddressRange(host) {
+      return exceptions.contains { AddressRange($0)?.contains(address) == true }
     }
+    return exceptions.contains { host == $0 || host.hasSuffix(".\($0)") }
   }
 }
 
