@@ -66,7 +66,7 @@
         case let error as HTTPClientError: Self.meaning(of: error)
         case let error as NIOConnectionError: Self.meaning(of: error)
         case let error as IOError: Self.meaning(of: error)
-        case is NoReply: .connectionLost
+        case is UnansweredRequest: .connectionLost
         case let error as HTTPParserError: Self.meaning(of: error)
         case let error as ChannelError: Self.meaning(of: error)
         case let error as NIOSSLError: Self.meaning(of: error)

@@ -74,30 +74,25 @@
       }
     }
 
-    /// Sends a request, and repeats it once if the connection closed before any response.
+    /// Sends a request, and sends it again at once while an ``UnansweredRequest`` permits it.
     ///
-    /// A server may close a persistent connection just as it is reused (RFC 9112, 9.3.1).
+    /// The pool uses no connection that has ended, so the next one is another. The idle time is that of all
+    /// repetitions together.
+    ///
+    /// - Throws: An ``UnansweredRequest`` after the last repetition, or the error of the client.
     private static func response(
       to request: HTTPClientRequest,
       from client: HTTPClient
     ) async throws -> HTTPClientResponse {
-      do {
-        return try await client.execute(request, deadline: .distantFuture)
-      } catch  where isClosedConnection(error) {
+      var budget = RepetitionBudget()
+      while true {
         do {
           return try await client.execute(request, deadline: .distantFuture)
-        } catch  where isClosedConnection(error) {
-          throw NoReply()
+        } catch {
+          // A request whose task is cancelled ends with an error of a connection, too.
+          guard !Task.isCancelled, let cause = UnansweredRequest(error) else { throw error }
+          guard budget.spend(on: cause) else { throw cause }
         }
-      }
-    }
-
-    private static func isClosedConnection(_ error: any Error) -> Bool {
-      switch error {
-      case ChannelError.ioOnClosedChannel: true
-      case let error as HTTPClientError: error == .remoteConnectionClosed
-      case let error as IOError: error.errnoCode == ECONNRESET || error.errnoCode == EPIPE
-      default: false
       }
     }
 

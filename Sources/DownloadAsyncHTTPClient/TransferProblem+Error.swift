@@ -9,9 +9,6 @@
   internal import NIOSSL
   internal import SystemInterface
 
-  /// A connection that the server closed before it sent anything.
-  struct NoReply: Error {}
-
   extension TransferProblem {
     /// The problem in an error of AsyncHTTPClient, SwiftNIO or NIOSSL.
     ///
@@ -53,7 +50,7 @@
     }
 
     private static func closing(_ error: any Error) -> Self {
-      if error is NoReply { return .noReply }
+      if error is UnansweredRequest { return .noReply }
       if isClosedHandshake(error) { return .noHandshake }
       let number = number(of: error)
       return number == ECONNRESET || number == EPIPE ? .reset : .closed

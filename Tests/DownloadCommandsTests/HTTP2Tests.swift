@@ -58,6 +58,27 @@ struct HTTP2Tests {
     #expect(nginx.log.sorted() == (0..<4).map { "HTTP/2.0 200 /f\($0) -" })
   }
 
+  /// The server ends each connection after a few requests, while others are in flight.
+  @Test(
+    .enabled(if: TransportChoice.available.contains(.asyncHTTPClient)),
+    arguments: [1, 3]
+  )
+  func `a request that an ending connection leaves out costs no attempt`(
+    _ requestCount: Int
+  ) async throws {
+    let names = (1...50).map { "f\($0)" }
+    let files = Dictionary(uniqueKeysWithValues: names.map { ($0, Body.text($0)) })
+    let nginx = try await NginxServer(files: files, requestsPerConnection: requestCount)
+    let process = try await start(
+      .asyncHTTPClient,
+      ["get", "-j", "8", "--max-attempts", "1"] + names.map { nginx.url($0) },
+      trusting: nginx.certificate
+    )
+    #expect(try await process.status() == 0, "\(process.messages)")
+    for name in names { #expect(Body.text(name).matches(file: file(name))) }
+    #expect(nginx.log.sorted() == names.map { "HTTP/2.0 200 /\($0) -" }.sorted())
+  }
+
   @Test(arguments: TransportChoice.available)
   func `a target is sent over HTTP/2 as it was given`(
     _ transport: TransportChoice

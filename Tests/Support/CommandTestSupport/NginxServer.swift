@@ -40,12 +40,14 @@ public final class NginxServer: Sendable {
   ///     they need none.
   ///   - count: The bytes after which a request without a range gets no more than 4 KiB a second;
   ///     `nil` for no limit.
+  ///   - requestCount: The requests after which it ends a connection; `nil` for its default.
   /// - Throws: ``Failure``.
   public init(
     files: [String: Body],
     certificate kind: ServerCertificate = .selfSigned,
     requiringClientsOf clients: String? = nil,
-    slowAfter count: Int? = nil
+    slowAfter count: Int? = nil,
+    requestsPerConnection requestCount: Int? = nil
   ) async throws {
     self.kind = kind
     folder =
@@ -60,7 +62,7 @@ public final class NginxServer: Sendable {
     // Another process may take the port in the meantime.
     for _ in 0..<5 {
       let port = try Self.freePort()
-      let text = Self.configuration(folder, port, clients, slowAfter: count)
+      let text = Self.configuration(folder, port, clients, slowAfter: count, requestCount)
       try Data(text.utf8).write(to: URL(filePath: "\(folder)/nginx.conf"))
       if let process = try await Self.started(in: folder, port: port) {
         self.port = port
@@ -119,13 +121,15 @@ public final class NginxServer: Sendable {
     _ folder: String,
     _ port: UInt16,
     _ clients: String?,
-    slowAfter count: Int?
+    slowAfter count: Int?,
+    _ requestCount: Int?
   ) -> String {
     let verification = clients.map { "ssl_client_certificate \($0); ssl_verify_client on;" } ?? ""
     let limit =
       count.map {
         "location / { if ($http_range = '') { limit_rate_after \($0); limit_rate 4k; } }"
       } ?? ""
+    let requests = requestCount.map { "keepalive_requests \($0);" } ?? ""
     return """
       daemon off;
       master_process off;
@@ -145,6 +149,7 @@ public final class NginxServer: Sendable {
           ssl_certificate \(folder)/certificate.pem;
           ssl_certificate_key \(folder)/key.pem;
           \(verification)
+          \(requests)
           root \(folder)/www;
           \(limit)
         }

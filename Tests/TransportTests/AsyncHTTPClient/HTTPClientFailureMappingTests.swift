@@ -149,7 +149,7 @@
 
     @Test(
       arguments: [
-        (NoReply(), "PEER closed the connection without an answer"),
+        (UnansweredRequest.newConnection, "PEER closed the connection without an answer"),
         (HTTPParserError.invalidConstant, "the answer of PEER is not HTTP"),
         (HTTPClientError.connectTimeout, "the proxy 127.0.0.1 port 9 did not answer in time"),
       ] as [(any Error, String)]
