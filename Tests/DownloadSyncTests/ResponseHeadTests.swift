@@ -47,6 +47,32 @@ import Testing
     #expect(head("Retry-After", text).retryAfter(now: Self.now) == seconds.map { .seconds($0) })
   }
 
+  @Test(
+    arguments: [
+      // The clock of the server is an hour ahead, an hour behind, and years behind.
+      (["Sun, 06 Nov 1994 09:49:40 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"], 3),
+      (["Sun, 06 Nov 1994 07:49:40 GMT", "Sun, 06 Nov 1994 07:49:37 GMT"], 3),
+      (["Thu, 01 Jan 1970 00:00:05 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"], 5),
+      // The date has passed for the server, too.
+      (["Sun, 06 Nov 1994 09:49:36 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"], 0),
+      (["Fri, 31 Dec 9999 23:59:59 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"], 31_536_000),
+      // Seconds need no clock.
+      (["120", "Sun, 06 Nov 1994 09:49:37 GMT"], 120),
+      // Without a valid time of the response, this clock counts.
+      (["Sun, 06 Nov 1994 08:50:37 GMT", "now"], 60),
+      // The response was in a cache for a minute.
+      (["Sun, 06 Nov 1994 09:51:37 GMT", "Sun, 06 Nov 1994 09:49:37 GMT", "60"], 60),
+      (["Sun, 06 Nov 1994 09:51:37 GMT", "Sun, 06 Nov 1994 09:49:37 GMT", "-60"], 120),
+    ] as [([String], Int64)]
+  )
+  func `a Retry-After date is one of the server's clock`(values: [String], seconds: Int64) {
+    let fields = zip(["Retry-After", "Date", "Age"], values).map { name, value in
+      HeaderField(name: name, value: value)
+    }
+    let head = ResponseHead(status: 503, fields: fields)
+    #expect(head.retryAfter(now: Self.now) == .seconds(seconds))
+  }
+
   @Test func `a missing Retry-After requests no wait`() {
     let head = ResponseHead(status: 200, fields: [])
     #expect(head.retryAfter(now: Self.now) == nil)

@@ -53,7 +53,7 @@ package enum ResponseVerdict: Sendable, Hashable {
   ///   - continues: Whether any bytes are on disk; `nil` if there are exactly those before the offset.
   ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
   ///   - proof: What shows that the response belongs to the file whose bytes are on disk.
-  ///   - now: The current time, to which a `Retry-After` date is compared.
+  ///   - now: The current time, for a `Retry-After` date of a response without `Date`.
   package init(
     _ head: ResponseHead,
     offset: Int64,
@@ -136,7 +136,7 @@ package enum ResponseVerdict: Sendable, Hashable {
   ///   - offset: The first requested byte.
   ///   - expected: The size of the whole file in bytes, if an earlier response contained it.
   ///   - validator: The validator of the bytes on disk.
-  ///   - now: The current time, to which a `Retry-After` date is compared.
+  ///   - now: The current time, for a `Retry-After` date of a response without `Date`.
   package init(
     _ head: ResponseHead,
     offset: Int64,
@@ -326,7 +326,7 @@ extension TransferResult {
   ///   - proof: What shows that the range belongs to the same file.
   ///   - isOfMirror: Whether another server than that of the first connection sends the range, as a
   ///     mirror or after a redirect.
-  ///   - now: The current time, to which a `Retry-After` date is compared.
+  ///   - now: The current time, for a `Retry-After` date of a response without `Date`.
   init?(
     refusing head: ResponseHead,
     ofRange range: Range<Int64>,

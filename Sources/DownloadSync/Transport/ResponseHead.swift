@@ -142,14 +142,24 @@ extension ResponseHead {
   /// Returns the delay that the server requests in `Retry-After` (RFC 9110, 10.2.3), from zero to
   /// one year.
   ///
-  /// The field contains seconds or a date, from which `now` is subtracted. Returns `nil` if it is
-  /// missing or invalid.
+  /// The field contains seconds or a date of the server's clock, which may differ from ours: the time of
+  /// the response is subtracted (RFC 9110, 6.6.1), and `now` only if the response does not state it.
+  /// Returns `nil` if the field is missing or invalid.
   func retryAfter(now: Date) -> Duration? {
     guard let field = self["Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
     let year: Int64 = 86_400 * 365
     if Self.isDigits(field[...]) { return .seconds(min(Int64(field) ?? year, year)) }
     guard let date = HTTPDate.moment(field, now: now) else { return nil }
-    return .seconds(max(0, min(date.timeIntervalSince(now), Double(year))))
+    let wait = date.timeIntervalSince(serverTime(now: now) ?? now)
+    return .seconds(max(0, min(wait, Double(year))))
+  }
+
+  /// Returns the time of the server's clock: `Date`, and the time that the response was in a cache since;
+  /// `nil` if the response does not state it.
+  private func serverTime(now: Date) -> Date? {
+    guard let field = self["Date"], let date = HTTPDate.moment(field, now: now) else { return nil }
+    let age = self["Age"].flatMap { Self.number($0[...]) } ?? 0
+    return date.addingTimeInterval(Double(age))
   }
 
   /// Parses a size of digits only, without sign and blanks; returns `nil` for a number that no file
