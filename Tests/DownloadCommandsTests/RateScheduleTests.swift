@@ -86,6 +86,22 @@ import Testing
 
   @Test(
     arguments: [
+      // The clock goes from 02:00 to 03:00, which is 01:00 UTC.
+      ("2027-03-28T01:59", 1_806_195_540), ("2027-03-28T02:00", 1_806_195_600),
+      ("2027-03-28T02:30:00", 1_806_197_400), ("2027-03-28T03:30:00", 1_806_197_400),
+    ] as [(String, TimeInterval)]
+  )
+  func `a time that the local clock skips is later by the skipped time`(
+    text: String,
+    time: TimeInterval
+  ) throws {
+    let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+    let date = try EarliestStart.date(text, now: now, timeZone: zone)
+    #expect(date.timeIntervalSince1970 == time)
+  }
+
+  @Test(
+    arguments: [
       "", "soon", "24:00", "2026-13-01", "2026-02-30T00:00", "2026-01-31T25:00:00", "26-01-31",
       "2026-01-31T", "2026-01-31T10", "2026-01-31T10:00:00:00", "1769853600",
       // Days and times that do not exist, and years that no record has.

@@ -37,6 +37,9 @@ enum EarliestStart {
   }
 
   /// Parses `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS` as local time.
+  ///
+  /// A time that a change of the clock skips is later by that change, as in Foundation: of an hour from
+  /// 02:00 on, 02:30 is 03:30.
   private static func local(_ text: String, _ calendar: Calendar) -> Date? {
     let halves = text.split(separator: "T", omittingEmptySubsequences: false)
     let day = halves[0].split(separator: "-", omittingEmptySubsequences: false)
@@ -48,8 +51,6 @@ enum EarliestStart {
       numbers.count == day.count + time.count
     else { return nil }
     let components = DateComponents(
-      calendar: calendar,
-      timeZone: calendar.timeZone,
       year: numbers[0],
       month: numbers[1],
       day: numbers[2],
@@ -57,6 +58,9 @@ enum EarliestStart {
       minute: numbers[4],
       second: numbers.count == 6 ? numbers[5] : 0
     )
-    return components.isValidDate ? calendar.date(from: components) : nil
+    // In a zone whose clock never changes, only what no calendar has is invalid.
+    var steady = calendar
+    steady.timeZone = .gmt
+    return components.isValidDate(in: steady) ? calendar.date(from: components) : nil
   }
 }
