@@ -36,6 +36,7 @@ struct AddressOptionTests: ToolSuite {
   @Test(arguments: [
     (["-4", "-6"], "cannot be combined"), (["--interface", "eth0"], "is not an IPv4"),
     (["-6", "--interface", "127.0.0.1"], "not an address of that family"),
+    (["--resolve", "a:80:fe80::1%eth0"], "IPv6 address: zones, such as %eth0, are not supported."),
     (["--resolve", "a:b"], "is not HOST:PORT:ADDRESS"), (["--tls-min", "1.1"], "tls-min"),
     (["--pinned-key", "sha256//AAAA"], "32 bytes in Base64"),
   ])

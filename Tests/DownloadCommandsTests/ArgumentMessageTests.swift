@@ -145,6 +145,12 @@ struct ArgumentMessageTests {
       says: "'http://h/a•••' cannot be downloaded: a URL contains no blanks or control "
         + "characters; write %20 for a blank"
     ),
+    Case(
+      "get",
+      "http://[fe80::1%25eth0]:80/a",
+      says: "'http://[fe80::1%25eth0]:80/a' cannot be downloaded: zones of IPv6 addresses, such as "
+        + "%eth0, are not supported"
+    ),
     Case("get", "ftp://h/a", says: "'ftp://h/a' cannot be downloaded: only http and https are"),
     Case(
       "add",

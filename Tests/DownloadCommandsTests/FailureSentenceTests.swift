@@ -487,6 +487,23 @@ struct FailureSentenceTests {
     }
   }
 
+  @Test(arguments: [
+    ("[fe80::1]", true), ("[FEBF::1]:8080", true), ("[fec0::1]", false), ("[fe8::1]", false),
+    ("[::fe80]", false), ("fe80", false), ("192.0.2.1", false),
+  ])
+  func `a link-local address that cannot be reached is said to need a zone`(
+    _ host: String,
+    _ needsZone: Bool
+  ) throws {
+    let request = DownloadRequest(url: "http://\(host)/x")
+    let record = try RecordStore(at: store).addNow([request])[0].record
+    for code in [DownloadFailure.Code.cannotConnect, .unsupportedURL] {
+      let advice = FailureSentence.advice(for: DownloadFailure(code, "what happened"), record)
+      let text = "a link-local address needs a zone, such as %eth0, which is not supported: 'dlstore set "
+      #expect(advice.hasPrefix("\(text)\(record.id) --url URL") == needsZone, "\(advice)")
+    }
+  }
+
   @Test func `a resumed attempt says at which byte`() async throws {
     server.route("/x", Resource(Self.body, faults: .resetAfter(bytes: 60_000)))
     let result = try await get(server.url("/x"))

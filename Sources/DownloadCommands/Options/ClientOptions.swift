@@ -132,7 +132,8 @@ struct ClientOptions: ParsableArguments {
       do throws(HostAddress.ParseError) {
         return try HostAddress(text)
       } catch {
-        throw ValidationError("\(error.message).")
+        let zone = text.contains("%") ? ": zones, such as %eth0, are not supported" : ""
+        throw ValidationError("\(error.message)\(zone).")
       }
     }
   )

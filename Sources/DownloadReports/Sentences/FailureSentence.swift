@@ -80,6 +80,9 @@ package enum FailureSentence {
       return failure.code == .timedOut ? "--timeout sets the limit; \(advice)" : advice
     }
     return switch failure.code {
+    case .cannotConnect where isLinkLocal(record), .unsupportedURL where isLinkLocal(record):
+      "a link-local address needs a zone, such as %eth0, which is not supported: \(newURL) sets another "
+        + "address of the server"
     case .cannotFindHost: "check the spelling of the URL: \(newURL) corrects it"
     case .timedOut: "--timeout sets the limit; \(resume)"
     case .insecure: "ask the owner of the server to correct this"
@@ -160,6 +163,15 @@ package enum FailureSentence {
     case .mayExpectTLS:
       "if it does, " + url(record, with: "https", newURL, isRepeatable) + "; otherwise \(resume)"
     }
+  }
+
+  /// Whether the last request was to a link-local IPv6 address (RFC 4291, 2.5.6): which network it is in,
+  /// only a zone says.
+  private static func isLinkLocal(_ record: DownloadRecord) -> Bool {
+    guard let url = try? RequestURL(record.attempts.last?.url ?? record.url), url.host.hasPrefix("[")
+    else { return false }
+    let group = UInt16(url.host.dropFirst().prefix { $0 != ":" }, radix: 16)
+    return group.map { $0 & 0xFFC0 == 0xFE80 } ?? false
   }
 
   /// Returns the advice for a file that has another digest or size than the required one.

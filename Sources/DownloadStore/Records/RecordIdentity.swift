@@ -64,12 +64,22 @@ package enum RecordIdentity {
         switch error {
         case .noURL: "it does not begin with https:// or http://"
         case .otherScheme: "only http and https are"
+        case .noHost where hasZone(url):
+          "zones of IPv6 addresses, such as %eth0, are not supported"
         case .noHost: "it names no host"
         case .invalidPort: "a port is a number from 1 to 65535"
         }
       let meant = MisspeltURL.corrected(url).map { "; did you mean '\(Redaction.url($0))'?" }
       throw refuse(why + (meant ?? ""))
     }
+  }
+
+  /// Whether a URL has an IPv6 address with a zone (RFC 6874).
+  private static func hasZone(_ url: String) -> Bool {
+    guard let start = url.firstIndex(of: "["), let end = url[start...].firstIndex(of: "]") else {
+      return false
+    }
+    return url[start..<end].contains("%")
   }
 
   /// Throws unless a text can be the key of a download.
