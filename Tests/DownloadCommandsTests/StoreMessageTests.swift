@@ -130,12 +130,15 @@ struct StoreMessageTests {
     /// user does not have.
     ///
     /// Another user might not even reach the program in the folder of the build.
-    private func otherUser(_ words: String) async throws -> (status: Int32, messages: String) {
+    private func otherUser(
+      _ words: String,
+      _ variables: String = ""
+    ) async throws -> (status: Int32, messages: String) {
       let dropped = "setpriv --bounding-set=-dac_override,-dac_read_search "
       let result = try await DLStoreProcess.run(
         store: store,
         in: folder.path,
-        shell: "\(geteuid() == 0 ? dropped : "")dlstore \(words)"
+        shell: "\(variables)\(geteuid() == 0 ? dropped : "")dlstore \(words)"
       )
       return (result.status, result.messages)
     }
@@ -204,6 +207,17 @@ struct StoreMessageTests {
         result.messages
           == "dlstore: \(parent)/s: there is no store here, and the folder \(parent) is not "
           + "writable; name another --store\n"
+      )
+      // As of a user without a home, whom containers often have.
+      let variables = "HOME=\(parent)/home XDG_DATA_HOME= DLSTORE_STORE= "
+      let homeless = try await otherUser("add http://h/x", variables)
+      #expect(homeless.status == 77)
+      #expect(
+        homeless.messages.hasSuffix(
+          ": there is no store here, and the folder \(parent) is not writable; name another one with "
+            + "--store or $DLSTORE_STORE, or set HOME to a folder of this user\n"
+        ),
+        "\(homeless.messages)"
       )
     }
 

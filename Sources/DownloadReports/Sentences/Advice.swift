@@ -1,6 +1,7 @@
 internal import DownloadStore
 internal import DownloadSync
 internal import ObjectStore
+internal import ProgramOutput
 
 /// The user's next step after an error of a library, for the end of its message.
 ///
@@ -46,7 +47,10 @@ package enum Advice {
     switch reason {
     case .otherFile, .unreachable: "--store names the folder of a store"
     case .danglingLink: "create that folder, remove the link, or name another --store"
-    case .unwritable: "name another --store"
+    case .unwritable where Output.current.program.repeatedOptions.contains("--store "):
+      "name another --store"
+    case .unwritable:
+      "name another one with --store or $DLSTORE_STORE, or set HOME to a folder of this user"
     }
   }
 
