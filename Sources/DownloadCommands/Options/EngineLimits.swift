@@ -89,7 +89,8 @@ struct EngineLimits: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Other total rate limits by local time, such as 08:00-18:00=2M,22:00-06:00=none.",
+      "Other total rate limits by local time, such as 08:00-18:00=2M,22:00-06:00=none; 0 is none, not a "
+        + "pause.",
       valueName: "windows"
     ),
     transform: RateSchedule.init
