@@ -504,6 +504,22 @@ struct FailureSentenceTests {
     }
   }
 
+  @Test func `a complete file whose name the disk refuses can have another name`() throws {
+    let records = try RecordStore(at: store)
+    var record = try records.addNow([DownloadRequest(url: "https://h/a:b")])[0].record
+    let failure = DownloadFailure(.fileSystem, "renaming to /usb/a:b: Invalid argument")
+    #expect(!FailureSentence.advice(for: failure, record).contains("--filename"))
+    record.fileIdentity = FileIdentity(ofFileAt: try folder.makeFile("a.dlstore-part", "x"))
+    #expect(record.fileIdentity != nil)
+    let advice = FailureSentence.advice(for: failure, record, isRepeatable: true)
+    let text = "if its disk does not accept the name, 'dlstore set \(record.id) --filename NAME"
+    #expect(advice.hasPrefix(text), "\(advice)")
+    #expect(advice.hasSuffix("; the same command tries again"), "\(advice)")
+    // Other failures of the file say more.
+    let taken = DownloadFailure(nameTaken: "/usb/a:b")
+    #expect(!FailureSentence.advice(for: taken, record).contains("accept"))
+  }
+
   @Test func `a resumed attempt says at which byte`() async throws {
     server.route("/x", Resource(Self.body, faults: .resetAfter(bytes: 60_000)))
     let result = try await get(server.url("/x"))

@@ -160,6 +160,37 @@ struct FinalizationTests {
     #expect(transport.started.count == 1)
   }
 
+  @Test(arguments: [EINVAL, EILSEQ, ENAMETOOLONG])
+  func `a file whose name the disk refuses is complete, and gets another name without a request`(
+    code: Int32
+  ) async throws {
+    try fixture.add("a")
+    let path = try fixture.layout("a").finalPath
+    let hook = EffectHook { effect in
+      switch effect {
+      case .link(_, path), .rename(_, path), .open(path): code
+      default: nil
+      }
+    }
+    try await fixture.running(try engine(hook)) {
+      try await fixture.started(1)
+      transport.started[0].complete()
+      try await fixture.reached(.failedPermanent, "a")
+    }
+    let failed = try fixture.record("a")
+    let failure = try #require(failed.attempts.last?.failure)
+    #expect(failure.code == .fileSystem && failure.message.contains(path), "\(failure)")
+    // By this, the tool knows that the name may be the cause.
+    #expect(failed.fileIdentity != nil && failed.completedAt == nil)
+    var update = RecordUpdate()
+    update.filename = "b"
+    _ = try fixture.store.updateNow(matching: fixture.url("a"), with: update)
+    try fixture.store.apply(.resume(immediately: false), to: .matching(fixture.url("a")))
+    _ = try await engine(hook).run(until: .idle)
+    #expect(try fixture.record("a").state == .completed)
+    #expect(transport.started.count == 1)
+  }
+
   @Test func `a complete file that is cancelled before its rename is committed gets no name`()
     async throws
   {

@@ -25,7 +25,7 @@ enum Aria2Advice {
       "its bytes are deleted; if another checksum is published, pass it with --checksum=TYPE=DIGEST; the "
         + "same call downloads the file again"
     case .diskFull: "free some space; the same call continues the file"
-    case .fileSystem: "correct the folder or its permissions; \(again)"
+    case .fileSystem: "correct the folder, its permissions, or the name with -o; \(again)"
     case .rejected: "check the URL and --header; \(again)"
     case .cannotConnect, .connectionLost, .badResponse, .serverBusy, .wrongLength, .entityChanged,
       .pieceMismatch, .fileInUse, .outOfResources, .fileUnavailable, .quarantined, .tooLarge,

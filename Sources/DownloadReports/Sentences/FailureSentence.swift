@@ -99,6 +99,12 @@ package enum FailureSentence {
     case .digestMismatch:
       "the bytes are deleted; \(rightDigest(record)); \(restart) downloads the file again"
     case .diskFull: "free some space; \(resume)"
+    // The file is complete, and did not get its name. Disks have different errors for names that they
+    // do not accept.
+    case .fileSystem
+    where record.fileIdentity != nil && record.completedAt == nil && record.refreshFailure == nil:
+      "if its disk does not accept the name, \(SuggestedCommand.text("set \(id) --filename NAME")) gives the "
+        + "file another one, otherwise correct the folder or its permissions; \(resume)"
     case .fileSystem: "correct the folder or its permissions; \(resume)"
     case .tooLarge: "--max-file-size sets the limit; \(resume)"
     case .quarantined: "\(resume), and --transport NAME uses another client"
