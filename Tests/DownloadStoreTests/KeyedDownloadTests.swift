@@ -165,18 +165,68 @@ import Testing
 
   @Test func `keys differ byte by byte, and may look like anything`() throws {
     let keys = [
-      String(repeating: "k", count: 1_024), "\u{E9}", "e\u{301}", "https://a.example/0", "*", "a b",
+      String(repeating: "k", count: 1_024), "\u{E9}", "e\u{301}", "https://b.example/0", "*", "a b",
       "0123456789abcdef", "x",
     ]
     for (number, key) in keys.enumerated() {
       #expect(try add("https://a.example/\(number)", key: key).isNew, "\(key)")
     }
-    for (number, key) in keys.enumerated() where key != "https://a.example/0" {
+    for (number, key) in keys.enumerated() {
       #expect(try fixture.store.record(matching: key).url == "https://a.example/\(number)")
     }
-    // A URL is preferred to a key.
-    let record = try fixture.store.record(matching: "https://a.example/0")
-    #expect(record.url == "https://a.example/0")
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a URL and an equal key are names of one download`(
+    isKeyFirst: Bool,
+    isBatch: Bool
+  ) throws {
+    let name = "https://a.example/x"
+    let plain = DownloadRequest(url: name)
+    var keyed = DownloadRequest(url: "https://b.example/x")
+    keyed.key = name
+    let requests = isKeyFirst ? [keyed, plain] : [plain, keyed]
+    let store = fixture.store
+    let added =
+      isBatch ? try store.addNow(requests) : try requests.flatMap { try store.addNow([$0]) }
+    #expect(added.map(\.isNew) == [true, false])
+    let record = try store.record(matching: name)
+    #expect(try store.records() == [record])
+    #expect(record.url == requests[0].url && record.mirrors == [requests[1].url])
+    #expect(record.keys == [name])
+    #expect(try store.records(of: requests) == [record, record])
+    #expect(try store.verifyFiles().problemCount == 0)
+  }
+
+  @Test func `a key or a URL that names a download with another digest is an error`() throws {
+    let known = try fixture.add("https://a.example/x") { $0.digest = digest }.record
+    let other = code {
+      _ = try add("https://b.example/x", key: known.url) { $0.digest = otherDigest }
+    }
+    #expect(other == .keyTaken)
+    #expect(try fixture.store.records() == [known])
+    _ = try add("https://c.example/x", key: "https://d.example/x") { $0.digest = digest }
+    #expect(
+      code { try fixture.add("https://d.example/x") { $0.digest = otherDigest } } == .keyTaken
+    )
+    #expect(try urls == ["https://a.example/x", "https://c.example/x"])
+  }
+
+  @Test func `no other download gets a URL that is a key`() throws {
+    let name = "https://a.example/x"
+    let keyed = try add("https://b.example/x", key: name).record
+    #expect(code { _ = try add(name, key: "k") } == .urlTaken)
+    let moved = try add(name, key: "k") { $0.mirrors = ["https://c.example/x"] }
+    #expect(moved.isNew && moved.record.url == "https://c.example/x")
+    let digested = try fixture.store.addNow([DownloadRequest(digest: digest, urls: [name])])[0]
+    #expect(digested.isNew && digested.record.url == "\(name)#sha256=\(digest.hexadecimal)")
+    let id = digested.record.id
+    #expect(code { try fixture.store.replaceURLNow(matching: id, with: name) } == .urlTaken)
+    #expect(try fixture.store.record(matching: name) == keyed)
+    #expect(try fixture.store.verifyFiles().problemCount == 0)
+    // Its own key is none of another download.
+    try fixture.store.replaceURLNow(matching: keyed.id, with: name)
+    #expect(try fixture.store.record(matching: name).id == keyed.id)
   }
 
   @Test func `a command and a selection take a key`() async throws {

@@ -48,7 +48,7 @@ extension RecordStore {
   }
 
   /// Throws if the record cannot get the URL: its file is being renamed, or another record has the
-  /// URL.
+  /// URL, perhaps as a key.
   func requireFree(
     _ url: String,
     for record: DownloadRecord,
@@ -60,10 +60,11 @@ extension RecordStore {
         "'\(record.filename)' is being renamed: try again in a moment"
       )
     }
-    if let other = try tx.find(DownloadRecord.self, key: url) {
+    if let other = try tx.record(withURLOrKey: url), other.id != record.id {
+      let name = other.keys.contains(url) ? "key" : "URL"
       throw RecordStoreError(
         .urlTaken,
-        "another download, \(other.id), has the URL '\(Redaction.url(url))'"
+        "another download, \(other.id), has the \(name) '\(Redaction.url(url))'"
       )
     }
   }

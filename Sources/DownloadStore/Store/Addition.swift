@@ -52,6 +52,13 @@ struct Addition: Sendable {
     return addition
   }
 
+  /// The addition with its URL as the key, because that is a key of a download.
+  func keyedByURL() -> Self {
+    var addition = self
+    addition.request.key = request.url
+    return addition
+  }
+
   /// The destination with the wanted file name.
   var destination: String {
     FileLayout.destination(root: request.root, folder: folder, filename: filename)

@@ -53,7 +53,7 @@ struct AdditionBatch {
     _ given: [Addition],
     in tx: inout StoreTransaction
   ) throws -> [RecordStore.Added] {
-    var keys = KeyedAdditions()
+    var keys = try KeyedAdditions(given, in: tx)
     let additions = try given.map { try keys.resolved($0, in: tx) }
     try lookUp(additions, in: tx)
     let places = try additions.map { addition -> (Int, change: Change?, note: Note?) in
@@ -364,7 +364,7 @@ struct AdditionBatch {
   ) throws -> (DownloadRecord, Note?) {
     var record = known
     var (request, note) = Self.trusted(addition.request, for: known)
-    try known.requireNoOtherDigest(request.digest)
+    try known.requireNoOtherDigest(request.digest, gettingKey: request.key)
     record.tags.formUnion(request.tags)
     if let key = request.key { record.keys.insert(key) }
     let mirrors = Set(known.mirrors.map(StoredText.init))

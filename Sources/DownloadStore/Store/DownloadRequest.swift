@@ -29,6 +29,9 @@ public struct DownloadRequest: Sendable, Hashable {
   /// the URL of the new download is ``url`` with the required digest as its fragment, which is not sent:
   /// so two digests may have one URL, which then names the download that had it first.
   ///
+  /// Keys and URLs are names of one kind: a request whose key is the URL of a download, or whose URL is a
+  /// key of one, is for that download.
+  ///
   /// ```swift
   /// var request = DownloadRequest(url: try await signedURL(for: "tiny"))
   /// request.key = "models/tiny@v2"

@@ -5,6 +5,9 @@ internal import ObjectStore
 /// The primary key of a record is a URL, so the first request with a key chooses one of its URLs, and
 /// further ones add theirs as mirrors (decision 0100). If other keys have chosen all of them, the digest
 /// becomes the fragment of the URL, which no request contains.
+///
+/// URLs and keys are names of one kind, each of one record: a key that is the URL of a record stands for
+/// that record, and so does a URL that is a key of one.
 struct KeyedAdditions {
   /// A request of the batch with a key.
   private struct Claim {
@@ -12,10 +15,33 @@ struct KeyedAdditions {
     let digest: Digest?
   }
 
-  /// The URLs of the keys of the batch.
+  /// The URLs of the records with the keys and the URLs of the batch.
   private var urls: [StoredText: String] = [:]
   /// The requests that chose a URL, by the URL.
   private var claims: [StoredText: Claim] = [:]
+  /// The keys of the store's records that have the URL of a request without a key as a key.
+  private let knownKeys: Set<StoredText>
+  /// Whether a request of the batch has a key.
+  private let hasKeys: Bool
+
+  /// Looks up the URLs of the additions among the keys of the store.
+  ///
+  /// - Throws: `StoreError`.
+  init(_ additions: [Addition], in tx: borrowing StoreTransaction) throws {
+    let wanted = Set(
+      additions.lazy.filter { $0.request.key == nil }.map { StoredText($0.request.url) }
+    )
+    hasKeys = additions.contains { $0.request.key != nil }
+    var found: Set<StoredText> = []
+    if !wanted.isEmpty {
+      let texts = wanted.map(\.text)
+      try tx.forEach(DownloadRecord.where { $0.keys.any { $0.isIn(texts) } }) { record in
+        found.formUnion(record.keys.map(StoredText.init))
+        return true
+      }
+    }
+    knownKeys = found
+  }
 
   /// Returns an addition with the URL of its key's record, or with the URL for a new one.
   ///
@@ -26,28 +52,49 @@ struct KeyedAdditions {
     _ addition: Addition,
     in tx: borrowing StoreTransaction
   ) throws -> Addition {
+    if let key = addition.request.key { return try resolved(addition, by: key, in: tx) }
+    let url = StoredText(addition.request.url)
+    if urls[url] == nil, hasKeys || knownKeys.contains(url) {
+      urls[url] = try tx.record(withURLOrKey: url.text)?.url ?? url.text
+    }
+    guard let known = urls[url], StoredText(known) != url else { return addition }
+    return addition.keyedByURL().joining(known)
+  }
+
+  private mutating func resolved(
+    _ addition: Addition,
+    by key: String,
+    in tx: borrowing StoreTransaction
+  ) throws -> Addition {
     let request = addition.request
-    guard let key = request.key else { return addition }
     if let url = urls[StoredText(key)] { return addition.joining(url) }
     var taken: DownloadRecord?
-    func isUsable(_ url: String) throws -> Bool {
-      let known = try tx.find(DownloadRecord.self, key: url)
-      if known?.mayHave(key: key, request.digest) ?? true, isFree(url, for: request) { return true }
+    /// The URL of the record that the request has with one of its URLs; `nil` if that is another one.
+    func usable(_ url: String) throws -> String? {
+      let name = urls[StoredText(url)] ?? url
+      let known = try tx.record(withURLOrKey: name)
+      let found = known?.url ?? name
+      if known?.mayHave(key: key, request.digest) ?? true, isFree(found, for: request) {
+        return found
+      }
       taken = taken ?? known
-      return false
+      return nil
     }
-    var url = try tx.record(withKey: key)?.url
-    if url == nil { url = try ([request.url] + request.mirrors).first(where: isUsable) }
-    if url == nil { url = try request.urlWithDigest().flatMap { try isUsable($0) ? $0 : nil } }
+    var url = try tx.record(withKeyOrURL: key)?.url
+    for candidate in [request.url] + request.mirrors where url == nil {
+      url = try usable(candidate)
+    }
+    if url == nil { url = try request.urlWithDigest().flatMap { try usable($0) } }
     guard let url else {
       let owner = taken.map { "download \($0.id)" } ?? "another request"
       throw RecordStoreError(
         .urlTaken,
-        "'\(Redaction.url(request.url))' is the URL of \(owner), which has another key or digest: "
+        "'\(Redaction.url(request.url))' belongs to \(owner), which has another key or digest: "
           + "state the digest of the file to download both"
       )
     }
     urls[StoredText(key)] = url
+    urls[StoredText(url)] = url
     claims[StoredText(url)] = Claim(key: StoredText(key), digest: request.digest)
     return addition.joining(url)
   }
@@ -81,17 +128,20 @@ extension DownloadRecord {
     return digest == required || keys.isEmpty && digest.algorithm != required.algorithm
   }
 
-  /// Throws if the download has a key and requires another digest than a request.
+  /// Throws if the download has a key, or gets one, and requires another digest than a request.
   ///
   /// - Throws: ``RecordStoreError`` with `keyTaken`.
-  func requireNoOtherDigest(_ digest: Digest?) throws(RecordStoreError) {
-    guard !keys.isEmpty, let digest, let required = requiredDigest,
+  func requireNoOtherDigest(
+    _ digest: Digest?,
+    gettingKey newKey: String?
+  ) throws(RecordStoreError) {
+    guard let key = keys.min() ?? newKey, let digest, let required = requiredDigest,
       digest.algorithm == required.algorithm, digest != required
     else { return }
-    let key = Redaction.name(keys.sorted()[0])
+    let name = Redaction.name(key)
     throw RecordStoreError(
       .keyTaken,
-      "the download \(id) with the key '\(key)' requires \(required.text), not \(digest.text)"
+      "the download \(id) with the key '\(name)' requires \(required.text), not \(digest.text)"
     )
   }
 }

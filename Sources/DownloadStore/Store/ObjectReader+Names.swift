@@ -22,9 +22,8 @@ extension ObjectReader where Self: ~Copyable {
     matching name: String,
     _ filenames: inout FilenameScan
   ) throws -> Result<DownloadRecord, RecordStoreError> {
-    if let record = try find(DownloadRecord.self, key: name) { return .success(record) }
     guard !name.isEmpty else { return .failure(.unknownRecord(name)) }
-    if let record = try record(withKey: name) { return .success(record) }
+    if let record = try record(withURLOrKey: name) { return .success(record) }
     let isPrefix = name.utf8.count <= RecordIdentity.idLength && name.allSatisfy(\.isHexDigit)
     let prefixed =
       isPrefix
@@ -90,6 +89,20 @@ struct FilenameScan {
 }
 
 extension ObjectReader where Self: ~Copyable {
+  /// The record with a URL, or else the one with a key; `nil` if there is none.
+  func record(withURLOrKey name: String) throws -> DownloadRecord? {
+    if let record = try find(DownloadRecord.self, key: name) { return record }
+    return try record(withKey: name)
+  }
+
+  /// The record with a key, or else the one with a URL; `nil` if there is none.
+  ///
+  /// A request with a key is for this one.
+  func record(withKeyOrURL name: String) throws -> DownloadRecord? {
+    if let record = try record(withKey: name) { return record }
+    return try find(DownloadRecord.self, key: name)
+  }
+
   /// The record with a key; `nil` if there is none.
   func record(withKey key: String) throws -> DownloadRecord? {
     try first(DownloadRecord.where { $0.keys.contains(key) })

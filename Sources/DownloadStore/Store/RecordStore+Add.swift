@@ -65,8 +65,9 @@ extension RecordStore {
 
   /// Adds downloads, all of them or none.
   ///
-  /// The key identifies a download, or the URL without one. A known URL keeps its record and its bytes, and resumes if it was paused or had failed. A
-  /// cancelled download restarts. A completed download is unchanged while its file exists, or while the
+  /// The key identifies a download, or the URL without one; either may be the URL or a key of it. A known
+  /// URL keeps its record and its bytes, and resumes if it was paused or had failed. A cancelled download
+  /// restarts. A completed download is unchanged while its file exists, or while the
   /// folder of the file is missing, because its volume may not be mounted. It restarts
   /// if the file is missing, was changed, or does not have the requested digest; to find that out, the
   /// file is read if the digest was not computed before, or if the file was changed. Of the request, a

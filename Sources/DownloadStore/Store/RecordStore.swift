@@ -135,17 +135,21 @@ public final class RecordStore: Sendable {
     }
   }
 
-  /// Returns the known records of requests, in their order: by the key of a request, or else by its
-  /// URL, unless that is the URL of a download with another key or digest.
+  /// Returns the known records of requests, in their order: by the key of a request, or else by its URL;
+  /// either may be the URL or a key of the record. A request with a key is not known by a URL whose
+  /// download has another key or digest.
   ///
   /// - Throws: `StoreError`.
   package func records(of requests: [DownloadRequest]) throws -> [DownloadRecord?] {
     try objects.read { tx in
       var records = try tx.find(DownloadRecord.self, keys: requests.map(\.url))
       for (index, request) in requests.enumerated() {
-        guard let key = request.key else { continue }
-        let isUsable = records[index]?.mayHave(key: key, request.digest) ?? false
-        records[index] = try tx.record(withKey: key) ?? (isUsable ? records[index] : nil)
+        if let key = request.key {
+          let isUsable = records[index]?.mayHave(key: key, request.digest) ?? false
+          records[index] = try tx.record(withKeyOrURL: key) ?? (isUsable ? records[index] : nil)
+        } else if records[index] == nil {
+          records[index] = try tx.record(withKey: request.url)
+        }
       }
       return records
     }
