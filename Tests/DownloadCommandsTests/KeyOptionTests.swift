@@ -57,6 +57,9 @@ struct KeyOptionTests: ToolSuite {
     #expect(added.status == 0)
     let imported = try await DLStoreProcess.run("import", folder.path("all.jsonl"), store: new)
     #expect(imported.status == 0, "\(imported.messages)")
+    let message = "left out the key 'k' of \(server.url("/a")): another download has it"
+    #expect(imported.messages.contains(message), "\(imported.messages)")
+    #expect(!imported.messages.contains("another id or file name"))
     let records = try RecordStore(at: new, access: .readOnly).records()
     #expect(records.count == 2)
     #expect(records.first { $0.url == server.url("/a") }?.keys == [])

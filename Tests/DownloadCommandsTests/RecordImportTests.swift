@@ -148,6 +148,48 @@ struct RecordImportTests: StoreSuite {
     }
   }
 
+  @Test func `an import gives no name that is a URL or a key to a second download`() async throws {
+    var keyed = DownloadRequest(url: "http://h/other")
+    keyed.key = url
+    try await RecordStore(at: store).add([keyed])
+    let file = try await export()
+    let result = await importing(file)
+    #expect(result.status == .done)
+    let message = "left out \(url): another download has it as a key"
+    #expect(result.messages.contains(message), "\(result.messages)")
+    #expect(try records().map(\.url) == [keyed.url])
+    let refused = await importing(file, "--if-known", "fail")
+    #expect(refused.status == .damaged)
+    #expect(refused.messages.contains("is a key of another download"), "\(refused.messages)")
+    // The URL is known, and the key is new.
+    let second = folder.path("second")
+    try await RecordStore(at: second).add([DownloadRequest(url: url)])
+    let other = await dlstore("--store", second, "import", try await export([keyed]))
+    #expect(other.status == .done)
+    #expect(other.messages.contains("left out the key '\(url)' of \(keyed.url)"))
+    #expect(try RecordStore(at: second).records().map(\.keys) == [[], []])
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a file with a key that is the URL of another record gives each name to one download`(
+    isKeyFirst: Bool,
+    isNew: Bool
+  ) async throws {
+    let other = "http://h/other"
+    let urls = isKeyFirst ? [other, url] : [url, other]
+    let file = try await export(urls.map { DownloadRequest(url: $0) }) { _, fields in
+      if fields["url"] as? String == other { fields["keys"] = [url] }
+    }
+    if !isNew { _ = try RecordStore(at: store) }
+    let result = await importing(file)
+    #expect(result.status == .done && result.messages.contains("left out"), "\(result.messages)")
+    // The first record of the file keeps the name.
+    #expect(try records().count == (isKeyFirst ? 1 : 2))
+    #expect(try record(url).url == urls[0])
+    let verified = await dlstore("--store", store, "verify")
+    #expect(verified.status == .done, "\(verified.output)")
+  }
+
   @Test func `a record whose file name another download has gets a number`() async throws {
     try await RecordStore(at: store).add([DownloadRequest(url: "http://other/a.bin")])
     let result = await importing(try await export())

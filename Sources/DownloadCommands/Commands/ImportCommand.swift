@@ -22,10 +22,11 @@ struct ImportCommand: ParsableCommand {
       'jsonl' reads an export, of downloads or of any ObjectStore folder. A missing store is created \
       from the file alone, completely or not at all. If the store exists, the whole file is checked \
       before anything is written. A record is imported only if 'add' would accept it; one whose id or \
-      file name is taken gets another one. 'aria2' reads a session of 'aria2c --save-session' or an input \
-      file, as 'add' does, all downloads or none; lines that cannot be used are reported and \
-      skipped, and the exit code is then 1. Stop aria2c first: the bytes that it has received are copied, \
-      and then its partial files and their control files are deleted.
+      file name is taken gets another one, and a key that is taken is left out. 'aria2' reads a \
+      session of 'aria2c --save-session' or an input file, as 'add' does, all downloads or none; \
+      lines that cannot be used are reported and skipped, and the exit code is then 1. Stop aria2c \
+      first: the bytes that it has received are copied, and then its partial files and their \
+      control files are deleted.
 
       EXAMPLES:
         dlstore --store ~/copy import downloads.jsonl
@@ -131,6 +132,16 @@ struct ImportCommand: ParsableCommand {
     }
     if review.keptCompleteIDs.count > 10 {
       messages.say("kept \(review.keptCompleteIDs.count - 10) more that have completed since")
+    }
+    let lost =
+      review.lostKeys.map {
+        "left out the key '\(Redaction.name($0.key))' of \(Redaction.url($0.url)): "
+          + "another download has it"
+      }
+      + review.keyURLs.map { "left out \(Redaction.url($0)): another download has it as a key" }
+    for message in lost.prefix(10) { messages.say(message) }
+    if lost.count > 10 {
+      messages.say("left out \(lost.count - 10) more keys that other downloads have")
     }
     if review.changedRecordCount > 0 {
       messages.say(

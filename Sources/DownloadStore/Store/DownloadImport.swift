@@ -4,7 +4,8 @@ package import ObjectStore
 /// Reviews the records of a file before they are imported, with the rules of ``RecordStore/add(_:)``.
 ///
 /// A record that no command would store is refused. Ids and destinations stay unique: a record whose
-/// id or file name is taken, by another record of the store or of the file, gets another one.
+/// id or file name is taken, by another record of the store or of the file, gets another one. A key that
+/// another record has, perhaps as its URL, is left out, and so is a record whose URL is a key of another.
 package final class DownloadImport: ImportReview {
   /// The handling of records whose URLs are in the store.
   package enum KnownRecords: Sendable, Hashable {
@@ -14,6 +15,12 @@ package final class DownloadImport: ImportReview {
     case replace
     /// The import fails.
     case fail
+  }
+
+  /// A key that an imported record has lost.
+  package struct LostKey: Sendable, Hashable {
+    package var key: String
+    package var url: String
   }
 
   /// The decision about a record, which is the same each time the file is read.
@@ -54,6 +61,8 @@ package final class DownloadImport: ImportReview {
   private var destinations: Set<Int> = []
   /// The keys of the file's records so far.
   private var keys: Set<StoredText> = []
+  /// The hashes of the URLs of the file's records so far.
+  private var urls: Set<Int> = []
   /// The last number that was given to each wanted destination.
   private var numbers: [StoredText: Int] = [:]
 
@@ -70,8 +79,12 @@ package final class DownloadImport: ImportReview {
   /// The ids of the store's complete downloads that are kept although known records are replaced, because
   /// the file has earlier states of them.
   package private(set) var keptCompleteIDs: [String] = []
-  /// The number of records that got another id or file name, or lost a key.
+  /// The number of records that got another id or file name.
   package private(set) var changedRecordCount = 0
+  /// The keys that are left out because another record has them.
+  package private(set) var lostKeys: [LostKey] = []
+  /// The URLs of the records that are left out because another record has them as keys.
+  package private(set) var keyURLs: [String] = []
 
   /// Creates a review.
   ///
@@ -227,7 +240,14 @@ package final class DownloadImport: ImportReview {
       hasCompleted = true
       keptCompleteIDs.append(stored.id)
     }
-    if isRemoved || hasCompleted || stored != nil && known == .keep {
+    let hasKeyAsURL = try !isRemoved && stored == nil && isKey(record.url)
+    if hasKeyAsURL {
+      guard known != .fail else {
+        throw ImportRefusal("its URL is a key of another download; --if-known keep leaves it out")
+      }
+      keyURLs.append(record.url)
+    }
+    if isRemoved || hasCompleted || hasKeyAsURL || stored != nil && known == .keep {
       place.isKept = true
       places[number] = place
       if !isClaimed { skippedIDs.insert(fileID) }
@@ -248,12 +268,12 @@ package final class DownloadImport: ImportReview {
     destinations.insert(Self.hash(of: destination(of: record, named: place.filename)))
     place.keys = try record.keys.filter { try !isTaken(key: $0, byOtherThan: record.url) }
     keys.formUnion(place.keys.map { StoredText($0) })
-    let isSame =
-      place.id == record.id && place.filename == record.filename && place.keys == record.keys
-      && !place.hasNoDetails
-    guard !isSame else { return }
-    places[number] = place
-    changedRecordCount += 1
+    urls.insert(Self.hash(of: record.url))
+    lostKeys += record.keys.subtracting(place.keys).sorted()
+      .map { LostKey(key: $0, url: record.url) }
+    let isSamePlace = place.id == record.id && place.filename == record.filename
+    if !isSamePlace { changedRecordCount += 1 }
+    if !isSamePlace || place.keys != record.keys || place.hasNoDetails { places[number] = place }
   }
 
   /// Whether the file has an earlier state of a complete download whose file is intact.
@@ -275,8 +295,18 @@ package final class DownloadImport: ImportReview {
 
   private func isTaken(key: String, byOtherThan url: String) throws -> Bool {
     if keys.contains(StoredText(key)) { return true }
-    let owner = try store()?.objects.read { tx in try tx.record(withKey: key) }
-    return owner.map { $0.url != url } ?? false
+    if StoredText(key) != StoredText(url), urls.contains(Self.hash(of: key)) { return true }
+    let owners = try store()?.objects.read { tx in
+      [try tx.record(withKey: key), try tx.find(DownloadRecord.self, key: key)]
+    }
+    return owners?.contains { $0.map { StoredText($0.url) != StoredText(url) } ?? false } ?? false
+  }
+
+  /// Whether a URL is a key of another record of the file or of the store.
+  private func isKey(_ url: String) throws -> Bool {
+    if keys.contains(StoredText(url)) { return true }
+    let owner: DownloadRecord? = try store()?.objects.read { tx in try tx.record(withKey: url) }
+    return owner != nil
   }
 
   /// The file name of the record, numbered if another record has its destination.
@@ -304,7 +334,7 @@ package final class DownloadImport: ImportReview {
     FileLayout.destination(root: record.root, folder: record.folder, filename: filename)
   }
 
-  private static func hash(of destination: String) -> Int { StoredText(destination).hashValue }
+  private static func hash(of text: String) -> Int { StoredText(text).hashValue }
 
   /// The number that a valid id writes in hexadecimal digits.
   private static func number(ofID id: String) -> UInt64 { UInt64(id, radix: 16) ?? 0 }
