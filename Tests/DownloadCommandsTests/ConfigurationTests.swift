@@ -365,6 +365,15 @@ struct ConfigCommandTests {
     }
   }
 
+  @Test func `config shows no path of a webhook`() async throws {
+    let url = "https://hooks.example/services/T0/9zq1kX8vQw3LrT5mN2bC7dYp"
+    let shown = try await run(["config"], ["DLSTORE_WEBHOOK": url])
+    #expect(shown.status == 0 && shown.output.contains("https://hooks.example/…"))
+    #expect(!shown.output.contains("9zq"))
+    let revealed = try await run(["config", "--reveal-secrets"], ["DLSTORE_WEBHOOK": url])
+    #expect(revealed.output.contains(url))
+  }
+
   @Test func `the store may be set in the file`() async throws {
     let file = try folder.makeFile("c.json", "{\"store\": \"\(folder.path("other"))\"}")
     let added = try await run(["add", "http://a/1", "--config", file], ["DLSTORE_STORE": ""])

@@ -311,6 +311,18 @@ import Testing
     #expect(DownloadFailure(.unknown, "from \(url)").message == "from http://•••@h/")
   }
 
+  @Test(arguments: [
+    ("http://h:1/services/T024BE7LD/B19AXYZ12/9zq1kX8vQw3LrT5mN2bC7dYp", "http://h:1/…"),
+    ("https://me:pw@h/", "https://•••@h/…"), ("https://h?a=b", "https://h/…"),
+    ("https://h", "https://h"), ("htp:/h/secret", "•••"),
+  ])
+  func `of the URL of a webhook only the scheme and the host are shown`(
+    url: String,
+    shown: String
+  ) {
+    #expect(Redaction.webhook(url) == shown)
+  }
+
   @Test func `a failure reads as its message, without secrets that were set later`() {
     var failure = DownloadFailure(.notFound, "status 404")
     #expect("\(failure)" == "status 404")

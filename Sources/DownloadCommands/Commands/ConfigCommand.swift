@@ -100,6 +100,7 @@ struct ConfigCommand: ParsableCommand {
   /// A proxy needs no scheme, and may be malformed: it is not parsed before it is used.
   private func shown(_ text: String, of setting: Setting) -> String {
     if revealSecrets { return text }
+    if setting.name == "webhook" { return Redaction.webhook(text) }
     if setting.option.valueName == "url" || text.contains("://") { return Redaction.argument(text) }
     return text
   }

@@ -47,9 +47,9 @@ struct Webhook: Sendable {
         readsBody: false
       )
       guard !(200..<300).contains(answer.status) else { return nil }
-      return "\(Redaction.url(url)) answered with the status \(answer.status)"
+      return "\(Redaction.webhook(url)) answered with the status \(answer.status)"
     } catch {
-      return "\(Redaction.url(url)): \(error)"
+      return "\(Redaction.webhook(url)): \(error)"
     }
   }
 }

@@ -39,7 +39,7 @@ struct HookOptions: ParsableArguments {
       do {
         try RecordIdentity.validate(text)
       } catch {
-        throw ValidationError("'\(Redaction.argument(text))' is not an http or https URL.")
+        throw ValidationError("'\(Redaction.webhook(text))' is not an http or https URL.")
       }
       return text
     }

@@ -20,6 +20,17 @@ package enum Redaction {
     return String(decoding: redacted(Array(url.utf8), nesting: 0), as: UTF8.self)
   }
 
+  /// Returns the scheme and the host of the URL of a webhook, whose path is often its only credential.
+  package static func webhook(_ url: String) -> String {
+    let text = Array(argument(url).utf8)
+    guard let host = endOfSeparator(in: text, from: 0) else { return mark }
+    let marks: [UInt8] = [slash, UInt8(ascii: "\\"), question, hash]
+    guard let end = text[host...].firstIndex(where: marks.contains) else {
+      return String(decoding: text, as: UTF8.self)
+    }
+    return String(decoding: text[..<end], as: UTF8.self) + "/…"
+  }
+
   /// Returns a name, such as a key of a download, with its secrets redacted if it is a URL, or has
   /// a login or parameters as a URL has them, as in `user:password@host/path?token=…`.
   package static func name(_ name: String) -> String {
