@@ -97,6 +97,18 @@ struct MetalinkOptionTests: StoreSuite {
     #expect(!FileManager.default.fileExists(atPath: folder.path("out/a")))
   }
 
+  @Test func `an empty file without a checksum has no correct one`() async throws {
+    server.route("/empty", Resource(.text("")))
+    let path = try folder.makeFile(
+      "a.meta4",
+      document("<file name=\"a\"><size>0</size><url>\(server.url("/empty"))</url></file>")
+    )
+    let place = ["--output-folder", folder.path("out")]
+    let result = await dlstore(["--store", store, "get", "--metalink", path] + place)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(result.messages.contains("completed ") && !result.messages.contains("correct"))
+  }
+
   @Test func `mirrors in a preferred country come first`() async throws {
     let path = try folder.makeFile("a.meta4", document(file(digest: Self.digest)))
     #expect(await add("--metalink", path, "--metalink-location", "fr, DE").status == .done)

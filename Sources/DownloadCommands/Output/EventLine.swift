@@ -132,7 +132,8 @@ struct EventLine {
       let received = ByteAmount.text(transfer.byteCount)
       line += (received == size ? " " : ", \(received) of it ") + transfer.text
     }
-    if let digest = record.verifiedDigest, digest == record.expectedDigest {
+    // All empty files have one digest, which stands for a required size of 0, too.
+    if record.received > 0, let digest = record.verifiedDigest, digest == record.expectedDigest {
       line += ", \(digest.prefix { $0 != ":" }) correct"
     }
     return line
