@@ -137,7 +137,36 @@ struct StandardOutputTests: ToolSuite {
     server.route("/a", other)
     gate.open()
     #expect(try await get.status() == 1)
-    #expect(get.messages.contains("the server's file has changed after"), "\(get.messages)")
+    try expectOutputLost(get, "the server's file has changed after its first ")
+  }
+
+  @Test func `a file that the server can only send again after bytes were written is an error`()
+    async throws
+  {
+    let gate = Gate()
+    var resource = Resource(body, faults: .closeAfter(bytes: 1_000_000))
+    (resource.etag, resource.honoursRange, resource.endGate) = (nil, false, gate)
+    server.route("/a", resource)
+    let get = try shell("dlstore get URL -o - > out")
+    try await waitUntil { size("out") > 0 }
+    // The second transfer does not reach the bytes that were written before the command ends.
+    var again = Resource(body, etag: nil)
+    (again.honoursRange, again.bytesPerSecond) = (false, 20_000)
+    server.route("/a", again)
+    gate.open()
+    #expect(try await get.status() == 1)
+    try expectOutputLost(get, "the download began again from its first byte after its first ")
+  }
+
+  /// Expects that the last message names the reason, and no other process.
+  private func expectOutputLost(_ get: DLStoreProcess, _ reason: String) throws {
+    let last = try #require(get.messages.split(separator: "\n").last)
+    #expect(last.hasPrefix("dlstore: \(reason)"), "\(get.messages)")
+    #expect(
+      last.hasSuffix("bytes were read; the same command writes the file again from its first byte"),
+      "\(get.messages)"
+    )
+    #expect(!get.messages.contains("another command"), "\(get.messages)")
   }
 
   @Test func `a reader that closes the pipe ends the command quietly`() async throws {

@@ -52,9 +52,9 @@ struct PipedDownload: Sendable {
   /// - Parameters:
   ///   - writing: The task, which is cancelled if the download is not complete.
   ///   - record: The download when its run has ended.
-  /// - Returns: Whether all bytes were written. A failure that was not shown as that of the download
-  ///   is reported.
-  /// - Throws: ``ClosedPipe``; ``CommandFailure``; `StoreError`.
+  /// - Returns: Whether all bytes were written.
+  /// - Throws: ``CommandFailure``, also with `failed` for a failure that was not shown as that of the
+  ///   download; ``ClosedPipe``; `StoreError`.
   static func finish(
     _ writing: Task<Void, any Error>,
     of record: DownloadRecord?
@@ -66,8 +66,12 @@ struct PipedDownload: Sendable {
     } catch is CancellationError {
       return false
     } catch let failure as DownloadFailure {
-      if record?.state != .failedPermanent { Output.current.say(failure.message) }
-      return false
+      guard record?.state != .failedPermanent else { return false }
+      // A finished file whose bytes are wrong stays as it is.
+      let advice =
+        record?.state == .completed && failure.code != .entityChanged
+        ? "" : "; the same command writes the file again from its first byte"
+      throw CommandFailure(.failed, failure.message + advice)
     } catch let error as EngineError {
       Output.current.say(error.message)
       return false
