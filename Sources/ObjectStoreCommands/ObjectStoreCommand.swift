@@ -89,7 +89,7 @@ package struct ObjectStoreCommand: AsyncParsableCommand {
       return await program.status(of: try parseAsRoot(arguments))
     } catch {
       let code = exitCode(for: error)
-      guard !code.isSuccess else { return print(fullMessage(for: error)) }
+      guard !code.isSuccess else { return program.status(ofPrinting: fullMessage(for: error)) }
       let scan = CommandLineScan(arguments, root: Self.self, options: [])
       let message =
         scan.unknownCommandMessage.map { fullMessage(for: ValidationError($0)) }
@@ -98,16 +98,6 @@ package struct ObjectStoreCommand: AsyncParsableCommand {
         )
       Output.current.draw(TerminalText.safeLines(message) + "\n")
       return ExitStatus(rawValue: code.rawValue) ?? .usage
-    }
-  }
-
-  /// Prints help or the version.
-  private static func print(_ text: String) -> ExitStatus {
-    do {
-      try Output.current.line(text)
-      return .done
-    } catch {
-      return ExitStatus(error)
     }
   }
 

@@ -45,6 +45,8 @@ package struct CommandFailure: Error {
   package var status: ExitStatus
   /// `nil` if the failure has already been reported.
   package var message: String?
+  /// Whether the failure is that of the report of a command, which has done its work.
+  package var isOfReport = false
 
   package init(_ status: ExitStatus, _ message: String? = nil) {
     self.status = status

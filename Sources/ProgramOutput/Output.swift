@@ -4,11 +4,13 @@ internal import SystemInterface
 package struct Output: Sendable {
   /// The output of the current command.
   @TaskLocal package static var current = Output(
+    check: { try StandardDescriptors.requireOutput() },
     data: { try write($0, to: STDOUT_FILENO) },
     // A failure to write messages cannot be reported.
     messages: { try? write($0, to: STDERR_FILENO) }
   )
 
+  private let check: @Sendable () throws -> Void
   private let data: @Sendable ([UInt8]) throws -> Void
   private let messages: @Sendable ([UInt8]) -> Void
 
@@ -22,16 +24,26 @@ package struct Output: Sendable {
   ///
   /// - Parameters:
   ///   - program: The program whose messages these are; `nil` for that of the process.
+  ///   - check: Throws an error if data that is written is lost.
   ///   - data: Writes data.
   ///   - messages: Writes messages.
   package init(
     program: Program? = nil,
+    check: @escaping @Sendable () throws -> Void = {},
     data: @escaping @Sendable ([UInt8]) throws -> Void,
     messages: @escaping @Sendable ([UInt8]) -> Void
   ) {
     ownProgram = program
+    self.check = check
     self.data = data
     self.messages = messages
+  }
+
+  /// Refuses to begin with work whose result is the output, if the output is lost.
+  ///
+  /// - Throws: ``CommandFailure`` with `inputOutput` if the caller has closed standard output.
+  package func requireOpen() throws {
+    try check()
   }
 
   /// Writes data.
@@ -55,15 +67,16 @@ package struct Output: Sendable {
     try write(text + "\n")
   }
 
-  /// Writes the report of a change that has been committed.
+  /// Writes the report of a command that has done its work.
   ///
-  /// - Throws: As ``write(_:)``, with a message that says that the change was made.
+  /// - Throws: As ``write(_:)``; a ``CommandFailure`` says that it is that of a report.
   package func report(_ text: String) throws {
     do {
       try write(text)
     } catch let failure as CommandFailure {
-      let reason = failure.message ?? "cannot write the output"
-      throw CommandFailure(failure.status, "the change was made, but \(reason)")
+      var failure = failure
+      failure.isOfReport = true
+      throw failure
     }
   }
 

@@ -5,9 +5,9 @@ package enum StandardDescriptors {
   /// Opens `/dev/null` for each standard descriptor that is closed.
   ///
   /// Otherwise the next file that the process opens would get its number, and a message to standard
-  /// error would be written into the store. A caller that closes standard output wants no output, so
-  /// writes to it succeed, as in Git. If `/dev/null` cannot be opened, the process ends with 74 and a
-  /// message.
+  /// error would be written into the store. A caller that closes standard output wants no report, so
+  /// writes to it succeed, as in Git; a command whose result is its output calls ``requireOutput()``.
+  /// If `/dev/null` cannot be opened, the process ends with 74 and a message.
   ///
   /// Call this before the process opens any other file.
   ///
@@ -32,7 +32,7 @@ package enum StandardDescriptors {
   /// Worker processes inherit the descriptor.
   private static let mark = O_RDWR | O_APPEND
 
-  /// Refuses to write a file to standard output if the caller has closed it: the bytes would be lost.
+  /// Refuses to print a result if the caller has closed standard output: it would be lost.
   ///
   /// - Throws: ``CommandFailure`` with `inputOutput`.
   package static func requireOutput() throws(CommandFailure) {

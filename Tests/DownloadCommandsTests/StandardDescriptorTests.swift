@@ -29,15 +29,51 @@ struct StandardDescriptorTests {
   }
 
   @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
-  func `closed standard descriptors act like the null device`(closed: String) async throws {
+  func `closed standard descriptors keep no command from its work`(closed: String) async throws {
     #expect(try await run("dlstore add http://h/1 \(closed)").status == 0)
     #expect(try urls == ["http://h/1"])
-    #expect(try await run("dlstore list \(closed)").status == 0)
+    // The work of this one is its output.
+    let hasOutput = !closed.split(separator: " ").contains(">&-")
+    #expect(try await run("dlstore list \(closed)").status == (hasOutput ? 0 : 74))
     #expect(try await run("dlstore pause http://h/1 \(closed)").status == 0)
     #expect(try await run("dlstore purge --state paused --yes \(closed)").status == 0)
     #expect(try urls == [])
     #expect(try await run("dlstore list --sort nonsense \(closed)").status == 64)
     #expect(try await run("dlstore verify-nothing \(closed)").status == 64)
+  }
+
+  @Test(arguments: [
+    "", "list", "ls --format json", "inspect http://h/1", "stats", "verify", "verify --json",
+    "limit", "export", "export -o -", "config", "reconcile", "migrate --status", "root list",
+    "explain --rules", "store models", "remove --dry-run http://h/1", "verify-file http://h/1",
+    "refresh --all --dry-run", "--help", "--version", "help add", "help --all", "add --help",
+    "aria2c --version",
+  ])
+  func `a command whose result is its output refuses a closed one, once`(
+    command: String
+  ) async throws {
+    #expect(try await run("dlstore add http://h/1").status == 0)
+    let result = try await run("dlstore \(command) >&-")
+    // An I/O error has another code in aria2c.
+    let isOfAria2 = command.hasPrefix("aria2c")
+    #expect(isOfAria2 ? result.status != 0 : result.status == 74, "\(result.status)")
+    #expect(result.messages == "dlstore: standard output is closed\n")
+    #expect(try await run("dlstore \(command) <&- > /dev/null 2>&-").status != 74)
+  }
+
+  @Test(arguments: [
+    "export -o out", "backup out", "verify --repair", "reconcile --apply", "migrate", "limit 2M",
+    "run --until-idle --tag none",
+  ])
+  func `a command that only reports goes on without standard output`(
+    command: String
+  ) async throws {
+    #expect(try await run("dlstore add http://h/1").status == 0)
+    let open = try await run("dlstore \(command) > /dev/null")
+    _ = try await run("rm -rf out")
+    let closed = try await run("dlstore \(command) >&-")
+    #expect(closed.status == open.status && closed.status != 74, "\(closed.messages)")
+    #expect(closed.messages == open.messages)
   }
 
   #if os(Linux)

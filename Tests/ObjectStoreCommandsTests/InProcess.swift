@@ -11,8 +11,16 @@ func objectstore(_ arguments: String...) async -> CommandResult {
 }
 
 /// Runs a command in this process.
-func objectstore(_ arguments: [String]) async -> CommandResult {
-  await CommandResult.of(ObjectStoreCommand.program) { _ in
+///
+/// - Parameters:
+///   - arguments: The words after the program's name.
+///   - failure: The error of each write to standard output; `nil` if it can be written.
+/// - Returns: The output and the exit status.
+func objectstore(
+  _ arguments: [String],
+  failingWith failure: CommandFailure? = nil
+) async -> CommandResult {
+  await CommandResult.of(ObjectStoreCommand.program, failingWith: failure) { _ in
     await ObjectStoreCommand.status(of: arguments)
   }
 }

@@ -3,9 +3,13 @@ package import ProgramOutput
 
 extension Program {
   /// Runs a command, prints its error if it fails, and returns its exit status.
+  ///
+  /// A command whose result is its output does not begin if the caller has closed standard output.
   package func status(of command: sending any ParsableCommand) async -> ExitStatus {
     let type = type(of: command)
+    let printsResult = (command as? any ReportingCommand)?.printsResult ?? true
     do {
+      if printsResult { try Output.current.requireOpen() }
       var command = command
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -16,18 +20,29 @@ extension Program {
     } catch is ClosedPipe {
       return .done
     } catch let failure as CommandFailure {
-      if let message = failure.message { Output.current.say(message) }
+      if let message = failure.message {
+        let isAfterChange = failure.isOfReport && !printsResult
+        Output.current.say(isAfterChange ? "the change was made, but \(message)" : message)
+      }
       return failure.status
     } catch let error where type.exitCode(for: error).isSuccess {
       // The parser throws a clean exit to print help.
-      do {
-        try Output.current.line(type.fullMessage(for: error))
-        return .done
-      } catch {
-        return ExitStatus(error)
-      }
+      return status(ofPrinting: type.fullMessage(for: error))
     } catch {
       Output.current.say(describe(error))
+      return ExitStatus(error)
+    }
+  }
+
+  /// Prints help, the version or a completion script, and returns the exit status.
+  package func status(ofPrinting text: String) -> ExitStatus {
+    do {
+      try Output.current.requireOpen()
+      // A completion may have no candidates.
+      if !text.isEmpty { try Output.current.line(text) }
+      return .done
+    } catch {
+      if let message = (error as? CommandFailure)?.message { Output.current.say(message) }
       return ExitStatus(error)
     }
   }

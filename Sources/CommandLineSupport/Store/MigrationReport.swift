@@ -197,13 +197,14 @@ package struct MigrationReport {
     try store.finishIndexBuilds()
     let after = try Store.migrationStatus(at: path)
     if json {
-      return try printJSON([
+      let value: JSONValue = [
         "from": .integer(Int64(before.version)), "to": .integer(Int64(after.version)),
         "previousFile": after.previousFile.map { .string($0) } ?? .null,
-      ])
+      ]
+      return try Output.current.report(value.prettyText + "\n")
     }
     guard after.version != before.version else {
-      return try Output.current.report("version \(after.version): nothing to migrate\n")
+      return try Output.current.line("version \(after.version): nothing to migrate")
     }
     let kept = after.previousFile.map { "; the previous file is \(TerminalText.safe($0))" } ?? ""
     try Output.current.report(
@@ -226,7 +227,7 @@ package struct MigrationReport {
       throw CommandFailure(.notFound, error.message)
     }
     if json {
-      return try printJSON([
+      let value: JSONValue = [
         "version": .integer(Int64(report.version)),
         "complete": .bool(report.isComplete),
         "migratedFile": .string(report.migratedFile),
@@ -239,7 +240,8 @@ package struct MigrationReport {
             ]
           }
         ),
-      ])
+      ]
+      return try Output.current.report(value.prettyText + "\n")
     }
     var text = "rolled back to version \(report.version)\n"
     for (model, changes) in report.lost.sorted(by: { $0.key < $1.key }) {

@@ -41,6 +41,7 @@ struct Aria2Front {
   func run() async -> Int32 {
     do {
       let line = try Aria2CommandLine(arguments)
+      if line.request != nil { try Output.current.requireOpen() }
       switch line.request {
       case .version:
         try Output.current.line("aria2 version \(Self.version)")

@@ -45,7 +45,6 @@ struct CatCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try RecordStore(at: location.existing(), access: .readOnly)
     let record = try store.record(matching: name)
-    try StandardDescriptors.requireOutput()
     try requireOtherOutput(for: store.roots().possibleLayout(of: record))
     do {
       guard try await !copy(of: record, in: store) else { return }

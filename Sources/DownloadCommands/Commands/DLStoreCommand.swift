@@ -104,8 +104,8 @@ package struct DLStoreCommand: AsyncParsableCommand {
       }
       arguments = try separatingValues(in: arguments)
       if arguments == ["help", "--all"] {
-        try Output.current.line(CommandOverview.text(of: CommandInfo(of: Self.self)))
-        quit(ExitStatus.done.rawValue)
+        let text = CommandOverview.text(of: CommandInfo(of: Self.self))
+        quit(Program.ofProcess.status(ofPrinting: text).rawValue)
       }
       let configuration = try Configuration(
         arguments,
@@ -153,7 +153,9 @@ package struct DLStoreCommand: AsyncParsableCommand {
   /// it are replaced.
   private static func end(withParserError error: any Error, _ arguments: [String]) -> Never {
     let code = exitCode(for: error)
-    guard !code.isSuccess else { exit(withError: error) }
+    guard !code.isSuccess else {
+      quit(Program.ofProcess.status(ofPrinting: fullMessage(for: error)).rawValue)
+    }
     let message = text(ofParserError: error, arguments)
     Output.current.draw(TerminalText.safeLines(message) + "\n")
     quit(code.rawValue)

@@ -59,7 +59,7 @@ struct ExportCommand: AsyncParsableCommand {
   private var filter: RecordFilter { RecordFilter(state: state, labels: labels, url: url) }
 
   /// The file to create; `nil` or `-` for standard output.
-  private var path: String? { output ?? file }
+  var path: String? { output ?? file }
 
   func validate() throws {
     guard output == nil || file == nil else {

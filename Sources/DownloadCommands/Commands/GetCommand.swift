@@ -104,7 +104,6 @@ struct GetCommand: EngineCommand {
     }
     let givenFolder = what.outputRoot ?? outputFolder
     let isPiped = what.writesOutput
-    if isPiped { try StandardDescriptors.requireOutput() }
     // Before the folder: /dev cannot be written to.
     try what.requireRegularFile(below: givenFolder ?? ".")
     let folder = try isPiped && givenFolder == nil ? nil : Folder.made(at: givenFolder ?? ".")

@@ -7,7 +7,7 @@ internal import Foundation
 internal import ObjectStore
 
 /// A command that changes what the user wants of downloads, whether or not an engine is running.
-protocol SelectionCommand: AsyncParsableCommand {
+protocol SelectionCommand: AsyncParsableCommand, ReportingCommand {
   var location: StoreLocation { get }
   var targets: RecordTargets { get }
   /// The change to apply to each record.

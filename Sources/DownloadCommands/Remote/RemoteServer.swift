@@ -145,6 +145,7 @@ struct RemoteServer: Sendable {
   /// - Throws: ``CommandFailure``: `unreachable` if there is no server, `permissionDenied` if it refuses the
   ///   token; the errors of ``Output/write(_:)-(String)``.
   func run() async throws -> Int32 {
+    if !command.isChange { try Output.current.requireOpen() }
     let answer = try await exchange()
     let json = try? JSONParser.parse(answer.body)
     guard answer.status == 200, let result = json.flatMap({ CommandAnswer($0) }),
