@@ -47,7 +47,7 @@ struct StandardDescriptorTests {
     "limit", "export", "export -o -", "config", "reconcile", "migrate --status", "root list",
     "explain --rules", "store models", "remove --dry-run http://h/1", "verify-file http://h/1",
     "refresh --all --dry-run", "--help", "--version", "help add", "help --all", "add --help",
-    "aria2c --version",
+    "aria2c --version", "--server http://127.0.0.1:1 list",
   ])
   func `a command whose result is its output refuses a closed one, once`(
     command: String

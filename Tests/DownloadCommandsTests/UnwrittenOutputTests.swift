@@ -67,8 +67,7 @@ struct UnwrittenOutputTests {
     for line in Self.lines {
       let command = try DLStoreCommand.command(of: line.words)
       missing.remove("\(type(of: command))")
-      let printsResult = (command as? any ReportingCommand)?.printsResult ?? true
-      #expect(printsResult == line.isResult, "\(line)")
+      #expect(command.outputIsResult == line.isResult, "\(line)")
     }
     #expect(missing.isEmpty, "add lines with these commands")
   }

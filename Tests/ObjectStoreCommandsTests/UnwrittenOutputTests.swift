@@ -53,8 +53,7 @@ struct UnwrittenOutputTests {
     for (line, isChange) in Self.results.map({ ($0, false) }) + Self.others {
       let command = try ObjectStoreCommand.parseAsRoot(words(line))
       missing.remove("\(type(of: command))")
-      let printsResult = (command as? any ReportingCommand)?.printsResult ?? true
-      #expect(printsResult == !isChange, "\(line)")
+      #expect(command.outputIsResult == !isChange, "\(line)")
     }
     #expect(missing.isEmpty, "add lines with these commands")
   }

@@ -7,9 +7,9 @@ extension Program {
   /// A command whose result is its output does not begin if the caller has closed standard output.
   package func status(of command: sending any ParsableCommand) async -> ExitStatus {
     let type = type(of: command)
-    let printsResult = (command as? any ReportingCommand)?.printsResult ?? true
+    let outputIsResult = command.outputIsResult
     do {
-      if printsResult { try Output.current.requireOpen() }
+      if outputIsResult { try Output.current.requireOpen() }
       var command = command
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -21,7 +21,7 @@ extension Program {
       return .done
     } catch let failure as CommandFailure {
       if let message = failure.message {
-        let isAfterChange = failure.isOfReport && !printsResult
+        let isAfterChange = failure.isOfReport && !outputIsResult
         Output.current.say(isAfterChange ? "the change was made, but \(message)" : message)
       }
       return failure.status

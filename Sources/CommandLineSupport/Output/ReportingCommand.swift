@@ -13,3 +13,8 @@ package protocol ReportingCommand: ParsableCommand {
 extension ReportingCommand {
   package var printsResult: Bool { false }
 }
+
+extension ParsableCommand {
+  /// Whether the output of this command is its result.
+  package var outputIsResult: Bool { (self as? any ReportingCommand)?.printsResult ?? true }
+}

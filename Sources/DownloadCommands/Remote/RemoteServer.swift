@@ -13,6 +13,8 @@ struct RemoteServer: Sendable {
   let url: String
   /// The command to run.
   let command: RemoteCommand
+  /// Whether the output of the command is its result.
+  private let outputIsResult: Bool
   /// The token that the address contains, as `dlstore serve` prints it.
   private let addressToken: String?
   /// The file with the token, and the option or the variable that names it.
@@ -62,6 +64,7 @@ struct RemoteServer: Sendable {
     }
     let parsed = try DLStoreCommand.command(of: try DLStoreCommand.separatingValues(in: words))
     guard Self.needsServer(parsed, isTyped: typed != nil) else { return nil }
+    outputIsResult = parsed.outputIsResult
     if typed == nil, variable(Self.storeVariable) != nil {
       throw CommandFailure(
         .usage,
@@ -145,7 +148,7 @@ struct RemoteServer: Sendable {
   /// - Throws: ``CommandFailure``: `unreachable` if there is no server, `permissionDenied` if it refuses the
   ///   token; the errors of ``Output/write(_:)-(String)``.
   func run() async throws -> Int32 {
-    if !command.isChange { try Output.current.requireOpen() }
+    if outputIsResult { try Output.current.requireOpen() }
     let answer = try await exchange()
     let json = try? JSONParser.parse(answer.body)
     guard answer.status == 200, let result = json.flatMap({ CommandAnswer($0) }),
