@@ -131,17 +131,26 @@ extension ForeignPartial {
   ///
   /// - Throws: ``CommandFailure``.
   init(ofAria2 path: String) throws {
-    let control = Self.controlPath(of: path)
     // Before the control file is read: a change in between is a change of this identity.
     guard let identity = FileIdentity(ofFileAt: path) else { throw Self.refusal(of: path) }
+    try self.init(controlledAt: path)
+    guard identity.size >= ranges.end else {
+      let control = Self.controlPath(of: path)
+      throw CommandFailure(.damaged, "\(path) is shorter than \(control) says")
+    }
+    self.identity = identity
+  }
+
+  /// Reads the control file of a file that is missing.
+  ///
+  /// - Throws: ``CommandFailure``.
+  init(controlledAt path: String) throws {
+    let control = Self.controlPath(of: path)
     do {
       let bytes = try ResumeDataFile.read(control, upTo: Self.longest, isRegular: true)
       let file = try Aria2ControlFile(bytes)
-      guard identity.size >= file.ranges.end else {
-        throw CommandFailure(.damaged, "\(path) is shorter than \(control) says")
-      }
       self.init(path: path, byteCount: file.byteCount, ranges: file.ranges)
-      self.identity = identity
+      identity = nil
       controlPath = control
     } catch let error as Aria2ControlFile.Invalid {
       throw CommandFailure(.damaged, "\(control) is not a control file of aria2: \(error.reason)")

@@ -23,7 +23,7 @@ struct Aria2Downloads {
     var added: [RecordStore.Added] = []
     /// The number of bytes that were taken over.
     var takenByteCount: Int64 = 0
-    /// The number of downloads that have such bytes, but no digest.
+    /// The number of downloads that have such bytes, also from an earlier call, but no digest.
     var unvalidatedCount = 0
     /// Whether the bytes of a download could not be taken over.
     var hasFailed = false
@@ -35,6 +35,8 @@ struct Aria2Downloads {
   private enum Files {
     case none
     case partial(ForeignPartial)
+    /// aria2's files, or only its control file, of a download that has bytes.
+    case known(ForeignPartial)
     /// An empty file, which any file continues.
     case empty
     /// The finished file, which has the digest.
@@ -105,9 +107,9 @@ struct Aria2Downloads {
   /// Adds the downloads in one transaction, and then takes over the bytes of each that aria2 has begun.
   ///
   /// Until its bytes are copied and synced, such a download is paused; after a kill, the same call
-  /// continues. aria2's files are deleted when the record counts the bytes. A file without a control
-  /// file stays: it is the user's, and the new file gets another name, unless the request replaces it.
-  /// ``Destination`` gives that name back.
+  /// continues. aria2's files are deleted when the record counts the bytes, also by the call after one that
+  /// was killed before that. A file without a control file stays: it is the user's, and the new file gets
+  /// another name, unless the request replaces it. ``Destination`` gives that name back.
   ///
   /// - Parameters:
   ///   - keepsPartials: Whether aria2's files stay.
@@ -139,7 +141,7 @@ struct Aria2Downloads {
         first[index].collision = .keep
         // The file has it. A file that is kept is not read again.
         first[index].digest = nil
-      case .none, .other, .unusable: first[index].filename = requests[index].filename
+      case .none, .known, .other, .unusable: first[index].filename = requests[index].filename
       }
     }
     var outcome = Outcome()
@@ -155,9 +157,14 @@ struct Aria2Downloads {
         outcome.hasFailed = true
         if let message = failure.message { say(message) }
       case .partial(let partial):
+        if !requests[index].isPaused, outcome.added[index].note == .pauseIgnored {
+          outcome.added[index].note = nil
+        }
         var request = first[index]
         request.isPaused = requests[index].isPaused
         take(partial, for: request, at: index, of: &outcome, keepsPartials, say)
+      case .known(let partial):
+        settle(partial, at: index, of: &outcome, keepsPartials, say)
       }
     }
     return outcome
@@ -177,7 +184,7 @@ struct Aria2Downloads {
       outcome.takenByteCount += partial.ranges.byteCount
       if added.record.expectedDigest == nil { outcome.unvalidatedCount += 1 }
       guard !keepsPartials, partial.controlPath != nil, !partial.deleteFiles() else { return }
-      say("\(partial.path) stays, with its control file: it has changed; is aria2c running?")
+      say(Self.changed(partial))
     } catch let error as RecordStoreError where error.code == .busy {
       // A known download, which has bytes of its own.
       say("\(partial.path) is not taken over: \(error.message)")
@@ -185,6 +192,38 @@ struct Aria2Downloads {
       outcome.hasFailed = true
       say("\(partial.path): \((error as? CommandFailure)?.message ?? "\(error)")")
     }
+  }
+
+  /// Deletes aria2's files of a known download if an earlier call has taken over their bytes.
+  private func settle(
+    _ partial: ForeignPartial,
+    at index: Int,
+    of outcome: inout Outcome,
+    _ keepsPartials: Bool,
+    _ say: (String) -> Void
+  ) {
+    let record = outcome.added[index].record
+    do {
+      guard try store.hasBytes(of: partial, record) else {
+        guard partial.identity != nil else { return }
+        let reason =
+          "'\(Redaction.url(record.url))' is a known download, which "
+          + (record.received > 0 ? "has begun" : "starts again")
+        return say("\(partial.path) is not taken over: \(reason)")
+      }
+      let isValidated =
+        record.expectedDigest != nil || record.entityTag != nil || record.lastModified != nil
+      if record.state != .completed, !isValidated { outcome.unvalidatedCount += 1 }
+      guard !keepsPartials, !partial.deleteRest(of: record) else { return }
+      say(Self.changed(partial))
+    } catch {
+      outcome.hasFailed = true
+      say("\(partial.path): \(error)")
+    }
+  }
+
+  private static func changed(_ partial: ForeignPartial) -> String {
+    "\(partial.path) stays, with its control file: it has changed; is aria2c running?"
   }
 
   /// Returns where the caller expects the file of each URL.
@@ -238,15 +277,22 @@ struct Aria2Downloads {
       folder: request.folder,
       filename: SafeFilename.sanitized(name(of: request))
     )
+    let isBegun = begun.contains(request.url)
+    let hasControl = FileIdentity(ofFileAt: ForeignPartial.controlPath(of: path)) != nil
     guard let identity = FileIdentity(ofFileAt: path) else {
-      guard let kind = obstacle(at: path) else { return .none }
-      return .other(path: path, reason: "it is \(kind)")
+      if let kind = obstacle(at: path) { return .other(path: path, reason: "it is \(kind)") }
+      guard isBegun, hasControl, let rest = try? ForeignPartial(controlledAt: path) else {
+        return .none
+      }
+      return .known(rest)
     }
-    guard FileIdentity(ofFileAt: ForeignPartial.controlPath(of: path)) == nil else {
-      return partial(at: path)
+    guard !hasControl else {
+      let files = partial(at: path)
+      if isBegun, case .partial(let partial) = files { return .known(partial) }
+      return files
     }
     // An earlier call has copied the file, or downloads without it.
-    guard !continuesFiles || !begun.contains(request.url) else { return .none }
+    guard !continuesFiles || !isBegun else { return .none }
     if let digest = request.digest, (try? Digest.ofFile(at: path, digest.algorithm)) == digest {
       return .finished
     }

@@ -248,7 +248,9 @@ struct Aria2Front {
       }
       guard !outcome.hasFailed else { return .fileIO }
       urls = outcome.added.map(\.record.url)
-      if plan.isContinued || outcome.takenByteCount > 0 { limits.append("--continue-unvalidated") }
+      if plan.isContinued || outcome.takenByteCount > 0 || outcome.unvalidatedCount > 0 {
+        limits.append("--continue-unvalidated")
+      }
     }
     let awaited = AwaitedDownloads(
       store: store,

@@ -225,7 +225,7 @@ struct ImportCommand: ParsableCommand {
     if outcome.unvalidatedCount > 0 {
       let count = outcome.unvalidatedCount
       messages.say(
-        "\(count) of the downloads with these bytes \(count == 1 ? "has" : "have") no checksum: aria2 stores "
+        "\(count) of the downloads with bytes of aria2 \(count == 1 ? "has" : "have") no checksum: aria2 stores "
           + "no entity tag, so only 'run --continue-unvalidated' continues after the bytes"
       )
     }

@@ -29,23 +29,46 @@ package enum FileBytes {
   ///   - other: The path of the other one.
   /// - Returns: Whether it does; false if one of them cannot be read.
   package static func begin(_ path: String, with other: String) -> Bool {
-    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let whole = open(path, flags)
-    guard whole >= 0 else { return false }
+    guard let whole = descriptor(of: path) else { return false }
     defer { close(whole) }
-    let start = open(other, flags)
-    guard start >= 0 else { return false }
+    guard let start = descriptor(of: other) else { return false }
     defer { close(start) }
     guard let size = FileIdentity(ofDescriptor: start)?.size else { return false }
-    var offset = 0
-    while offset < size {
-      let count = min(1 << 20, Int(size) - offset)
-      let part = bytes(ofFile: start, at: offset, count: count)
-      guard part.count == count, bytes(ofFile: whole, at: offset, count: count) == part else {
+    return areEqual(whole, start, in: 0..<size) && fsync(start) == 0
+  }
+
+  /// Whether two files have the same bytes in some ranges.
+  ///
+  /// Symbolic links are not followed.
+  ///
+  /// - Parameters:
+  ///   - path: The path of a file.
+  ///   - other: The path of the other one.
+  ///   - ranges: The ranges.
+  /// - Returns: Whether they have; false if one of them cannot be read, or ends before a range does.
+  static func areEqual(_ path: String, _ other: String, in ranges: ByteRanges) -> Bool {
+    guard let first = descriptor(of: path) else { return false }
+    defer { close(first) }
+    guard let second = descriptor(of: other) else { return false }
+    defer { close(second) }
+    return ranges.ranges.allSatisfy { areEqual(first, second, in: $0) }
+  }
+
+  private static func descriptor(of path: String) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    return descriptor >= 0 ? descriptor : nil
+  }
+
+  private static func areEqual(_ first: Int32, _ second: Int32, in range: Range<Int64>) -> Bool {
+    var offset = Int(range.lowerBound)
+    while offset < range.upperBound {
+      let count = min(1 << 20, Int(range.upperBound) - offset)
+      let part = bytes(ofFile: second, at: offset, count: count)
+      guard part.count == count, bytes(ofFile: first, at: offset, count: count) == part else {
         return false
       }
       offset += count
     }
-    return fsync(start) == 0
+    return true
   }
 }

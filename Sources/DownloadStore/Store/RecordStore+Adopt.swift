@@ -11,7 +11,7 @@ package struct ForeignPartial: Sendable, Hashable {
   package var byteCount: Int64?
   /// The bytes that the file has.
   package var ranges: ByteRanges
-  /// The identity of the file when its bytes were counted.
+  /// The identity of the file when its bytes were counted; `nil` if the file is missing.
   package var identity: FileIdentity?
 
   /// Creates a value.
@@ -33,29 +33,45 @@ package struct ForeignPartial: Sendable, Hashable {
     guard let identity, FileIdentity(ofFileAt: path) == identity, unlink(path) == 0 else {
       return false
     }
-    return controlPath.map { unlink($0) == 0 } ?? true
+    return deleteControlFile()
+  }
+
+  private func deleteControlFile() -> Bool { controlPath.map { unlink($0) == 0 } ?? true }
+
+  /// Deletes the other program's files that a call has left that was killed after the store had the
+  /// bytes.
+  ///
+  /// The file of the finished download may have the name of the other program's partial file, and stays.
+  ///
+  /// - Parameter record: A download that has the bytes, see ``RecordStore/hasBytes(of:_:)``.
+  /// - Returns: Whether they are deleted.
+  package func deleteRest(of record: DownloadRecord) -> Bool {
+    let isGone = identity == nil || identity == record.fileIdentity
+    return isGone ? deleteControlFile() : deleteFiles()
   }
 }
 
 extension RecordStore {
   /// Adds a download with bytes that another program has received.
   ///
-  /// The bytes are copied and synced before the record counts them. Until then the record is paused;
-  /// after a kill, the same call continues. The other program's file stays as it is. If it has the
+  /// The bytes are copied and synced before the record counts them. Until then the record is paused, also
+  /// if it was waiting; after a kill, the same call continues, and changes nothing if the record has the
+  /// bytes. The other program's file stays as it is. If it has the
   /// name of the finished file, that replaces it in the end. Without a control file it may be complete,
   /// and is replaced only by a file that begins with all its bytes, unless the request replaces any: until
   /// then the download has a number.
   ///
   /// - Parameters:
-  ///   - request: The request; its URL is new, or has no bytes yet and no transfer.
+  ///   - request: The request; its URL is new, or has no other bytes yet and no transfer.
   ///   - partial: The bytes.
   /// - Returns: The record.
-  /// - Throws: As ``add(_:)``; ``RecordStoreError`` with `busy` if the download has bytes or a
+  /// - Throws: As ``add(_:)``; ``RecordStoreError`` with `busy` if the download has other bytes or a
   ///   transfer, or with `fileSystem`.
   package func add(
     _ request: DownloadRequest,
     adopting partial: ForeignPartial
   ) throws -> Added {
+    // No engine of another process may start it in the meantime.
     var paused = request
     paused.isPaused = true
     let addition = try Addition(request, acceptsHiddenFolder: acceptsHiddenFolders)
@@ -73,8 +89,10 @@ extension RecordStore {
       paused.collision = isContinued ? .number : .replace
     }
     let added = try addNow([paused])[0]
-    let record = added.record
+    let isWaiting = added.record.state == .waiting
+    let record = isWaiting ? try pauseWaiting(added.record) : added.record
     guard record.state == .paused, record.received == 0 else {
+      if try hasBytes(of: partial, record) { return try addNow([request])[0] }
       throw RecordStoreError(
         .busy,
         "'\(Redaction.url(request.url))' is a known download, which has begun"
@@ -99,7 +117,7 @@ extension RecordStore {
         continuing.replaceFile(theirs)
         if continuing.continuedPath(in: layout) != nil { current = continuing }
       }
-      if !request.isPaused {
+      if isWaiting || !request.isPaused {
         try current.apply(.command(.resume(immediately: false)), at: moment)
       }
       try tx.upsert(current)
@@ -112,5 +130,41 @@ extension RecordStore {
       )
     }
     return Added(record: adopted, isNew: added.isNew)
+  }
+
+  /// Pauses a known download that waits and has no bytes; returns its current record.
+  private func pauseWaiting(_ record: DownloadRecord) throws -> DownloadRecord {
+    try objects.write { tx in
+      guard var current = try tx.find(DownloadRecord.self, key: record.url),
+        current.state == .waiting, current.received == 0
+      else { return record }
+      try current.apply(.command(.pause), at: now())
+      try tx.upsert(current)
+      return current
+    }
+  }
+
+  /// Whether a download has the bytes of another program's file, because an earlier call has copied them.
+  ///
+  /// Reads both files, unless the other one is missing, because that call has deleted it, or is the
+  /// finished file of the download, which has replaced it.
+  ///
+  /// - Parameters:
+  ///   - partial: The other program's file.
+  ///   - record: The download.
+  /// - Returns: Whether the record counts the bytes, and the files have the same ones.
+  /// - Throws: ``RecordStoreError`` with `missingRoot`; `StoreError`.
+  package func hasBytes(of partial: ForeignPartial, _ record: DownloadRecord) throws -> Bool {
+    // The others were not counted.
+    let ranges = ByteRanges(partial.ranges.ranges.prefix(ByteRanges.storedLimit))
+    let committed = record.committed
+    guard ranges.ranges.allSatisfy({ committed.contains($0) }) else { return false }
+    guard let theirs = partial.identity, theirs != record.fileIdentity else {
+      return record.expected == partial.byteCount
+    }
+    let layout = try roots().layout(of: record)
+    let ours = record.state == .completed ? layout.finalPath : layout.partialPath
+    return theirs != FileIdentity(ofFileAt: ours)
+      && FileBytes.areEqual(ours, partial.path, in: ranges)
   }
 }
