@@ -10,8 +10,8 @@ import Testing
 @testable import CommandLineSupport
 @testable import DownloadCommands
 
-// Imports after one that was killed between the commit of the bytes and the deletion of aria2's files,
-// which leaves what `--keep-partials` does.
+// Imports after one that was killed between the commit of the bytes and the deletion of aria2's
+// files, which leaves what `--keep-partials` does.
 extension AdoptTests {
   /// What is left of aria2's files.
   enum Rest: CaseIterable, Sendable {

@@ -9,9 +9,9 @@ import Testing
 /// `dlstore aria2c`: the built program in the place of aria2c.
 @Suite(.timeLimit(.minutes(10)))
 struct Aria2FrontTests {
-  private static let body = Body.generated(byteCount: 3_000_000, seed: 77)
-  private let folder: TemporaryFolder
-  private let server: FaultServer
+  static let body = Body.generated(byteCount: 3_000_000, seed: 77)
+  let folder: TemporaryFolder
+  let server: FaultServer
 
   init() throws {
     folder = try TemporaryFolder()
@@ -30,12 +30,16 @@ struct Aria2FrontTests {
   }
 
   private func aria2c(_ arguments: String...) async throws -> (status: Int32, messages: String) {
+    try await aria2c(arguments)
+  }
+
+  func aria2c(_ arguments: [String]) async throws -> (status: Int32, messages: String) {
     let process = try start(arguments)
     return (try await process.status(), process.messages)
   }
 
   /// The stores of calls that are not complete.
-  private var stores: [String] {
+  var stores: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path("data/dlstore-aria2c")))
       ?? [])
       .filter { $0 != ".lock" }
@@ -162,7 +166,9 @@ struct Aria2FrontTests {
     let options = ["-c", "--auto-file-renaming=false", "-d", "w", "-o", "a", server.url("/a")]
     let first = try start(options)
     #expect(try await first.status() == 0, "\(first.messages)")
+    #expect(first.messages.contains("/w/a: "), "\(first.messages)")
     #expect(Self.body.matches(file: folder.path("w/a")))
+    #expect(try mode == 0o640)
     let identity = FileIdentity(ofFileAt: folder.path("w/a"))
     let second = try start(options)
     #expect(try await second.status() == 0, "\(second.messages)")

@@ -16,12 +16,16 @@ extension Aria2Downloads {
     let isNameGiven: Bool
     /// Whether an existing file without a control file is continued.
     let isContinued: Bool
+    /// Whether only errors are printed.
+    let isQuiet: Bool
 
-    /// What ``place(_:)`` has done.
+    /// What ``place(_:isShared:)`` has done.
     enum Placement: Sendable, Hashable {
       case placed
-      /// The file has another name.
+      /// The file has another name, because another file has that of the caller.
       case renamed
+      /// The file cannot get the name of the caller.
+      case failed
       /// The caller wants no other name, so the new file is deleted.
       case refused
     }
@@ -30,28 +34,40 @@ extension Aria2Downloads {
     ///
     /// A file of the user is replaced only by one that begins with all its bytes, or on request.
     ///
-    /// - Parameter finished: The path of the finished file.
+    /// - Parameters:
+    ///   - finished: The path of the finished file.
+    ///   - isShared: Whether another download of the call has the same destination.
     /// - Returns: What was done.
-    func place(_ finished: String) -> Placement {
+    func place(_ finished: String, isShared: Bool) -> Placement {
       guard finished != path else { return .placed }
-      if isContinued, collision != .replace, let theirs = FileIdentity(ofFileAt: path) {
-        return replace(theirs, with: finished)
-      }
+      let theirs = FileIdentity(ofFileAt: path)
+      if isContinued, collision != .replace, let theirs { return replace(theirs, with: finished) }
+      guard isNameGiven, Aria2Downloads.obstacle(at: path) == nil else { return .renamed }
       // Only the invisible characters and the dots are to be restored, because the caller has chosen the
-      // name, and not the server.
-      let name = (finished as NSString).lastPathComponent
-      guard isNameGiven, name == safeName || isContinued, Aria2Downloads.obstacle(at: path) == nil
-      else { return .renamed }
+      // name, and not the server; and a name that was taken before.
+      let isOwn = (finished as NSString).lastPathComponent == safeName || isContinued
+      guard isOwn || theirs == nil && !isShared else { return .renamed }
       let code =
-        collision == .replace
-        ? (rename(finished, path) == 0 ? 0 : errno)
+        isOwn && collision == .replace
+        ? FolderOwner.rename(finished, over: path)
         : RenameWithoutReplacing.rename(finished, to: path)
-      guard code != 0 else { return .placed }
-      Output.current.say("\(finished) cannot be renamed to \(path): \(systemErrorText(code))")
-      return .renamed
+      guard code == EEXIST, collision == .fail else { return outcome(of: finished, code) }
+      unlink(finished)
+      Output.current.say("\(path) exists; --allow-overwrite=true replaces it")
+      return .refused
     }
 
-    /// Replaces a file that the engine has not replaced: an empty one, or one whose name is not safe.
+    /// Says what has become of a rename.
+    private func outcome(of finished: String, _ code: Int32) -> Placement {
+      guard code == 0 else {
+        Output.current.say("\(finished) cannot be renamed to \(path): \(systemErrorText(code))")
+        return code == EEXIST ? .renamed : .failed
+      }
+      if !isQuiet { Output.current.say("renamed \(finished) to \(path)") }
+      return .placed
+    }
+
+    /// Replaces a file that the engine has not replaced, such as one whose name is not safe.
     private func replace(_ theirs: FileIdentity, with finished: String) -> Placement {
       guard FileBytes.begin(finished, with: path), FileIdentity(ofFileAt: path) == theirs else {
         guard collision == .fail else {
@@ -68,12 +84,7 @@ extension Aria2Downloads {
         return .refused
       }
       FileMode.publish(finished, replacing: path)
-      let code = FolderOwner.rename(finished, over: path)
-      guard code == 0 else {
-        Output.current.say("\(finished) cannot be renamed to \(path): \(systemErrorText(code))")
-        return .renamed
-      }
-      return .placed
+      return outcome(of: finished, FolderOwner.rename(finished, over: path))
     }
   }
 }

@@ -135,8 +135,7 @@ struct Aria2Downloads {
         } else if requests[index].collision == .fail {
           first[index].collision = .number
         }
-      case .empty:
-        if requests[index].collision == .fail { first[index].collision = .number }
+      case .empty: first[index].collision = .replace
       case .finished:
         first[index].collision = .keep
         // The file has it. A file that is kept is not read again.
@@ -228,8 +227,10 @@ struct Aria2Downloads {
 
   /// Returns where the caller expects the file of each URL.
   ///
+  /// - Parameter isQuiet: Whether only errors are printed.
+  /// - Returns: The destinations by URL.
   /// - Throws: `StoreError`; ``RecordStoreError``.
-  func destinations() throws -> [String: Destination] {
+  func destinations(isQuiet: Bool) throws -> [String: Destination] {
     let requests = try placed()
     let roots = try store.roots()
     let destinations = requests.compactMap { request -> (String, Destination)? in
@@ -241,7 +242,8 @@ struct Aria2Downloads {
         safeName: SafeFilename.sanitized(name),
         collision: request.collision,
         isNameGiven: request.filename != nil,
-        isContinued: continuesFiles
+        isContinued: continuesFiles,
+        isQuiet: isQuiet
       )
       return (request.url, destination)
     }

@@ -207,6 +207,7 @@ struct Aria2Front {
       do {
         try downloads.append(entry, of: plan.list ?? "") { request in
           if plan.entries.count == 1, !entry.isDocument { request.key = place.key }
+          try Self.checkName(of: &request, isGiven: !entry.isDocument)
           if !entry.renames, request.collision == .number { request.collision = .fail }
           try completion.complete(&request)
         }
@@ -225,7 +226,7 @@ struct Aria2Front {
       place.delete()
       return .badOption
     }
-    let destinations = try downloads.destinations()
+    let destinations = try downloads.destinations(isQuiet: plan.isQuiet)
     var limits = plan.limits
     let urls: [String]
     if isRestarted {
@@ -246,7 +247,11 @@ struct Aria2Front {
           Output.current.say(notice)
         }
       }
-      guard !outcome.hasFailed else { return .fileIO }
+      guard !outcome.hasFailed else {
+        // The names that the downloads have reserved are not those of the next call.
+        if outcome.added.allSatisfy({ $0.record.received == 0 }) { place.delete() }
+        return .fileIO
+      }
       urls = outcome.added.map(\.record.url)
       if plan.isContinued || outcome.takenByteCount > 0 || outcome.unvalidatedCount > 0 {
         limits.append("--continue-unvalidated")
@@ -270,7 +275,30 @@ struct Aria2Front {
       place.delete()
     }
     guard code == .done else { return code }
+    if placements.contains(.failed) { return .fileIO }
     return placements.contains(.refused) ? .fileExists : isListComplete ? .done : .badOption
+  }
+
+  /// Refuses a name that no file could have in the end; that of a document is made safe, because the caller
+  /// has not chosen it.
+  ///
+  /// - Throws: ``RecordStoreError`` with `invalidName`.
+  private static func checkName(of request: inout DownloadRequest, isGiven: Bool) throws {
+    guard let name = request.filename else { return }
+    guard isGiven else {
+      request.filename = SafeFilename.sanitized(name)
+      return
+    }
+    let shown = TerminalText.safe(name)
+    guard name.utf8.count <= SafeFilename.longest else {
+      throw RecordStoreError(
+        .invalidName,
+        "the file name '\(shown)' has more than \(SafeFilename.longest) bytes"
+      )
+    }
+    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw RecordStoreError(.invalidName, "the file name '\(shown)' has control characters")
+    }
   }
 
   /// Gives the finished files the names that the caller expects.
@@ -284,11 +312,16 @@ struct Aria2Front {
     let roots = try store.roots()
     var placements: [Aria2Downloads.Destination.Placement] = []
     var moved: [DownloadRecord] = []
+    let counts = Dictionary(
+      records.compactMap { record in destinations[record.url].map { ($0.path, 1) } },
+      uniquingKeysWith: +
+    )
     for record in records where record.state == .completed {
       guard let path = DownloadEntry(record, roots).localPath,
-        let placement = destinations[record.url]?.place(path)
+        let destination = destinations[record.url]
       else { continue }
-      placements.append(placement)
+      let isShared = counts[destination.path, default: 1] > 1
+      placements.append(destination.place(path, isShared: isShared))
       if FileIdentity(ofFileAt: path) == nil { moved.append(record) }
     }
     try store.purge(store.purgePlan(moved, withFiles: false))

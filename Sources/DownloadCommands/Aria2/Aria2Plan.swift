@@ -126,10 +126,9 @@ struct Aria2Plan: Sendable, Equatable {
         switch option.name {
         case "dir": Folder.absolutePath(option.value)
         case "out": Self.filePath(option.value)
-        default: option.value
+        default: String(option.value[...].trimmingBlanks)
         }
-      // An input file has this form.
-      if let problem = entry.take(option: "\(option.name)=\(value)", line: 0) {
+      if let problem = entry.take(option.name[...], value[...], line: 0) {
         // Some messages begin with the name, as an input file has it.
         let reason = problem.reason.trimmingPrefix("\(option.name)").trimmingPrefix(":")
         throw Aria2CommandLine.Problem(

@@ -132,7 +132,11 @@ extension InputFile.Entry {
       )
     }
     let name = option[..<equals].trimmingBlanks
-    let value = option[option.index(after: equals)...].trimmingBlanks
+    return take(name, option[option.index(after: equals)...].trimmingBlanks, line: line)
+  }
+
+  /// Applies an option; returns the problem if it cannot be used.
+  mutating func take(_ name: Substring, _ value: Substring, line: Int) -> InputFile.Problem? {
     switch name {
     case "out": return take(out: value, line)
     case "dir": return take(dir: value, line)
