@@ -499,8 +499,10 @@ struct FailureSentenceTests {
     let record = try RecordStore(at: store).addNow([request])[0].record
     for code in [DownloadFailure.Code.cannotConnect, .unsupportedURL] {
       let advice = FailureSentence.advice(for: DownloadFailure(code, "what happened"), record)
-      let text = "a link-local address needs a zone, such as %eth0, which is not supported: 'dlstore set "
-      #expect(advice.hasPrefix("\(text)\(record.id) --url URL") == needsZone, "\(advice)")
+      let text =
+        "a link-local address needs a zone, such as %eth0, which is not supported: "
+        + "'dlstore set \(record.id) --url URL"
+      #expect(advice.hasPrefix(text) == needsZone, "\(advice)")
     }
   }
 

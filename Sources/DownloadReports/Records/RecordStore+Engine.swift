@@ -24,6 +24,7 @@ extension RecordStore {
   /// - Parameters:
   ///   - urls: The URLs of the downloads.
   ///   - patience: How long to wait for an engine.
+  /// - Returns: The downloads that were examined here, or that are left to the engine.
   /// - Throws: The errors of an engine, except that another one runs; `CancellationError`.
   package func deleteFiles(
     of urls: [String],

@@ -174,7 +174,8 @@ package enum FailureSentence {
   /// Whether the last request was to a link-local IPv6 address (RFC 4291, 2.5.6): which network it is in,
   /// only a zone says.
   private static func isLinkLocal(_ record: DownloadRecord) -> Bool {
-    guard let url = try? RequestURL(record.attempts.last?.url ?? record.url), url.host.hasPrefix("[")
+    guard let url = try? RequestURL(record.attempts.last?.url ?? record.url),
+      url.host.hasPrefix("[")
     else { return false }
     let group = UInt16(url.host.dropFirst().prefix { $0 != ":" }, radix: 16)
     return group.map { $0 & 0xFFC0 == 0xFE80 } ?? false

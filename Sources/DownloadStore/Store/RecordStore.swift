@@ -135,9 +135,10 @@ public final class RecordStore: Sendable {
     }
   }
 
-  /// Returns the known records of requests, in their order: by the key of a request, or else by its URL;
-  /// either may be the URL or a key of the record. A request with a key is not known by a URL whose
-  /// download has another key or digest.
+  /// Returns the known records of requests, in their order.
+  ///
+  /// A request is known by its key, or else by its URL; either may be the URL or a key of the record. A
+  /// request with a key is not known by a URL whose download has another key or digest.
   ///
   /// - Throws: `StoreError`.
   package func records(of requests: [DownloadRequest]) throws -> [DownloadRecord?] {
