@@ -28,13 +28,12 @@ struct KeyedAdditions {
   ///
   /// - Throws: `StoreError`.
   init(_ additions: [Addition], in tx: borrowing StoreTransaction) throws {
-    let wanted = Set(
-      additions.lazy.filter { $0.request.key == nil }.map { StoredText($0.request.url) }
-    )
     hasKeys = additions.contains { $0.request.key != nil }
     var found: Set<StoredText> = []
-    if !wanted.isEmpty {
-      let texts = wanted.map(\.text)
+    // Most stores have no key, which the index tells at once.
+    if try tx.exists(DownloadRecord.where { $0.keys.any { $0 >= "" } }) {
+      let plain = additions.lazy.filter { $0.request.key == nil }
+      let texts = Set(plain.map { StoredText($0.request.url) }).map(\.text)
       try tx.forEach(DownloadRecord.where { $0.keys.any { $0.isIn(texts) } }) { record in
         found.formUnion(record.keys.map(StoredText.init))
         return true
@@ -53,6 +52,7 @@ struct KeyedAdditions {
     in tx: borrowing StoreTransaction
   ) throws -> Addition {
     if let key = addition.request.key { return try resolved(addition, by: key, in: tx) }
+    guard hasKeys || !knownKeys.isEmpty else { return addition }
     let url = StoredText(addition.request.url)
     if urls[url] == nil, hasKeys || knownKeys.contains(url) {
       urls[url] = try tx.record(withURLOrKey: url.text)?.url ?? url.text
