@@ -2,7 +2,7 @@ package import DownloadStore
 package import DownloadSync
 internal import ObjectStore
 
-/// What became of downloads that were cancelled or removed.
+/// The result of deleting the files of cancelled and removed downloads.
 package struct DeletionOutcome: Sendable {
   /// The downloads that were examined here, because no engine ran.
   package var found: [Reconciliation] = []

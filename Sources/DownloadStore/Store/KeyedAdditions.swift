@@ -30,7 +30,7 @@ struct KeyedAdditions {
   init(_ additions: [Addition], in tx: borrowing StoreTransaction) throws {
     hasKeys = additions.contains { $0.request.key != nil }
     var found: Set<StoredText> = []
-    // Most stores have no key, which the index tells at once.
+    // Most stores have no key: one lookup in the index shows it.
     if try tx.exists(DownloadRecord.where { $0.keys.any { $0 >= "" } }) {
       let plain = additions.lazy.filter { $0.request.key == nil }
       let texts = Set(plain.map { StoredText($0.request.url) }).map(\.text)

@@ -1,6 +1,6 @@
 /// The digests that the requests of a list require, to find different ones for one download.
 ///
-/// Of two with one algorithm nothing says which is right; otherwise the strongest counts.
+/// Two of one algorithm contradict each other; of several algorithms, the strongest counts.
 package struct ListedDigests: Sendable {
   /// By the hash of the download and the algorithm, because a list may have millions of lines: the
   /// hash of the digest, and the position of the request.
