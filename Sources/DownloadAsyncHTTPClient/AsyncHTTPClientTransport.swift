@@ -19,7 +19,7 @@
   ///   are handled.
   /// - A connection is not read while its sink is busy, so a slow sink does not delay other tasks,
   ///   and a low ``bytesPerSecond`` does not make tasks time out.
-  /// - A request is sent again at once, within its idle time, if the server ends its HTTP/2 connection
+  /// - A request is repeated without a delay, within its idle time, if the server ends its HTTP/2 connection
   ///   (GOAWAY) and has not processed it, up to 100 times; if the server refuses its stream, or closes
   ///   an idle connection that is used again, up to 5 times.
   /// - Bytes that were received but not yet passed to the sink are lost when a connection breaks,

@@ -74,7 +74,7 @@
       }
     }
 
-    /// Sends a request, and sends it again at once while an ``UnansweredRequest`` permits it.
+    /// Sends a request, and repeats it without a delay while an ``UnansweredRequest`` permits it.
     ///
     /// The pool uses no connection that has ended, so the next one is another. The idle time is that of all
     /// repetitions together.

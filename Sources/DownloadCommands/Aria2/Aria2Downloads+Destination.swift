@@ -19,7 +19,7 @@ extension Aria2Downloads {
     /// Whether only errors are printed.
     let isQuiet: Bool
 
-    /// What ``place(_:isShared:)`` has done.
+    /// The result of ``place(_:isShared:)``.
     enum Placement: Sendable, Hashable {
       case placed
       /// The file has another name, because another file has that of the caller.

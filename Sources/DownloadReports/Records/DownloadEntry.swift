@@ -57,7 +57,7 @@ package struct DownloadEntry: Sendable {
     return FileStatus(of: record, in: layout)
   }
 
-  /// What has become of the finished file, for the end of a refresh that has not replaced it.
+  /// Says, after a refresh without a newer file, whether the finished file stays, was changed or is missing.
   package var finishedFileText: String {
     switch files {
     case let files? where files.final == .ours || files.isReplaced: "the finished file stays"

@@ -92,7 +92,7 @@ struct Aria2Call: Sendable, Hashable {
   /// The parameters; `nil` if there are none.
   var parameters: JSONValue?
 
-  /// The number of calls of which `system.multicall` consists; 1 for any other method.
+  /// The number of calls in a `system.multicall`; 1 for any other method.
   var count: Int {
     guard method == Aria2Method.multicall.rawValue, case .array(let values)? = parameters else {
       return 1

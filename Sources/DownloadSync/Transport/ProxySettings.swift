@@ -15,8 +15,7 @@ public struct ProxySettings: Sendable, Hashable {
   /// The hosts that are reached directly: names, each with its subdomains, IP addresses, and networks such
   /// as `10.0.0.0/8` or `fd00::/8`.
   ///
-  /// A network stands for the URLs that have an address of it in the place of a name: names are not
-  /// resolved. `*` stands for all hosts.
+  /// A network matches only URLs with an address: names are not resolved. `*` matches all hosts.
   public var exceptions: [String] = []
 
   /// Creates settings without a proxy.

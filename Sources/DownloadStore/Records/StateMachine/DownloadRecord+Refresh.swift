@@ -107,7 +107,7 @@ extension DownloadRecord {
       && checkedAt == refresh.checkedAt
   }
 
-  /// What tells the cancel of a refresh from its other ends.
+  /// The times that a cancel of the refresh leaves, and its other ends change.
   package struct QueuedRefresh: Sendable {
     fileprivate let completedAt: Date
     fileprivate let checkedAt: Date?
