@@ -10,9 +10,15 @@ struct Measures: Equatable, Sendable {
     case medium = -3
     case high = 2
 
-    static func < (left: Self, right: Self) -> Bool {
-      (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    private var rank: Int {
+      switch self {
+      case .low: 0
+      case .medium: 1
+      case .high: 2
+      }
     }
+
+    static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
   }
 
   var tiny: Int8 = 0
@@ -32,25 +38,48 @@ struct Measures: Equatable, Sendable {
 }
 
 /// Whether the fields of a ``Meter`` have columns.
+///
+/// The schema is stored here, because a generic type would make it again at each use.
 protocol MeterKind: Sendable {
-  static var name: String { get }
-  static var hasColumns: Bool { get }
+  static var schema: ModelSchema { get }
 }
 
 enum WithColumns: MeterKind {
-  static let name = "Columnar"
-  static let hasColumns = true
+  static let schema = makeSchema("Columnar", hasColumns: true)
 }
 
 enum WithoutColumns: MeterKind {
-  static let name = "Plain"
-  static let hasColumns = false
+  static let schema = makeSchema("Plain", hasColumns: false)
 }
 
 /// A later version of the model that has no columns yet.
 enum BeforeColumns: MeterKind {
-  static let name = "Columnar"
-  static let hasColumns = false
+  static let schema = makeSchema("Columnar", hasColumns: false)
+}
+
+extension MeterKind {
+  fileprivate static func makeSchema(_ name: String, hasColumns on: Bool) -> ModelSchema {
+    ModelSchema(
+      name: name,
+      fields: [
+        FieldSchema("id", Int.self, isPrimaryKey: true, isColumnar: on),
+        FieldSchema("tiny", Int8.self, isColumnar: on),
+        FieldSchema("small", Int16.self, isOptional: true, isHot: true, isColumnar: on),
+        FieldSchema("medium", Int32.self, isColumnar: on),
+        FieldSchema("large", Int64.self, isHot: true, isColumnar: on),
+        FieldSchema("byte", UInt8.self, isOptional: true, isColumnar: on),
+        FieldSchema("short", UInt16.self, isColumnar: on),
+        FieldSchema("word", UInt32.self, isColumnar: on),
+        FieldSchema("long", UInt64.self, isColumnar: on),
+        FieldSchema("ratio", Float.self, isOptional: true, isColumnar: on),
+        FieldSchema("score", Double.self, isHot: true, isColumnar: on),
+        FieldSchema("date", Date.self, isOptional: true, isHot: true, isColumnar: on),
+        FieldSchema("flag", Bool.self, isOptional: true, isColumnar: on),
+        FieldSchema("level", Measures.Level.self, isColumnar: on),
+        FieldSchema("text", String.self),
+      ]
+    )
+  }
 }
 
 /// A model with a column on every field but the text, or without columns.
@@ -74,30 +103,7 @@ struct Meter<Kind: MeterKind>: Model, Equatable {
   }
 
   static var columns: Columns { Columns() }
-
-  static var schema: ModelSchema {
-    let on = Kind.hasColumns
-    return ModelSchema(
-      name: Kind.name,
-      fields: [
-        FieldSchema("id", Int.self, isPrimaryKey: true, isColumnar: on),
-        FieldSchema("tiny", Int8.self, isColumnar: on),
-        FieldSchema("small", Int16.self, isOptional: true, isHot: true, isColumnar: on),
-        FieldSchema("medium", Int32.self, isColumnar: on),
-        FieldSchema("large", Int64.self, isHot: true, isColumnar: on),
-        FieldSchema("byte", UInt8.self, isOptional: true, isColumnar: on),
-        FieldSchema("short", UInt16.self, isColumnar: on),
-        FieldSchema("word", UInt32.self, isColumnar: on),
-        FieldSchema("long", UInt64.self, isColumnar: on),
-        FieldSchema("ratio", Float.self, isOptional: true, isColumnar: on),
-        FieldSchema("score", Double.self, isHot: true, isColumnar: on),
-        FieldSchema("date", Date.self, isOptional: true, isHot: true, isColumnar: on),
-        FieldSchema("flag", Bool.self, isOptional: true, isColumnar: on),
-        FieldSchema("level", Measures.Level.self, isColumnar: on),
-        FieldSchema("text", String.self),
-      ]
-    )
-  }
+  static var schema: ModelSchema { Kind.schema }
 
   var id: Int
   var measures: Measures
@@ -152,7 +158,7 @@ struct OlderMeter: Model {
   struct Columns: Sendable {}
   static let columns = Columns()
   static let schema = ModelSchema(
-    name: WithColumns.name,
+    name: WithColumns.schema.name,
     fields: [
       FieldSchema("text", String.self), FieldSchema("id", Int.self, isPrimaryKey: true),
     ]
