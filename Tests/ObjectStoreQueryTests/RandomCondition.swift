@@ -126,17 +126,11 @@ struct Condition<M: SampleModel> {
   }
 
   private static func isBefore(_ left: String, _ right: String) -> Bool {
-    left.utf8.lexicographicallyPrecedes(right.utf8)
+    left.compareBytes(to: right) < 0
   }
 
   private static func isEqual(_ left: String, _ right: String) -> Bool {
-    left.utf8.elementsEqual(right.utf8)
-  }
-
-  private static func occurs(_ part: String, in text: String) -> Bool {
-    let (part, text) = (Array(part.utf8), Array(text.utf8))
-    guard part.count <= text.count else { return false }
-    return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
+    left.compareBytes(to: right) == 0
   }
 
   private static func text(_ random: inout SplitMix64) -> Condition {
@@ -144,7 +138,7 @@ struct Condition<M: SampleModel> {
     let name = random.element(Samples.names)
     let part = random.chance(50) ? random.element(["", "a", "b", "k", "\0", "É", "ss"]) : name
     let short = "\(name.utf8.count):\(name.suffix(3).debugDescription)"
-    let folded = part.lowercased()
+    let (folded, foldedName) = (part.lowercased(), name.lowercased())
     switch Int.random(in: 0..<18, using: &random) {
     case 0, 1:
       return Condition("name == \(short)", column.name == name) { isEqual($0.name, name) }
@@ -156,32 +150,33 @@ struct Condition<M: SampleModel> {
     case 7:
       // Few values are compared one by one, and many with a binary search.
       let others = random.chance(50) ? (0..<10).map { "\(part)\($0)" } : []
+      let values = [name, "a"] + others
       return Condition(
         "name in [\(short), a] and \(others.count) others",
-        column.name.isIn([name, "a"] + others)
-      ) { row in ([name, "a"] + others).contains { isEqual(row.name, $0) } }
+        column.name.isIn(values)
+      ) { row in values.contains { isEqual(row.name, $0) } }
     case 8:
       return Condition("name has prefix \(short)", column.name.hasPrefix(name)) {
-        $0.name.utf8.starts(with: name.utf8)
+        $0.name.hasBytePrefix(name)
       }
     case 9:
       return Condition("name has suffix \(part.debugDescription)", column.name.hasSuffix(part)) {
-        $0.name.utf8.reversed().starts(with: part.utf8.reversed())
+        $0.name.hasByteSuffix(part)
       }
     case 10:
       return Condition("name has \(part.debugDescription)", column.name.contains(part)) {
-        occurs(part, in: $0.name)
+        $0.name.containsBytes(part)
       }
     case 11:
       return Condition(
         "name has \(part.debugDescription) in any case",
         column.name.contains(part, .caseInsensitive)
-      ) { occurs(folded, in: $0.name.lowercased()) }
+      ) { $0.name.lowercased().containsBytes(folded) }
     case 12:
       return Condition(
         "name is \(short) in any case",
         column.name.equals(name, .caseInsensitive)
-      ) { isEqual($0.name.lowercased(), name.lowercased()) }
+      ) { isEqual($0.name.lowercased(), foldedName) }
     case 13:
       return Condition("nick == \(short)", column.nick == name) { row in
         row.nick.map { isEqual($0, name) } ?? false
@@ -190,7 +185,7 @@ struct Condition<M: SampleModel> {
     case 15: return Condition("nick != nil", column.nick != nil) { $0.nick != nil }
     case 16:
       return Condition("nick has prefix \(short)", column.nick.hasPrefix(name)) { row in
-        row.nick.map { $0.utf8.starts(with: name.utf8) } ?? false
+        row.nick.map { $0.hasBytePrefix(name) } ?? false
       }
     default:
       return Condition("nick >= \(short)", column.nick >= name) { row in

@@ -31,10 +31,10 @@ struct RandomOrder<M: SampleModel> {
       add(\.ratio, "ratio", &random) { Self.optional($0.ratio, $1.ratio, Self.compareTotally) }
     case 3: add(\.flag, "flag", &random) { Self.compare($0.flag ? 1 : 0, $1.flag ? 1 : 0) }
     case 4: add(\.level, "level", &random) { Self.optional($0.level, $1.level, Self.compare) }
-    case 5, 6: add(\.name, "name", &random) { Self.compareBytes($0.name.utf8, $1.name.utf8) }
+    case 5, 6: add(\.name, "name", &random) { $0.name.compareBytes(to: $1.name) }
     case 7:
       add(\.nick, "nick", &random) { left, right in
-        Self.optional(left.nick, right.nick) { Self.compareBytes($0.utf8, $1.utf8) }
+        Self.optional(left.nick, right.nick) { $0.compareBytes(to: $1) }
       }
     case 8:
       add(\.date, "date", &random) { left, right in
@@ -47,7 +47,7 @@ struct RandomOrder<M: SampleModel> {
       }
     case 9:
       add(\.colour, "colour", &random) {
-        Self.compareBytes($0.colour.rawValue.utf8, $1.colour.rawValue.utf8)
+        $0.colour.rawValue.compareBytes(to: $1.colour.rawValue)
       }
     case 10: add(\.data, "data", &random) { Self.compareBytes($0.data, $1.data) }
     default:
@@ -104,10 +104,7 @@ struct RandomOrder<M: SampleModel> {
     return right.isTotallyOrdered(belowOrEqualTo: left) ? 0 : -1
   }
 
-  private static func compareBytes(
-    _ left: some Collection<UInt8>,
-    _ right: some Collection<UInt8>
-  ) -> Int {
+  private static func compareBytes(_ left: Data, _ right: Data) -> Int {
     left.lexicographicallyPrecedes(right) ? -1 : left.elementsEqual(right) ? 0 : 1
   }
 
