@@ -1,5 +1,6 @@
 internal import LMDB
 internal import ObjectStoreCore
+internal import SystemInterface
 
 /// The readable contents of a damaged store's file.
 ///
@@ -41,7 +42,7 @@ struct SalvagedFile {
     var lost: [Entry] = []
     if let free, areNamesDamaged || !damaged.isEmpty {
       survey.forEachUnreachableEntry(free: free) { key, value in
-        lost.append(Entry(key: key.array, value: value.array))
+        lost.append(Entry(key: Array(copying: key), value: Array(copying: value)))
       }
     }
     damagedPages = survey.damagedPages
@@ -86,7 +87,7 @@ struct SalvagedFile {
   ) rethrows {
     guard let tree = trees[table] else { return }
     try reader.forEachEntry(of: tree, named: table) { key, value in
-      try body(key.array, value.array)
+      try body(Array(copying: key), Array(copying: value))
     }
   }
 
@@ -99,19 +100,14 @@ struct SalvagedFile {
       notes.append("the store's metadata is damaged; indexes may be missing")
       // Layouts and the seed never change, so entries left by earlier commits are valid.
       survey.forEachUnreachableEntry(free: []) { key, value in
-        let name = String(decoding: key.array, as: UTF8.self)
+        let name = String(decodingUTF8: key)
         guard name.hasPrefix("layout/") || name == MetadataKey.seed, found[name] == nil
         else { return }
-        found[name] = value.array
+        found[name] = Array(copying: value)
       }
     }
     description = found
   }
-}
-
-extension Span<UInt8> {
-  /// A copy of the elements.
-  var array: [UInt8] { indices.map { self[$0] } }
 }
 
 /// Records and chunks of hot parts found on pages that no tree leads to, because a page above them
