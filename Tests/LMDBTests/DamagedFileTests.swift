@@ -20,7 +20,7 @@ import Testing
         try environment.write { transaction in
           for key in 0..<Self.keyCount {
             let size = key.isMultiple(of: 50) ? 20_000 : 200
-            let text = String(repeating: "x", count: size + round)
+            let text = String(filledWith: "x", count: size + round)
             try transaction.put(text, for: "key \(key)", in: database)
           }
         }

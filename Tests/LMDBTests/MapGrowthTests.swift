@@ -19,7 +19,7 @@ import Testing
     count: Int,
     size: Int
   ) throws -> Int {
-    let text = String(repeating: "x", count: size)
+    let text = String(filledWith: "x", count: size)
     var failures = 0
     for number in 0..<count {
       while true {
@@ -84,7 +84,7 @@ import Testing
     await #expect(processExitsWith: .success) { [path = path as String] in
       let environment = try Environment.open(path)
       let database = try environment.database("strings")
-      let text = String(repeating: "x", count: 8 << 20)
+      let text = String(filledWith: "x", count: 8 << 20)
       try environment.write { try $0.put(text, for: "theirs", in: database) }
     }
     #expect(try environment.string(for: "theirs", in: database)?.utf8.count == 8 << 20)
@@ -100,7 +100,7 @@ import Testing
     await #expect(processExitsWith: .success) { [path = path as String] in
       let environment = try Environment.open(path)
       let database = try environment.database("strings")
-      let text = String(repeating: "x", count: 8 << 20)
+      let text = String(filledWith: "x", count: 8 << 20)
       try environment.write { try $0.put(text, for: "theirs", in: database) }
     }
     try environment.write { try $0.put("ours", for: "ours", in: database) }

@@ -119,7 +119,7 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `nested transactions of 50,000 writes commit and roll back`() throws {
     let count = 50_000
-    let value = String(repeating: "x", count: 200)
+    let value = String(filledWith: "x", count: 200)
     try environment.write { transaction in
       for number in stride(from: 0, to: count, by: 2) {
         try transaction.put("outer", for: "\(number)", in: database)
@@ -172,7 +172,7 @@ import Testing
           // A few large values use overflow pages.
           let isLarge = Int.random(in: 0..<20, using: &generator) == 0
           let size = Int.random(in: isLarge ? 2_000..<3_000 : 0..<60, using: &generator)
-          let text = String(repeating: "x", count: size)
+          let text = String(filledWith: "x", count: size)
           try transaction.put(text, for: key, in: database)
           model[key] = text
         }
@@ -266,7 +266,7 @@ import Testing
       options: EnvironmentOptions(mapSize: 1 << 20)
     )
     let database = try environment.database("strings")
-    let large = String(repeating: "x", count: 2 << 20)
+    let large = String(filledWith: "x", count: 2 << 20)
     try environment.write { transaction in
       try transaction.put("outer", for: "a", in: database)
       let error = #expect(throws: LMDBError.self) {

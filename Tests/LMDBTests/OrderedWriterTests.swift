@@ -42,7 +42,7 @@ import Testing
             #expect(existed == (expected.removeValue(forKey: key) != nil))
           } else {
             let length = Int.random(in: 0...1_500, using: &random)
-            let text = String(repeating: "x", count: length) + "\(round)"
+            let text = String(filledWith: "x", count: length) + "\(round)"
             try writer.put(text, for: key)
             expected[key] = text
           }
@@ -87,7 +87,7 @@ import Testing
     let small = try TemporaryFolder()
     let environment = try Environment.open(small.path, options: .init(mapSize: 1 << 20))
     let database = try environment.database("strings")
-    let text = String(repeating: "x", count: 2 << 20)
+    let text = String(filledWith: "x", count: 2 << 20)
     let put = {
       try environment.write { transaction in
         var writer = try OrderedStringWriter(database, in: transaction)

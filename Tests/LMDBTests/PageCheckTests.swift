@@ -20,12 +20,12 @@ import Testing
           let database = try transaction.createDatabase(name)
           let length = Int.random(in: 0...60, using: &random)
           let number = Int.random(in: 0..<2_000, using: &random)
-          let key = "\(number)" + String(repeating: "k", count: length * length / 10)
+          let key = "\(number)" + String(filledWith: "k", count: length * length / 10)
           if Int.random(in: 0..<3, using: &random) == 0 {
             _ = try transaction.delete(Array(key.utf8).span, in: database)
           } else {
             let size = Int.random(in: 0...largest, using: &random)
-            try transaction.put(String(repeating: "v", count: size), for: key, in: database)
+            try transaction.put(String(filledWith: "v", count: size), for: key, in: database)
           }
         }
         if Int.random(in: 0..<8, using: &random) == 0 {
@@ -43,8 +43,8 @@ import Testing
     let environment = try Environment.open(folder.path)
     let database = try environment.database("strings")
     try environment.write { transaction in
-      try transaction.put(String(repeating: "x", count: 30_000), for: "key", in: database)
-      try transaction.put(String(repeating: "x", count: 9_000), for: "key", in: database)
+      try transaction.put(String(filledWith: "x", count: 30_000), for: "key", in: database)
+      try transaction.put(String(filledWith: "x", count: 9_000), for: "key", in: database)
     }
     try environment.checkPages()
   }

@@ -89,7 +89,7 @@ import Testing
     let options = EnvironmentOptions(mapSize: 1 << 20)
     let environment = try Environment.open(small.path, options: options)
     let database = try environment.database("strings")
-    let text = String(repeating: "x", count: 2 << 20)
+    let text = String(filledWith: "x", count: 2 << 20)
     var failures = 0
     while true {
       do {
