@@ -21,8 +21,9 @@ struct GeneratedObjects: Sendable {
     // Targets of references come before the objects that refer to them.
     for model in try Self.ordered(schema.models.filter { !$0.fields.isEmpty }) {
       var lines = ""
+      let fields = count == 0 ? [] : try Self.fields(of: model)
       for number in 0..<count {
-        lines += try line(number, of: model, in: schema, &generator).text + "\n"
+        lines += try line(number, of: model, fields, &generator).text + "\n"
         guard lines.utf8.count > 1 << 20 || number == count - 1 else { continue }
         try file.write(contentsOf: Data(lines.utf8))
         lines = ""
@@ -48,21 +49,39 @@ struct GeneratedObjects: Sendable {
     return ordered
   }
 
-  private func line(
-    _ number: Int,
-    of model: SchemaDescription.Model,
-    in schema: SchemaDescription,
-    _ generator: inout SeededGenerator
-  ) throws -> JSONValue {
+  /// What all objects of a model have in common about a field.
+  private struct Field {
+    let field: SchemaDescription.Field
+    /// The names of the model and the field.
+    let name: String
+    let type: FieldType
+    /// Whether no two objects have the same value.
+    let isUnique: Bool
+  }
+
+  private static func fields(of model: SchemaDescription.Model) throws -> [Field] {
     let unique = Set(model.indexes.filter(\.isUnique).flatMap(\.fieldIDs))
-    var members: [JSONValue.Member] = []
-    for field in model.fields {
+    return try model.fields.map { field in
       let name = "\(model.name).\(field.name)"
       guard let type = FieldType(field.type) else {
         throw MigrationTestFailure("\(name) has the unknown type \(field.type)")
       }
+      let isUnique = field.isPrimaryKey || unique.contains(field.id)
+      return Field(field: field, name: name, type: type, isUnique: isUnique)
+    }
+  }
+
+  private func line(
+    _ number: Int,
+    of model: SchemaDescription.Model,
+    _ fields: [Field],
+    _ generator: inout SeededGenerator
+  ) throws -> JSONValue {
+    var members: [JSONValue.Member] = []
+    for common in fields {
+      let (field, name, type) = (common.field, common.name, common.type)
       let value: StoredValue
-      if field.isPrimaryKey || unique.contains(field.id) {
+      if common.isUnique {
         value = Self.distinct(number, type)
       } else if let reference = field.reference {
         value =
