@@ -177,11 +177,11 @@ private struct QueueModel {
   @discardableResult
   private mutating func take() throws -> Bool {
     for _ in 0..<1_000 {
-      let waiting = try eligible()
       let (now, space) = (now, space)
       let next = queue.takeStarts(beside: ActiveTransfers(), at: now) { space($0) }
       if !next.starting.isEmpty {
-        try start(next.starting, of: waiting)
+        // The queue changes nothing in the store, so these are the records that it could start.
+        try start(next.starting, of: try eligible())
         return true
       }
       guard let need = next.need else { return false }
