@@ -94,8 +94,8 @@ import Testing
     .failed(DownloadFailure(.timedOut, ""), retryAfter: nil),
   ]
 
-  /// The lists of at most two tasks that a previous process may leave.
-  private static let left: [[TaskSnapshot]] = {
+  /// The lists of at most two tasks that a previous process may leave, by what they count as.
+  private static let left: [ReconcileCase.LiveTask: [[TaskSnapshot]]] = {
     let tasks = TaskSnapshot.State.allCases.flatMap { state in
       [false, state == .ended].map { isDelivered in
         TaskSnapshot(
@@ -108,14 +108,14 @@ import Testing
         )
       }
     }
-    return tasks.map { [$0] }
-      + tasks.flatMap { first in
-        tasks.map { second in
-          var second = second
-          second.id = TaskID(rawValue: 2)
-          return [first, second]
-        }
+    let pairs = tasks.flatMap { first in
+      tasks.map { second in
+        var second = second
+        second.id = TaskID(rawValue: 2)
+        return [first, second]
       }
+    }
+    return Dictionary(grouping: tasks.map { [$0] } + pairs) { ReconcileCase.LiveTask(of: $0) }
   }()
 
   private func resumeData(tag: String) throws -> Data {
@@ -158,39 +158,41 @@ import Testing
     let data = [nil, Data([1]), try resumeData(tag: "\"1\""), try resumeData(tag: "\"2\"")]
     try forEachFileState { record in
       for state in DownloadState.allCases {
+        var record = record
+        record.state = state
         for hasFreeSlot in [true, false] {
-          var record = record
-          record.state = state
-          for tasks in Self.left {
+          for (task, lists) in Self.left {
             let first = Reconciliation(
               of: record,
               in: roots,
-              task: ReconcileCase.LiveTask(of: tasks),
+              task: task,
               now: .now,
               hasFreeSlot: hasFreeSlot,
               policy: policy
             )
-            let found = Adoption(of: tasks, first).found
-            reached.add(found.reconcileCase, found.decision)
-          }
-          for task in [.none] + ends {
-            for data in data {
-              record.resumeData = data
-              let found = Reconciliation(
-                of: record,
-                in: roots,
-                task: task,
-                now: .now,
-                policy: policy
-              )
+            for tasks in lists {
+              let found = Adoption(of: tasks, first).found
               reached.add(found.reconcileCase, found.decision)
             }
           }
         }
+        for task in [.none] + ends {
+          for data in data {
+            record.resumeData = data
+            let found = Reconciliation(
+              of: record,
+              in: roots,
+              task: task,
+              now: .now,
+              policy: policy
+            )
+            reached.add(found.reconcileCase, found.decision)
+          }
+        }
       }
     }
-    for tasks in Self.left {
-      let given = ReconcileCase(stored: .none, task: ReconcileCase.LiveTask(of: tasks))
+    for task in Self.left.keys {
+      let given = ReconcileCase(stored: .none, task: task)
       reached.add(given, Reconciler.decide(given))
     }
   }
