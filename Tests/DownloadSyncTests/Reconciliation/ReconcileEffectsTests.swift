@@ -39,29 +39,6 @@ import Testing
     #expect(self.effects([.deletePartial], .state(.cancelled)).partial == .delete)
   }
 
-  @Test(arguments: ReconcileCase.Conditions.all)
-  func `the effects of every case agree with its decision`(conditions: ReconcileCase.Conditions) {
-    for given in ReconcileCase.all(conditions) {
-      let decision = Reconciler.decide(given)
-      let effects = decision.effects
-      switch effects.record {
-      case .keep(let state):
-        #expect(decision.result.states.map(\.state) == [state], "\(given)")
-      case .fail: #expect(decision.result == .waitingOrFailed, "\(given)")
-      case .finalize, .redoRename: #expect(decision.result == .placed, "\(given)")
-      case .complete: #expect(decision.result == .state(.completed), "\(given)")
-      case .delete: #expect(decision.result == .state(.none), "\(given)")
-      }
-      // The bytes of a live task are kept until it has ended, and a plan that counts committed
-      // bytes keeps them.
-      if effects.rollsBack { #expect(decision.plan?.source == .zero, "\(given)") }
-      if effects.partial == .truncate { #expect(!effects.rollsBack, "\(given)") }
-      if effects.partial == .drop { #expect(effects.rollsBack, "\(given)") }
-      if effects.deletesFinal { #expect(given.stored == .removed, "\(given)") }
-      if effects.task == .adopt { #expect(given.task.isLive, "\(given)") }
-    }
-  }
-
   @Test func `the engine reads decisions only through their effects`() throws {
     let folder = URL(filePath: #filePath).appending(
       path: "../../../../Sources/DownloadSync/Engine"
@@ -80,5 +57,31 @@ import Testing
         #expect(!text.contains(word), "\(file.lastPathComponent) reads \(word)")
       }
     }
+  }
+}
+
+extension ReconcileEffects {
+  /// Returns how the effects contradict the decision about a case, with the case; `nil` if they
+  /// agree.
+  ///
+  /// `ReconcileInvariantTests` checks every case.
+  func contradiction(of decision: ReconcileDecision, _ given: ReconcileCase) -> String? {
+    let agrees =
+      switch record {
+      case .keep(let state): decision.result.states.map(\.state) == [state]
+      case .fail: decision.result == .waitingOrFailed
+      case .finalize, .redoRename: decision.result == .placed
+      case .complete: decision.result == .state(.completed)
+      case .delete: decision.result == .state(.none)
+      }
+    guard agrees else { return "the record of \(given)" }
+    // The bytes of a live task are kept until it has ended, and a plan that counts committed bytes
+    // keeps them.
+    if rollsBack, decision.plan?.source != .zero { return "the roll-back of \(given)" }
+    if partial == .truncate, rollsBack { return "the truncation of \(given)" }
+    if partial == .drop, !rollsBack { return "the dropped bytes of \(given)" }
+    if deletesFinal, given.stored != .removed { return "the deleted file of \(given)" }
+    if task == .adopt, !given.task.isLive { return "the adopted task of \(given)" }
+    return nil
   }
 }

@@ -148,8 +148,15 @@ extension TransferPlan {
 
 extension ReconcileTable {
   /// Returns the invariants that the table violates, each with an example.
+  ///
+  /// - Parameters:
+  ///   - conditions: The conditions of the cases.
+  ///   - sought: The invariant whose first violation is enough; `nil` for all of them.
+  ///   - visit: Receives each decision once.
   func broken(
-    _ conditions: [ReconcileCase.Conditions] = ReconcileCase.Conditions.all
+    _ conditions: [ReconcileCase.Conditions],
+    until sought: ReconcileInvariant? = nil,
+    visit: (ReconcileCase, ReconcileDecision) -> Void = { _, _ in }
   ) -> [ReconcileInvariant: ReconcileCase] {
     var broken: [ReconcileInvariant: ReconcileCase] = [:]
     for conditions in conditions {
@@ -159,14 +166,18 @@ extension ReconcileTable {
           for invariant in ReconcileInvariant.ofDecisions where broken[invariant] == nil {
             if !invariant.holds(given, decision) { broken[invariant] = given }
           }
+          visit(given, decision)
+          guard let sought else { return true }
+          return broken[sought] == nil
         }
         let late = steps.first { given, steps in
           steps.usual > 4 || steps.withRaces > 5 || (steps.usual == 0 && !given.mayRest)
         }
         if let late { broken[.i10] = late.key }
       } catch {
-        broken[.i10] = error.given
+        if case .restless(let given) = error { broken[.i10] = given }
       }
+      if let sought, broken[sought] != nil { break }
     }
     return broken
   }

@@ -12,8 +12,16 @@ import Testing
   }
 
   @Test(arguments: ReconcileCase.Conditions.all)
-  func `the invariants hold for every case`(conditions: ReconcileCase.Conditions) {
-    #expect(ReconcileTable.standard.broken([conditions]) == [:])
+  func `the invariants hold for every case, and the effects agree with each decision`(
+    conditions: ReconcileCase.Conditions
+  ) {
+    var contradiction: String?
+    let broken = ReconcileTable.standard.broken([conditions]) { given, decision in
+      guard contradiction == nil else { return }
+      contradiction = decision.effects.contradiction(of: decision, given)
+    }
+    #expect(broken == [:])
+    #expect(contradiction == nil)
   }
 
   @Test func `every rule applies to a case, and every action belongs to a rule`() {

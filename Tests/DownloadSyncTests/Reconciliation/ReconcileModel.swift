@@ -13,9 +13,12 @@ struct ReconcileModel {
     var isRace = false
   }
 
-  /// The case from which decisions never end.
-  struct Restless: Error {
-    var given: ReconcileCase
+  /// Why not every case was visited.
+  enum Interruption: Error {
+    /// Decisions never end from this case.
+    case restless(ReconcileCase)
+    /// The visitor needs no more cases.
+    case stopped
   }
 
   /// Returns the cases that can follow a decision, or the given case if the decision changes
@@ -87,18 +90,21 @@ struct ReconcileModel {
 
   /// Returns the number of steps from each case, and passes each decision to `visit` once.
   ///
-  /// - Throws: ``Restless`` for a case from which decisions never end.
+  /// - Parameters:
+  ///   - cases: The cases from which decisions are followed.
+  ///   - visit: Returns whether more cases are needed.
+  /// - Throws: ``Interruption``.
   func stepsToRest(
     _ cases: [ReconcileCase],
-    visit: (ReconcileCase, ReconcileDecision) -> Void = { _, _ in }
-  ) throws(Restless) -> [ReconcileCase: Steps] {
+    visit: (ReconcileCase, ReconcileDecision) -> Bool
+  ) throws(Interruption) -> [ReconcileCase: Steps] {
     var known: [ReconcileCase: Steps] = [:]
     known.reserveCapacity(cases.count)
-    func steps(_ given: ReconcileCase, depth: Int) throws(Restless) -> Steps {
+    func steps(_ given: ReconcileCase, depth: Int) throws(Interruption) -> Steps {
       if let steps = known[given] { return steps }
-      guard depth < 16 else { throw Restless(given: given) }
+      guard depth < 16 else { throw .restless(given) }
       let decision = table.decision(for: given)
-      visit(given, decision)
+      guard visit(given, decision) else { throw .stopped }
       var longest = Steps()
       let next = next(given, decision)
       if next != [Next(given: given)] {

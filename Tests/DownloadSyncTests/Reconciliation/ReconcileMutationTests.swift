@@ -93,7 +93,7 @@ import Testing
       ReconcileCase.Conditions(isPartialChanged: true),
       ReconcileCase.Conditions(hasPieceDigests: true, isPartialChanged: true),
     ]
-    #expect(table.broken(conditions)[mutation.breaks] != nil)
+    #expect(table.broken(conditions, until: mutation.breaks)[mutation.breaks] != nil)
   }
 
   @Test func `a mutation breaks every invariant`() {
