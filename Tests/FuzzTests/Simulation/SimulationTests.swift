@@ -7,24 +7,31 @@ import Testing
 /// The engine in many random histories, each determined by its seed.
 @Suite(.timeLimit(.minutes(10)))
 struct SimulationTests {
-  /// Runs seeds on all processors, and returns the failures.
-  private func failures(_ seeds: Range<UInt64>, _ defects: Set<Defect> = []) -> [any Error] {
-    let failures = Mutex<[any Error]>([])
+  private typealias Run = Result<Simulation.Report, any Error>
+
+  /// The runs of the seeds 0 to 199, which several tests look at.
+  private static let fixedRuns = runs(0..<200)
+
+  /// Runs seeds on all processors, and returns their results in order.
+  private static func runs(_ seeds: Range<UInt64>) -> [Run] {
+    let runs = Mutex<[UInt64: Run]>([:])
     DispatchQueue.concurrentPerform(iterations: seeds.count) { index in
-      do {
-        try Simulation.run(seed: seeds.lowerBound + UInt64(index), defects: defects)
-      } catch {
-        failures.withLock { $0.append(error) }
-      }
+      let seed = seeds.lowerBound + UInt64(index)
+      let run = Run { try Simulation.run(seed: seed) }
+      runs.withLock { $0[seed] = run }
     }
-    return failures.withLock { $0 }
+    return runs.withLock { runs in runs.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
+  private func recordFailures(_ runs: some Sequence<Run>) {
+    for case .failure(let failure) in runs { Issue.record(failure) }
   }
 
   @Test func `a seed determines the history`() throws {
     var digests: Set<UInt64> = []
-    for seed in 0..<15 as Range<UInt64> {
-      let report = try Simulation.run(seed: seed)
-      #expect(try Simulation.run(seed: seed) == report)
+    for (seed, run) in Self.fixedRuns.prefix(15).enumerated() {
+      let report = try run.get()
+      #expect(try Simulation.run(seed: UInt64(seed)) == report)
       digests.insert(report.digest)
     }
     // Another seed gives another history.
@@ -32,7 +39,7 @@ struct SimulationTests {
   }
 
   @Test func `the invariants hold for fixed seeds`() {
-    for failure in failures(0..<100) { Issue.record(failure) }
+    recordFailures(Self.fixedRuns.prefix(100))
   }
 
   /// Seeds of failures found earlier, in order: a limit and a mirror; a record that gets the URL of
@@ -89,14 +96,12 @@ struct SimulationTests {
   @Test func `the invariants hold for new seeds`() {
     let first = UInt64.random(in: 1 << 32..<1 << 48)
     // `make simulate SEED=…` reproduces a failure.
-    for failure in failures(first..<first + 100) { Issue.record(failure) }
+    recordFailures(Self.runs(first..<first + 100))
   }
 
   @Test func `faults of every kind occur`() throws {
     var counts: [String: Int] = [:]
-    for seed in 0..<200 as Range<UInt64> {
-      counts.merge(try Simulation.run(seed: seed).counts) { $0 + $1 }
-    }
+    for run in Self.fixedRuns { counts.merge(try run.get().counts) { $0 + $1 } }
     let faults = [
       "adopt", "break", "change", "cut power", "disk error", "foreign", "jump", "kill", "late",
       "overwrite", "part", "false ranges", "interfere", "purge orphans", "refuse", "replace",
