@@ -19,9 +19,12 @@ public struct SimulatedBody: Sendable, Hashable {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Int(part.upperBound - part.lowerBound))
     var word = 0 as UInt64
-    for offset in part {
+    // Not `for … in`, which takes several times as long without optimization.
+    var offset = part.lowerBound
+    while offset < part.upperBound {
       if offset % 8 == 0 || offset == part.lowerBound { word = self.word(UInt64(offset) / 8) }
       bytes.append(UInt8(truncatingIfNeeded: word >> (UInt64(offset % 8) * 8)))
+      offset += 1
     }
     return bytes
   }

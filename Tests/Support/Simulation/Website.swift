@@ -1,5 +1,6 @@
 internal import DownloadSimulation
 internal import DownloadStore
+internal import SystemInterface
 
 /// The servers of a simulation: files under one or more URLs, in successive versions.
 struct Website: Sendable {
@@ -16,6 +17,7 @@ struct Website: Sendable {
     var outdated: [String: Int] = [:]
     /// Whether downloads have an expected digest; the page then has only one version.
     var hasDigest: Bool
+    private let bodies = BodyBytes()
   }
 
   var pages: [Page] = []
@@ -122,10 +124,7 @@ extension Website.Page {
     versions.contains { version in
       states(entityTag, for: version)
         && counted.ranges.allSatisfy { range in
-          version.body.matches(
-            bytes[Int(range.lowerBound)..<Int(range.upperBound)],
-            from: range.lowerBound
-          )
+          bodies.match(bytes, in: range, version.body)
         }
     }
   }
@@ -134,7 +133,34 @@ extension Website.Page {
   func serves(all bytes: [UInt8], entityTag: String?) -> Bool {
     versions.contains { version in
       states(entityTag, for: version)
-        && Int64(bytes.count) == version.body.byteCount && version.body.matches(bytes)
+        && Int64(bytes.count) == version.body.byteCount
+        && bodies.match(bytes, in: 0..<version.body.byteCount, version.body)
+    }
+  }
+}
+
+/// The bytes of the bodies of a page, each computed once: every step compares them with files.
+private final class BodyBytes: Sendable {
+  // Used only by the simulation's thread.
+  private let bodies = Mutex<[SimulatedBody: [UInt8]]>([:])
+
+  /// Returns whether a range of a file, which must be within it, has the bytes of the body there.
+  func match(_ file: [UInt8], in range: Range<Int64>, _ body: SimulatedBody) -> Bool {
+    guard range.upperBound <= body.byteCount else { return false }
+    let expected = bodies.withLock { bodies in
+      if let bytes = bodies[body] { return bytes }
+      let bytes = body[0..<body.byteCount]
+      bodies[body] = bytes
+      return bytes
+    }
+    let part = Int(range.lowerBound)..<Int(range.upperBound)
+    return unsafe file[part].withUnsafeBytes { left in
+      unsafe expected[part].withUnsafeBytes { right in
+        guard let leftBase = left.baseAddress, let rightBase = right.baseAddress else {
+          return true
+        }
+        return unsafe memcmp(leftBase, rightBase, left.count) == 0
+      }
     }
   }
 }
