@@ -40,7 +40,7 @@ extension Simulation {
       executor.workCount == 0, !life.isDead, life.outcome == nil
     else { return }
     comparedCommit = commit
-    let records = try store.records(DownloadRecord.all)
+    let records = try self.records()
     for task in network.working(life.started) where !task.isCancelled {
       let urls = records.first { $0.id == task.recordID }.map { [$0.url] + $0.mirrors } ?? []
       guard urls.contains(task.url) else {
@@ -52,7 +52,7 @@ extension Simulation {
   /// Checks what records guarantee against the state that a power cut would leave.
   func checkRecords() throws {
     let roots = try store.roots()
-    let records = try store.records(DownloadRecord.all)
+    let records = try self.records()
     try checkGenerations(records)
     try checkStates(records)
     try checkReplacedFiles(records, roots)
@@ -96,6 +96,15 @@ extension Simulation {
         "an idle engine left \(record.url) as \(record.state) (\(record.intent))"
       )
     }
+  }
+
+  /// Returns the records, which are read again only after a commit.
+  private func records() throws -> [DownloadRecord] {
+    let commit = try store.objects.commitNumber()
+    if let readRecords, readRecords.commit == commit { return readRecords.records }
+    let records = try store.records(DownloadRecord.all)
+    readRecords = (commit, records)
+    return records
   }
 
   private func checkGenerations(_ records: [DownloadRecord]) throws {
@@ -256,8 +265,7 @@ extension Simulation {
   }
 
   private func unfinished() throws -> [DownloadRecord] {
-    try store.records(DownloadRecord.all)
-      .filter { $0.state != .completed && $0.state != .cancelled }
+    try records().filter { $0.state != .completed && $0.state != .cancelled }
   }
 
   /// Advances until no engine, task or retry is left.
@@ -290,7 +298,7 @@ extension Simulation {
   /// Checks that every file belongs to a record.
   private func checkFiles() throws {
     let roots = try store.roots()
-    let records = try store.records(DownloadRecord.all)
+    let records = try self.records()
     let partials = Set(
       try records.filter { $0.state != .completed && $0.state != .cancelled }
         .map { try roots.layout(of: $0).partialPath }

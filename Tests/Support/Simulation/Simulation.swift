@@ -77,6 +77,8 @@ public final class Simulation {
   /// The last commit after which the states of the records were checked, and those states.
   var checkedCommit: UInt64 = 0
   var statuses: [String: (status: DownloadStatus, createdAt: Date)] = [:]
+  /// The records of the last check, and the last commit then.
+  var readRecords: (commit: UInt64, records: [DownloadRecord])?
   /// The files to which cancelled refreshes were to return then, by the id of the record.
   var cancelledRefreshes: [String: FileIdentity] = [:]
   /// The last such commit after which the tasks were compared with the records.
