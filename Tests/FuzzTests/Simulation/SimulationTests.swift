@@ -113,17 +113,15 @@ struct SimulationTests {
 
   @Test(arguments: Defect.allCases)
   func `an injected defect is detected`(defect: Defect) throws {
-    let failure = try #require(
-      (0..<200 as Range<UInt64>).lazy.compactMap { seed -> SimulationFailure? in
-        do {
-          try Simulation.run(seed: seed, defects: [defect])
-          return nil
-        } catch {
-          return error as? SimulationFailure
-        }
+    var first: SimulationFailure?
+    for seed in 0..<200 as Range<UInt64> where first == nil {
+      do {
+        try Simulation.run(seed: seed, defects: [defect])
+      } catch {
+        first = error as? SimulationFailure
       }
-      .first
-    )
+    }
+    let failure = try #require(first)
     #expect(defect.breaks.contains(failure.invariant), "\(failure)")
   }
 }
