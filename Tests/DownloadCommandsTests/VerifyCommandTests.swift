@@ -91,7 +91,7 @@ struct VerifyCommandTests: StoreSuite {
     var count = 0
     for start in stride(from: 2 * 4096, to: bytes.count, by: 4096)
     where bytes[start..<start + 4096].range(of: Data(text.utf8)) != nil {
-      bytes.replaceSubrange(start + 8..<start + 4096, with: repeatElement(0xAB, count: 4088))
+      bytes.replaceSubrange(start + 8..<start + 4096, with: [UInt8](repeating: 0xAB, count: 4_088))
       count += 1
     }
     #expect(count > 0)

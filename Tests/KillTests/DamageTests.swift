@@ -49,7 +49,7 @@ struct DamageTests {
         var damaged = whole
         damaged.replaceSubrange(
           page * 4_096..<(page + 1) * 4_096,
-          with: repeatElement(filling, count: 4_096)
+          with: [UInt8](repeating: filling, count: 4_096)
         )
         try damaged.write(to: file)
         let code = try await BuiltProcess.run(["--store", folder, "list", "--format", "jsonl"])

@@ -127,7 +127,7 @@ struct LineReader: ~Copyable {
     self.start = 0
     guard !hasEnded else { return false }
     let kept = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: Self.chunkSize))
+    buffer += [UInt8](repeating: 0, count: Self.chunkSize)
     var count: Int
     repeat {
       count = read(descriptor, into: &buffer, kept..<buffer.count)

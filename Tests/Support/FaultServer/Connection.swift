@@ -149,7 +149,8 @@ struct Connection {
     guard socket.send(bytes, while: { !server.isStopped }) else { return false }
     // Without pauses, one system call per repetition would dominate the cost.
     let count = milliseconds > 0 ? 1 : max(1, Self.pieceSize / repeated.count)
-    let piece = [UInt8](repeatElement(repeated, count: count).joined())
+    var piece: [UInt8] = []
+    for _ in 0..<count { piece += repeated }
     while milliseconds == 0 || socket.staysOpen(milliseconds: CInt(milliseconds)) {
       guard socket.send(piece, while: { !server.isStopped }) else { return false }
     }

@@ -21,7 +21,7 @@ struct RecordedFile: Sendable {
         let start = part.lowerBound - range.lowerBound
         buffer.replaceSubrange(part, with: bytes[start..<start + part.count])
       } else {
-        buffer.replaceSubrange(part, with: repeatElement(0, count: part.count))
+        buffer.replaceSubrange(part, with: [UInt8](repeating: 0, count: part.count))
       }
     }
   }
@@ -172,6 +172,6 @@ private func resize(_ bytes: inout [UInt8], to size: Int) {
   if bytes.count > size {
     bytes.removeLast(bytes.count - size)
   } else {
-    bytes += repeatElement(0, count: size - bytes.count)
+    bytes += [UInt8](repeating: 0, count: size - bytes.count)
   }
 }
