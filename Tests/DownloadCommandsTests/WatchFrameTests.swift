@@ -148,13 +148,14 @@ struct WatchFrameTests: StoreSuite {
   }
 
   @Test func `every size of a terminal is respected, and the selected download is shown`() throws {
-    let ids = try content().entries.map(\.record.id)
+    let frames = try content().entries.map { entry in
+      let view = WatchView(selected: entry.record.id)
+      return (name: entry.record.filename, frame: try frame(view, message: "paused x"))
+    }
     for columns in [1, 2, 10, 40, 59, 60, 61, 80, 99, 120, 200] {
       for lines in [1, 2, 3, 5, 6, 7, 8, 10, 24] {
-        for id in ids {
-          let name = try #require(try content().entries.first { $0.record.id == id }).record
-            .filename
-          let shown = texts(try frame(WatchView(selected: id), message: "paused x"), columns, lines)
+        for (name, frame) in frames {
+          let shown = texts(frame, columns, lines)
           #expect(shown.count <= lines, "\(columns) × \(lines)")
           #expect(shown.allSatisfy { TerminalText.width($0) <= columns }, "\(shown)")
           guard columns >= 40, lines >= 3 else { continue }
