@@ -71,12 +71,15 @@ struct NumberLimitTests: StoreSuite {
     let opened = try RecordStore(at: store)
     let changes = Self.changes(states)
     try opened.addNow(changes.indices.map { DownloadRequest(url: "http://127.0.0.1:1/\($0)") })
-    for (number, change) in changes.enumerated() {
-      try self.change("http://127.0.0.1:1/\(number)") { record in
+    try opened.objects.write { tx in
+      for (number, change) in changes.enumerated() {
+        let url = "http://127.0.0.1:1/\(number)"
+        guard var record = try tx.find(DownloadRecord.self, key: url) else { continue }
         record.state = change.state
         if change.state == .paused { record.intent = .pause }
         record.received = 5
         record.expected = 9
+        try tx.upsert(record)
       }
     }
     var objects: [StoredObject] = []
