@@ -74,6 +74,21 @@ struct CompletionTests: StoreSuite {
     }
   }
 
+  @Test func `downloads are completed although no variable and no file sets the store`()
+    async throws
+  {
+    _ = await dlstore("--store", store, "add", "http://a/x")
+    let words = ["dlstore", "--store", store, "inspect", ""]
+    let process = try BuiltProcess(
+      program: "dlstore",
+      ["---completion", "inspect", "--", "positional@0", "4", "0"] + words,
+      in: folder.path,
+      environment: ["SAP_SHELL": "bash", "XDG_CONFIG_HOME": folder.path("none")]
+    )
+    #expect(try await process.status() == 0)
+    #expect(process.output == "\(RecordIdentity.id(forURL: "http://a/x"))\n")
+  }
+
   @Test func `at most 200 downloads are offered, and none without a store`() async throws {
     #expect(throws: (any Error).self) { try completions(.init(""), .bash) }
     let requests = (0..<250).map { DownloadRequest(url: "http://a/\($0)") }

@@ -64,9 +64,12 @@ enum StoreCompletion {
   /// The store of the command line that is being completed.
   private static func path(_ words: [String]) throws -> String {
     let environment = ProcessInfo.processInfo.environment
-    let configuration = try Configuration(Array(words.dropFirst()), environment: environment)
-    let store = configuration.values.first { $0.setting.name == "store" }
-    return Folder.absolutePath(store?.texts.first ?? "")
+    let arguments = Array(words.dropFirst())
+    let configuration = try Configuration(arguments, environment: environment)
+    let store = configuration.values.first { $0.setting.name == "store" }?.texts.first
+    // Without a variable or a file that may set a value, the configuration has none.
+    let given = DLStoreCommand.scan(arguments).given["--store"]?.last
+    return Folder.absolutePath(store ?? given ?? StoreLocation.usualPath(environment))
   }
 
   private static func isHexDigit(_ byte: UInt8) -> Bool {
