@@ -37,6 +37,12 @@ struct ConfigurationTests {
     return try #require(error)
   }
 
+  @Test func `the options are not described for variables that set nothing`() throws {
+    let environment = ["DLSTORE_CONFIG": "", "DLSTORE_PER_HOST": "", "DLSTORE_WORKER": "7"]
+    let configuration = try Configuration(["run"], environment: environment)
+    #expect(configuration.values.isEmpty && configuration.arguments == ["run"])
+  }
+
   @Test func `an option overrides the environment, which overrides the file`() throws {
     let file = #"{"max-concurrent": 1, "per-host": 2, "max-attempts": 3}"#
     let environment = ["DLSTORE_PER_HOST": "20", "DLSTORE_MAX_ATTEMPTS": "30"]

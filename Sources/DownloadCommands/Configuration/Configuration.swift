@@ -86,8 +86,15 @@ struct Configuration: Sendable {
   /// Otherwise the parser need not describe the options, which takes about 15 ms in a debug build.
   private static func isPossible(_ arguments: [String], _ environment: [String: String]) -> Bool {
     arguments.contains { $0.hasPrefix("--\(Setting.fileOption)") || $0 == "config" }
-      || environment.keys.contains { $0.hasPrefix(Setting.variablePrefix) }
-      || ConfigurationFile.usualPath(environment).map(ConfigurationFile.mayExist) ?? false
+      || environment.contains { isSetting($0.key) && !$0.value.isEmpty }
+      || environment[Setting.fileVariable] == nil
+        && ConfigurationFile.usualPath(environment).map(ConfigurationFile.mayExist) ?? false
+  }
+
+  /// Whether a variable may set a value, and does not only mark the worker of a supervisor.
+  private static func isSetting(_ variable: String) -> Bool {
+    variable.hasPrefix(Setting.variablePrefix) && !variable.hasPrefix(Worker.Variable.supervisor)
+      && variable != Worker.Variable.previousExit
   }
 
   private static func file(
