@@ -12,16 +12,24 @@ struct PurgeInBatchesTests {
   private let store: RecordStore
   private static let count = PurgeList.standardBatchSize + 4_000
 
-  init() throws {
-    folder = try TemporaryFolder()
-    store = try RecordStore(at: folder.path("store"))
-    try store.addNow(
-      (0..<Self.count).map { number in
+  /// The data file of a store with the downloads, of which each test purges a copy.
+  private static let dataFile: Result<Data, any Error> = Result {
+    let folder = try TemporaryFolder()
+    try RecordStore(at: folder.path("store")).addNow(
+      (0..<count).map { number in
         var request = DownloadRequest(url: "http://h.example/f/\(number).bin")
         request.isPaused = true
         return request
       }
     )
+    return try Data(contentsOf: URL(filePath: folder.path("store/data.mdb")))
+  }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let data = try Self.dataFile.get()
+    try data.write(to: URL(filePath: folder.makeFile("store/data.mdb")))
+    store = try RecordStore(at: folder.path("store"))
   }
 
   private func recordCount() throws -> Int {
