@@ -1,4 +1,5 @@
 package import DownloadStore
+internal import DownloadSync
 internal import ProgramOutput
 
 /// The sentences about failed downloads for people: what happened, and what the user can do.
@@ -175,10 +176,9 @@ package enum FailureSentence {
   /// only a zone says.
   private static func isLinkLocal(_ record: DownloadRecord) -> Bool {
     guard let url = try? RequestURL(record.attempts.last?.url ?? record.url),
-      url.host.hasPrefix("[")
+      let address = AddressRange(url.host)
     else { return false }
-    let group = UInt16(url.host.dropFirst().prefix { $0 != ":" }, radix: 16)
-    return group.map { $0 & 0xFFC0 == 0xFE80 } ?? false
+    return AddressRange("fe80::/10")?.contains(address) == true
   }
 
   /// Returns the advice for a file that has another digest or size than the required one.

@@ -1,7 +1,7 @@
 internal import SystemInterface
 
 /// One IP address, or the addresses of a network (RFC 4632, RFC 4291).
-struct AddressRange: Sendable, Hashable {
+package struct AddressRange: Sendable, Hashable {
   /// The first address, in network byte order: 4 or 16 bytes.
   private let bytes: [UInt8]
   /// The number of bits that all addresses have in common.
@@ -10,7 +10,7 @@ struct AddressRange: Sendable, Hashable {
   /// Parses `ADDRESS` or `ADDRESS/BITS`; returns `nil` for any other text.
   ///
   /// An IPv6 address may have brackets, and any spelling.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     let address =
       parts[0].hasPrefix("[") && parts[0].hasSuffix("]")
@@ -30,7 +30,7 @@ struct AddressRange: Sendable, Hashable {
   }
 
   /// Whether all addresses of another range are in this one.
-  func contains(_ other: Self) -> Bool {
+  package func contains(_ other: Self) -> Bool {
     guard bytes.count == other.bytes.count, bitCount <= other.bitCount else { return false }
     let (whole, rest) = bitCount.quotientAndRemainder(dividingBy: 8)
     return bytes.prefix(whole) == other.bytes.prefix(whole)
