@@ -35,7 +35,8 @@ public struct Metalink: Sendable, Hashable {
     public var name: String
     /// The size in bytes.
     public var byteCount: Int64?
-    /// The digests of the whole file whose algorithms are known, strongest first.
+    /// The digests of the whole file whose algorithms are known, strongest first; those with the
+    /// strongest algorithm are equal.
     public var digests: [Digest]
     /// The digests of its pieces, with the strongest known algorithm.
     public var pieces: Pieces?

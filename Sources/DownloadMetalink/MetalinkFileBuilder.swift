@@ -78,6 +78,11 @@ struct MetalinkFileBuilder {
     let (folder, name) = try place()
     if let problem { throw unusable(problem) }
     guard !sources.isEmpty else { throw unusable("it has no http or https URL") }
+    do throws(RecordStoreError) {
+      _ = try Digest.strongest(of: digests)
+    } catch {
+      throw unusable(error.message)
+    }
     let best = pieces.compactMap { $0 }.max { $1.algorithm.isStronger(than: $0.algorithm) }
     if let best, let byteCount {
       let count = best.pieces.byteCount

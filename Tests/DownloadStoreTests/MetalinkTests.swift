@@ -191,6 +191,20 @@ import Testing
     #expect(metalink.skipped.first?.reason.isEmpty == false)
   }
 
+  @Test func `a file with two different digests of its strongest algorithm is skipped`() throws {
+    let md5 = ["0", "1"].map { "<hash type=\"md5\">\(String(repeating: $0, count: 32))</hash>" }
+    let sha1 = "<hash type=\"sha-1\">\(String(repeating: "2", count: 40))</hash>"
+    let skipped = try Metalink(file(md5.joined())).skipped
+    #expect(skipped.map(\.reason) == ["two different md5 checksums are given for one file"])
+    let accepted: [(hashes: [String], algorithm: Digest.Algorithm)] = [
+      (md5 + [sha1], .sha1), ([sha1] + md5, .sha1), ([md5[0], md5[0]], .md5),
+    ]
+    for (hashes, algorithm) in accepted {
+      let metalink = try Metalink(file(hashes.joined()))
+      #expect(metalink.files.first?.digests.first?.algorithm == algorithm)
+    }
+  }
+
   @Test func `digests and pieces of unknown algorithms are ignored`() throws {
     let metalink = try Metalink(
       file(
