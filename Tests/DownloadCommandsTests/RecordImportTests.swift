@@ -170,6 +170,30 @@ struct RecordImportTests: StoreSuite {
     #expect(try RecordStore(at: second).records().map(\.keys) == [[], []])
   }
 
+  @Test(arguments: [10, 14])
+  func `an import names the first ten keys and URLs that it leaves out, and counts the others`(
+    count: Int
+  ) async throws {
+    let key = "http://h/0"
+    var keyed = DownloadRequest(url: "http://h/other")
+    keyed.key = key
+    try await RecordStore(at: store).add([keyed])
+    // The URL of the first record is a key, the second one keeps its key, and the others lose it.
+    let requests = (0...count).map { DownloadRequest(url: "http://h/\($0)") }
+    let result = await importing(
+      try await export(requests) { model, fields in
+        if model == "DownloadRecord", fields["url"] as? String != key { fields["keys"] = ["k"] }
+      }
+    )
+    #expect(result.status == .done)
+    let lines = result.messages.split(separator: "\n").filter { $0.contains("left out") }
+    #expect(lines.count { $0.contains(": another download has it") } == 10, "\(result.messages)")
+    #expect(lines.contains { $0.hasSuffix("\(key): another download has it as a key") })
+    let rest = lines.dropFirst(10).map { $0.drop { $0 != "4" } }
+    #expect(rest == (count == 10 ? [] : ["4 more keys or URLs that other downloads have"]))
+    #expect(try records().flatMap(\.keys).sorted() == [key, "k"])
+  }
+
   @Test(arguments: [true, false], [true, false])
   func `a file with a key that is the URL of another record gives each name to one download`(
     isKeyFirst: Bool,

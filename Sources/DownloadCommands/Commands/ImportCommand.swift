@@ -127,21 +127,23 @@ struct ImportCommand: ParsableCommand {
     for root in review.newRoots {
       messages.say("the root '\(root.name)' of the file is the folder \(root.path)")
     }
-    for id in review.keptCompleteIDs.prefix(10) {
+    for id in review.keptCompleteIDs.first {
       messages.say("kept \(id): it has completed since the export, and its file is intact")
     }
-    if review.keptCompleteIDs.count > 10 {
-      messages.say("kept \(review.keptCompleteIDs.count - 10) more that have completed since")
+    if review.keptCompleteIDs.moreCount > 0 {
+      messages.say("kept \(review.keptCompleteIDs.moreCount) more that have completed since")
     }
-    let lost =
-      review.lostKeys.map {
-        "left out the key '\(Redaction.name($0.key))' of \(Redaction.url($0.url)): "
-          + "another download has it"
+    for leftOut in review.leftOut.first {
+      let url = Redaction.url(leftOut.url)
+      let key = leftOut.key.map {
+        "the key '\(Redaction.name($0))' of \(url): another download has it"
       }
-      + review.keyURLs.map { "left out \(Redaction.url($0)): another download has it as a key" }
-    for message in lost.prefix(10) { messages.say(message) }
-    if lost.count > 10 {
-      messages.say("left out \(lost.count - 10) more keys that other downloads have")
+      messages.say("left out \(key ?? "\(url): another download has it as a key")")
+    }
+    if review.leftOut.moreCount > 0 {
+      messages.say(
+        "left out \(review.leftOut.moreCount) more keys or URLs that other downloads have"
+      )
     }
     if review.changedRecordCount > 0 {
       messages.say(

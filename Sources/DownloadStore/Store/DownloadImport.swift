@@ -17,10 +17,24 @@ package final class DownloadImport: ImportReview {
     case fail
   }
 
-  /// A key that an imported record has lost.
-  package struct LostKey: Sendable, Hashable {
-    package var key: String
-    package var url: String
+  /// What is left out because another download has its name.
+  package struct LeftOut: Sendable, Hashable {
+    /// The key that a record loses; `nil` for the record itself, whose URL is a key.
+    package let key: String?
+    /// The URL of the record.
+    package let url: String
+  }
+
+  /// The first values of a list, as messages name them, and the number of the others.
+  package struct FirstValues<Value: Sendable>: Sendable {
+    /// At most ten values.
+    package private(set) var first: [Value] = []
+    /// The number of values after these.
+    package private(set) var moreCount = 0
+
+    mutating func append(_ value: Value) {
+      if first.count < 10 { first.append(value) } else { moreCount += 1 }
+    }
   }
 
   /// The decision about a record, which is the same each time the file is read.
@@ -78,13 +92,11 @@ package final class DownloadImport: ImportReview {
   package private(set) var removedCount = 0
   /// The ids of the store's complete downloads that are kept although known records are replaced, because
   /// the file has earlier states of them.
-  package private(set) var keptCompleteIDs: [String] = []
+  package private(set) var keptCompleteIDs = FirstValues<String>()
   /// The number of records that got another id or file name.
   package private(set) var changedRecordCount = 0
-  /// The keys that are left out because another record has them.
-  package private(set) var lostKeys: [LostKey] = []
-  /// The URLs of the records that are left out because another record has them as keys.
-  package private(set) var keyURLs: [String] = []
+  /// The keys and records that are left out because another record has their names.
+  package private(set) var leftOut = FirstValues<LeftOut>()
 
   /// Creates a review.
   ///
@@ -245,7 +257,7 @@ package final class DownloadImport: ImportReview {
       guard known != .fail else {
         throw ImportRefusal("its URL is a key of another download; --if-known keep leaves it out")
       }
-      keyURLs.append(record.url)
+      leftOut.append(LeftOut(key: nil, url: record.url))
     }
     if isRemoved || hasCompleted || hasKeyAsURL || stored != nil && known == .keep {
       place.isKept = true
@@ -269,8 +281,9 @@ package final class DownloadImport: ImportReview {
     place.keys = try record.keys.filter { try !isTaken(key: $0, byOtherThan: record.url) }
     keys.formUnion(place.keys.map { StoredText($0) })
     urls.insert(Self.hash(of: record.url))
-    lostKeys += record.keys.subtracting(place.keys).sorted()
-      .map { LostKey(key: $0, url: record.url) }
+    for key in record.keys.subtracting(place.keys).sorted() {
+      leftOut.append(LeftOut(key: key, url: record.url))
+    }
     let isSamePlace = place.id == record.id && place.filename == record.filename
     if !isSamePlace { changedRecordCount += 1 }
     if !isSamePlace || place.keys != record.keys || place.hasNoDetails { places[number] = place }
