@@ -103,7 +103,7 @@ extension ExclusiveRename.Failure: CustomStringConvertible {
   var description: String {
     switch self {
     case .nameTaken: "a file of that name exists"
-    case .refused(let code): systemErrorText(code)
+    case .refused(let code): NamingFailure.text(code)
     }
   }
 }

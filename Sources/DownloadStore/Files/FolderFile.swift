@@ -124,10 +124,11 @@ package struct FolderOwner {
       try makeFolder(String(path[..<slash]))
     }
     if mkdir(path, 0o777) == 0 { return giveFolder(path) }
-    guard errno == EEXIST else {
+    let code = errno
+    guard code == EEXIST else {
       throw RecordStoreError(
         .fileSystem,
-        "creating the folder \(path) failed: \(systemErrorText())"
+        "creating the folder \(path) failed: \(NamingFailure.text(code))"
       )
     }
   }

@@ -196,6 +196,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (EINVAL, true), (EILSEQ, true), (ENAMETOOLONG, true), (EACCES, false), (EPERM, false),
+    (EROFS, false), (EIO, false),
+  ])
+  func `a rename that fails advises another name only if the name may be the cause`(
+    code: Int32,
+    mayBeName: Bool
+  ) {
+    let text = "\(ExclusiveRename.Failure.refused(code))"
+    let advice = "; if its disk does not accept the name, choose another one"
+    #expect(text == systemErrorText(code) + (mayBeName ? advice : ""))
+  }
+
+  @Test func `a name that the disk refuses is the reason of a failed rename`() throws {
+    let old = try fixture.folder.makeFile("old", "1")
+    let name = String(repeating: "x", count: 256)
+    #expect(throws: ExclusiveRename.Failure.refused(ENAMETOOLONG)) {
+      _ = try ExclusiveRename(from: old, to: fixture.folder.path(name))
+    }
+    let error = #expect(throws: RecordStoreError.self) {
+      try FolderOwner.makeFolder(fixture.folder.path("\(name)/b"))
+    }
+    #expect(
+      error?.message == "creating the folder \(fixture.folder.path(name)) failed: "
+        + "\(NamingFailure.text(ENAMETOOLONG))"
+    )
+  }
+
   @Test func `a rename is reverted if the folder of the new name cannot be synced`() throws {
     let old = try fixture.folder.makeFile("old", "1")
     let new = fixture.folder.path("new")
