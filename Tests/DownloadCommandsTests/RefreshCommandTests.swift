@@ -317,6 +317,8 @@ struct RefreshCommandTests: ToolSuite {
     gate.open()
     let preview = try await dlstore("refresh", "--all", "--dry-run")
     #expect(preview.output.contains("newer n3\n"), "\(preview.output)")
+    let named = try await dlstore("refresh", "nosuch", "n3", "--dry-run")
+    #expect(named.output.contains("newer n3\n"), "\(named.output)")
     let asked = server.requests.count
     let result = try await dlstore("refresh", "--all")
     #expect(result.status == 0, "\(result.messages)")

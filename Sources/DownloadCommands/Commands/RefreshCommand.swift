@@ -228,7 +228,7 @@ struct RefreshCommand: EngineCommand {
       switch targets {
       case .matching(let condition):
         try store.records(Query(condition && DownloadRecord.columns.refreshed != nil))
-      case .named(let names): names.compactMap { try? store.record(matching: $0) }
+      case .named(let names): try store.records(matching: names).compactMap { try? $0.get() }
       }
     let begun = records.filter { $0.refreshed != nil && $0.state != .completed }
     return Dictionary(begun.map { ($0.url, $0) }) { first, _ in first }

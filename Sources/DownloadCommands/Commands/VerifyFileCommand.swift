@@ -93,7 +93,7 @@ struct VerifyFileCommand: EngineCommand {
     let selection = targets.selection
     guard selection.names.isEmpty else {
       // Before the first file is read.
-      return try selection.names.map { try store.record(matching: $0).url }
+      return try store.records(matching: selection.names).map { try $0.get().url }
     }
     let columns = DownloadRecord.columns
     // A file that is to be replaced has its name: a check that left it out would say that all is well.

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadReports
 internal import DownloadStore
+internal import ObjectStore
 
 /// Downloads that other commands have changed while a command waited for them, so that it ends without
 /// their files.
@@ -32,14 +33,14 @@ struct LostDownloads {
     let records = try store.records(withURLs: noted.keys.sorted())
     let found = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
     let roots = try store.roots()
-    return noted.sorted { $0.key < $1.key }.compactMap { url, noted in
+    return try noted.sorted { $0.key < $1.key }.compactMap { url, noted in
       let id = noted.id
       if let record = found[url], record.id == id {
         return message(of: DownloadEntry(record, roots))
       }
       let name = Redaction.url(url)
-      guard let record = try? store.record(matching: id), record.id == id, record.state != .removed
-      else { return "\(name) was removed by another command" }
+      let moved = try store.records(DownloadRecord.where { $0.id == id && $0.state != .removed })
+      guard let record = moved.first else { return "\(name) was removed by another command" }
       return "\(name) was given the URL \(Redaction.url(record.url)) by another command; "
         + "\(SuggestedCommand.text("run --until-idle")), or 'get' with that URL, continues it"
     }
