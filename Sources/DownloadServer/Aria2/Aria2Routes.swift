@@ -56,7 +56,11 @@
         bytesPerSecond: summary.bytesPerSecond,
         counts: summary.counts.isEmpty ? nil : summary.counts
       ) { feed.speed(of: $0) }
-      let answer = try await context.read { _ in service.answer(call, live) }
+      let (answer, cancellations) = try await context.read { _ in
+        var service = service
+        return (service.answer(call, live), service.cancellations)
+      }
+      try await APIAction(.cancel).carryOut(cancellations, in: context.store)
       var headers = origin(of: request, context)
       headers[.contentType] = "application/json-rpc"
       return Response(

@@ -38,11 +38,14 @@ extension Aria2Service {
   }
 
   /// `aria2.remove`: cancels a download, whose record stays in the list of stopped ones.
-  func remove(_ parameters: Aria2Parameters) throws -> JSONValue {
+  mutating func remove(_ parameters: Aria2Parameters) throws -> JSONValue {
     let record = try record(parameters.string(0))
-    guard state(of: record)?.isStopped == false, try apply(.cancel, to: record) else {
+    let isStopped = state(of: record)?.isStopped ?? true
+    let outcomes = isStopped ? [] : try store.apply(.cancel, to: .named([record.url]))
+    guard outcomes.contains(where: \.isDone) else {
       throw Aria2Error("Active Download not found for GID#\(record.id)")
     }
+    cancellations += outcomes
     return .string(record.id)
   }
 

@@ -38,6 +38,8 @@ package struct Aria2Service: Sendable {
   let store: RecordStore
   let allowsChanges: Bool
   let retries = RecentRetries()
+  /// The cancellations of the calls so far, whose partial files the caller deletes.
+  var cancellations: [CommandOutcome] = []
   private let product: String
   private let sessionID: String
   private let isToken: @Sendable (String) -> Bool
@@ -66,7 +68,9 @@ package struct Aria2Service: Sendable {
   }
 
   /// Answers a request, on a thread that may block.
-  func answer(_ request: Aria2Request, _ live: Live) -> Aria2Answer {
+  ///
+  /// A copy answers one request, so that ``cancellations`` are those of the request.
+  mutating func answer(_ request: Aria2Request, _ live: Live) -> Aria2Answer {
     switch request {
     case .syntaxError: return Aria2Answer(id: nil, .failure(.syntaxError))
     case .invalid: return Aria2Answer(id: nil, .failure(.invalidRequest))
@@ -97,7 +101,7 @@ package struct Aria2Service: Sendable {
     "a request has at most \(Aria2Request.mostCalls) calls, and \(Aria2Request.mostValues) values"
   )
 
-  private func answer(_ call: Aria2Call, _ live: Live) -> Aria2Answer {
+  private mutating func answer(_ call: Aria2Call, _ live: Live) -> Aria2Answer {
     guard let id = call.id, let name = call.method else {
       return Aria2Answer(id: call.id, .failure(.invalidRequest))
     }
@@ -110,7 +114,7 @@ package struct Aria2Service: Sendable {
     return Aria2Answer(id: id, result(of: name, Aria2Parameters(parameters), live))
   }
 
-  private func result(
+  private mutating func result(
     of name: String,
     _ parameters: Aria2Parameters,
     _ live: Live,
@@ -142,7 +146,7 @@ package struct Aria2Service: Sendable {
     }
   }
 
-  private func perform(
+  private mutating func perform(
     _ method: Aria2Method,
     _ parameters: Aria2Parameters,
     _ live: Live
@@ -196,7 +200,10 @@ package struct Aria2Service: Sendable {
   }
 
   /// Answers several calls, each with its own token.
-  private func multicall(_ parameters: Aria2Parameters, _ live: Live) throws -> JSONValue {
+  private mutating func multicall(
+    _ parameters: Aria2Parameters,
+    _ live: Live
+  ) throws -> JSONValue {
     let calls = try parameters.list(0)
     var budget = AnswerBudget()
     return .array(
@@ -212,7 +219,10 @@ package struct Aria2Service: Sendable {
     )
   }
 
-  private func nested(_ call: JSONValue, _ live: Live) -> Result<JSONValue, Aria2Error> {
+  private mutating func nested(
+    _ call: JSONValue,
+    _ live: Live
+  ) -> Result<JSONValue, Aria2Error> {
     guard case .object = call else {
       return .failure(Aria2Error("system.multicall expected struct."))
     }

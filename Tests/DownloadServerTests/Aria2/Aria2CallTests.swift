@@ -112,13 +112,13 @@ import Testing
       let request = Aria2Request(query: [
         ("method", "aria2.getVersion"), ("id", "a%20b"), ("params", encoded[...]),
       ])
-      let answer = fixture.service.answer(request, .init())
+      let answer = fixture.answer(request)
       #expect(answer.status == 200)
       #expect(answer.json["id"]?.string == "a b")
     }
     let batch = Data(#"[{"id":1,"method":"system.listMethods"}]"#.utf8).base64EncodedString()
     let request = Aria2Request(query: [("params", batch[...])])
-    #expect(fixture.service.answer(request, .init()).json.list.count == 1)
+    #expect(fixture.answer(request).json.list.count == 1)
     #expect(Aria2Request(query: []) == .invalid)
     #expect(Aria2Request(query: [("method", "x"), ("params", "%%")]) == .syntaxError)
   }

@@ -61,7 +61,13 @@ struct Aria2Fixture {
 
   /// Returns the answer to the body of a POST request.
   func answer(body: String, _ live: Aria2Service.Live = .init()) -> Aria2Answer {
-    service.answer(Aria2Request(body: Array(body.utf8)), live)
+    answer(Aria2Request(body: Array(body.utf8)), live)
+  }
+
+  /// Returns the answer to a request.
+  func answer(_ request: Aria2Request, _ live: Aria2Service.Live = .init()) -> Aria2Answer {
+    var service = service
+    return service.answer(request, live)
   }
 
   /// Adds downloads, and returns their ids.

@@ -175,7 +175,7 @@ import Testing
     #expect(try fixture.result("aria2.unpause", name).string == gid)
     #expect(try status(gid)["status"]?.string == "waiting")
     #expect(try fixture.result("aria2.remove", name).string == gid)
-    // No engine runs, so the cancellation is not carried out yet.
+    // Also before the cancellation is carried out.
     #expect(try status(gid)["status"]?.string == "removed")
     #expect(
       fixture.message("aria2.forceRemove", name)?.contains("Active Download not found") == true
