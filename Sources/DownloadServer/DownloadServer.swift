@@ -106,7 +106,6 @@
       CommandRoutes.add(to: &routes, context)
       Aria2Routes.add(to: &routes, context)
       MetricsRoutes.add(to: &routes, context)
-      let store = store
       let connections = ConnectionLimit(maximum: options.limits.connections)
       let responder = SecureResponder(
         rules: AccessRules(
@@ -118,8 +117,7 @@
         isSecure: options.tls != nil,
         routes: routes.router.buildResponder(),
         methods: routes.methods,
-        requireStore: { try store.objects.requireInPlace() },
-        logger: logger
+        server: context
       )
       // Its log contains targets of requests.
       let silent = Self.silentLogger

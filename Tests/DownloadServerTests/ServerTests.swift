@@ -148,6 +148,57 @@
       }
     }
 
+    @Test(arguments: [
+      ("GET", "/downloads/none", 404, "the file name &#39;none&#39;."),
+      ("GET", "/downloads/0000000000000000", 404, "the file name &#39;0000000000000000&#39;."),
+      ("GET", "/store/None", 404, "<h1>Not found</h1>"),
+      ("GET", "/store/None/export?format=csv", 404, "<h1>Not found</h1>"),
+      ("GET", "/none", 404, "<strong>The server has no such path.</strong>"),
+      ("PUT", "/downloads/none", 405, "<strong>The path accepts GET, HEAD.</strong>"),
+    ])
+    func `an error of an address that a browser opens is a page with a link to the list`(
+      method: String,
+      path: String,
+      status: Int,
+      sentence: String
+    ) async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        let browser = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8"]
+        let answer = try await server.send(method, path, headers: browser)
+        #expect(answer.status == status)
+        #expect(answer.field("Content-Type") == "text/html; charset=utf-8")
+        #expect(answer.field("Allow") == (status == 405 ? "GET, HEAD" : nil))
+        #expect(answer.body.contains(sentence), "\(answer.text)")
+        #expect(answer.body.contains("<a href=\"/\">Show the list of downloads</a>"))
+        #expect(answer.body.contains("<nav aria-label=\"Pages\">"))
+        #expect(answer.body.hasSuffix("</html>"))
+        let program = try await server.send(method, path)
+        #expect(program.status == status)
+        let error = try program.object["error"] as? [String: Any]
+        #expect(error?["message"] is String)
+        let api = try await server.send("GET", "/api/v1/downloads/none", headers: browser)
+        #expect(api.status == 404 && api.field("Content-Type") == "application/json")
+      }
+    }
+
+    @Test(arguments: [("/downloads/none", 401), ("/jsonrpc?jsoncallback=x", 400)])
+    func `an error without the token is no page, which would name the store`(
+      path: String,
+      status: Int
+    ) async throws {
+      try await RunningServer.with { server in
+        let answer = try await server.exchange(
+          "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            + "Accept: text/html\r\n\r\n"
+        )
+        #expect(answer.status == status)
+        #expect(answer.field("Content-Type") == "text/plain; charset=utf-8")
+        #expect(!answer.body.contains(server.store.path))
+      }
+    }
+
     @Test func `events arrive while another user changes downloads, and continue after a break`()
       async throws
     {

@@ -1,4 +1,5 @@
 #if Server
+  internal import DownloadStore
   internal import HTTPTypes
   internal import Hummingbird
   internal import Logging
@@ -17,9 +18,8 @@
     let isSecure: Bool
     let routes: Routes
     let methods: RouteMethods
-    /// Throws unless the store can be used.
-    let requireStore: @Sendable () throws -> Void
-    let logger: Logger
+    /// What the routes share.
+    let server: ServerContext
 
     @concurrent
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -54,8 +54,21 @@
         return response
       case .allow: break
       }
+      do throws(ServerError) {
+        return try await routed(request, context)
+      } catch {
+        return Response(error, to: request, page: await page(of: error, to: request))
+      }
+    }
+
+    /// Answers a request that the rules allow.
+    @concurrent
+    private func routed(
+      _ request: Request,
+      _ context: Context
+    ) async throws(ServerError) -> Response {
       do {
-        try requireStore()
+        try server.store.objects.requireInPlace()
         if request.headers.contains(.expect) {
           context.channel.triggerUserOutboundEvent(RequestRules.BodyWanted(), promise: nil)
         }
@@ -63,30 +76,40 @@
         guard response.headers[.contentType] == nil else { return response }
         // The router's own answers have no body.
         switch response.status {
-        case .notFound:
-          let error = methods.error(for: request.method.rawValue, request.uri.path)
-          return Response(error, to: request)
-        case .contentTooLarge:
-          return Response(ServerError(.tooLarge, "the request's body is too large"), to: request)
+        case .notFound: throw methods.error(for: request.method.rawValue, request.uri.path)
+        case .contentTooLarge: throw ServerError(.tooLarge, "the request's body is too large")
         default: return response
         }
       } catch let error as ServerError {
-        return Response(error, to: request)
+        throw error
       } catch is HTTPParserError {
-        let error = ServerError(.invalidRequest, "the request's body is malformed")
-        return Response(error, to: request)
+        throw ServerError(.invalidRequest, "the request's body is malformed")
       } catch {
         let failure = ServerError(storeError: error)
         if failure.code == .storeFailed {
-          logger.error("request failed", metadata: ["error": "\(failure.message)"])
+          server.logger.error("request failed", metadata: ["error": "\(failure.message)"])
         }
-        return Response(failure, to: request)
+        throw failure
       }
     }
 
+    /// The page of an error; `nil` for a client that wants none, and if the store cannot be read.
+    ///
+    /// A page names the store, so no request without the token gets one: not those that the rules
+    /// refuse, and none to the path of RPC, whose route alone checks the token.
+    private func page(of error: ServerError, to request: Request) async -> HTML? {
+      guard request.wantsPage, !Self.isRPC(request) else { return nil }
+      return try? await server.read { [server] store in
+        try store.objects.requireInPlace()
+        return ErrorView(error: error).page(try PageFrame(of: store), server)
+      }
+    }
+
+    private static func isRPC(_ request: Request) -> Bool { request.uri.path == "/jsonrpc" }
+
     private func facts(of request: Request) -> RequestFacts {
       var facts = RequestFacts()
-      facts.area = request.uri.path == "/jsonrpc" ? .rpc : .page
+      facts.area = Self.isRPC(request) ? .rpc : .page
       facts.method = request.method.rawValue
       facts.target = request.head.path ?? ""
       // The first is the authority.
@@ -110,19 +133,31 @@
     }
   }
 
+  extension Request {
+    /// Whether a browser shows the answer as a page.
+    fileprivate var wantsPage: Bool {
+      (headers[.accept] ?? "").contains("text/html") && !uri.path.hasPrefix("/api/")
+    }
+  }
+
   extension Response {
-    /// The answer to a request that has failed: JSON, or text for a browser's page.
-    init(_ error: ServerError, to request: Request) {
-      let accepts = request.headers[.accept] ?? ""
-      let isPage = accepts.contains("text/html") && !request.uri.path.hasPrefix("/api/")
+    /// The answer to a request that has failed: JSON, or for a browser the page, or else text.
+    init(_ error: ServerError, to request: Request, page: HTML? = nil) {
       var headers: HTTPFields = [:]
       if error.code == .notSignedIn { headers[.wwwAuthenticate] = "Bearer" }
       if !error.allowedMethods.isEmpty {
         headers[.allow] = error.allowedMethods.joined(separator: ", ")
       }
       let status = HTTPResponse.Status(code: error.code.status)
-      headers[.contentType] = isPage ? "text/plain; charset=utf-8" : "application/json"
-      let text = isPage ? error.message + "\n" : error.json.text + "\n"
+      let (type, text) =
+        if let page {
+          ("text/html; charset=utf-8", page.text)
+        } else if request.wantsPage {
+          ("text/plain; charset=utf-8", error.message + "\n")
+        } else {
+          ("application/json", error.json.text + "\n")
+        }
+      headers[.contentType] = type
       self.init(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 

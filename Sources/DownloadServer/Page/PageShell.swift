@@ -115,6 +115,35 @@ struct PageAlert {
   }
 }
 
+/// The page of a request that has failed.
+struct ErrorView {
+  let error: ServerError
+
+  /// The whole document.
+  func page(_ frame: PageFrame, _ server: ServerContext) -> HTML {
+    let shell = PageShell(
+      title: title,
+      section: .none,
+      frame: frame,
+      allowsChanges: server.allowsChanges,
+      storePath: server.store.path,
+      notice: nil
+    )
+    return "\(shell.beginning)\(html)\(shell.end)"
+  }
+
+  private var title: String { error.code == .notFound ? "Not found" : "The request failed" }
+
+  private var html: HTML {
+    """
+    <div class="lead"><h1>\(title)</h1></div>
+    <section class="card"><div class="empty">\(Icon.warning.html)\
+    <strong>\(PageText.capitalized(error.message)).</strong>\
+    <span><a href="/">Show the list of downloads</a></span></div></section>
+    """
+  }
+}
+
 /// A file that pages load; its address changes with its content.
 struct PageAsset: Sendable {
   let path: String
