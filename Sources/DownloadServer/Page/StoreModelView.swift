@@ -357,7 +357,7 @@ struct StoreObjectView: Sendable {
   }
 }
 
-/// Stored values as text, with the secrets of URLs redacted.
+/// Stored values as text, with the secrets of URLs and of names such as keys redacted.
 enum StoredValueText {
   /// One line of at most 80 characters.
   static func short(_ value: StoredValue) -> String {
@@ -368,7 +368,7 @@ enum StoredValueText {
   /// The whole value; data is shown by its size.
   static func long(_ value: StoredValue) -> String {
     switch value {
-    case .string(let text): Redaction.text(text)
+    case .string(let text): Redaction.name(text)
     case .data(let data), .embedded(let data): "\(PageText.number(data.count)) bytes"
     case .array(let elements), .set(let elements): elements.map(long).joined(separator: ", ")
     case .dictionary(let entries):
@@ -382,7 +382,7 @@ enum StoredValueText {
 
   /// Whether the value has a secret, and is therefore in no address.
   static func hasSecret(_ value: StoredValue) -> Bool {
-    Redaction.text(exact(value)) != exact(value)
+    Redaction.name(exact(value)) != exact(value)
   }
 
   /// The address of an object; `nil` if its key has a secret.

@@ -74,6 +74,26 @@ import Testing
     #expect(object.html.text.contains("http://example.com/a"))
   }
 
+  @Test(arguments: [
+    ("magnet:?xt=urn:btih:00&token=hush", "magnet:?xt=urn:btih:00&amp;token=•••"),
+    ("user:hush@host/x?token=hush", "•••@host/x?token=•••"),
+    ("host/path?access_token=hush", "host/path?access_token=•••"),
+  ])
+  func `a key that is almost a URL is redacted as one`(key: String, shown: String) throws {
+    var request = DownloadRequest(url: "http://h.example/a")
+    request.key = key
+    try store.addNow([request])
+    let object = try StoreObjectView(
+      FormFields("object=1"),
+      model: "DownloadRecord",
+      in: store.objects
+    )
+    let html = object.html.text
+    #expect(html.contains(shown) && !html.contains("hush"), "\(html)")
+    #expect(StoredValueText.address(of: "Link", key: .string(key)) == nil)
+    #expect(StoredValueText.address(of: "Link", key: .string("plain/name")) != nil)
+  }
+
   @Test func `an export in parts has each match once`() throws {
     let requests = (0..<400).map { number in
       var request = DownloadRequest(url: "http://h.example/\(number)")
