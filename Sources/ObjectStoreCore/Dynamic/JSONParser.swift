@@ -169,15 +169,18 @@ package struct JSONParser {
   }
 
   private mutating func escape(to output: inout [UInt8]) throws(JSONSyntaxError) {
-    let simple: [UInt8: UInt8] = [
-      UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
-      UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 0x08, UInt8(ascii: "f"): 0x0C,
-      UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09,
-    ]
     guard let kind = current else { throw failure("unterminated string") }
     offset += 1
-    if let byte = simple[kind] { return output.append(byte) }
-    guard kind == UInt8(ascii: "u") else { throw failure("invalid escape sequence") }
+    switch kind {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return output.append(kind)
+    case UInt8(ascii: "b"): return output.append(0x08)
+    case UInt8(ascii: "f"): return output.append(0x0C)
+    case UInt8(ascii: "n"): return output.append(0x0A)
+    case UInt8(ascii: "r"): return output.append(0x0D)
+    case UInt8(ascii: "t"): return output.append(0x09)
+    case UInt8(ascii: "u"): break
+    default: throw failure("invalid escape sequence")
+    }
     var code = UInt32(try codeUnit())
     if (0xD800..<0xDC00).contains(code) {
       guard skip("\\"), skip("u") else { throw failure("unpaired surrogate") }

@@ -39,6 +39,15 @@ import Testing
     #expect(throws: JSONSyntaxError.self) { try parse(text) }
   }
 
+  @Test func `each escape stands for its character`() throws {
+    #expect(try parse(#""\"\\\/\b\f\n\r\t\u0041""#) == .string("\"\\/\u{8}\u{C}\n\r\tA"))
+    for byte in UInt8(ascii: " ")...UInt8(ascii: "~") {
+      let isEscape = "\"\\/bfnrt".utf8.contains(byte)
+      let value = try? JSONParser.parse([0x22, 0x5C, byte, 0x22])
+      #expect((value != nil) == isEscape, "\(byte)")
+    }
+  }
+
   @Test func `invalid UTF-8 throws a syntax error`() {
     #expect(throws: JSONSyntaxError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
   }
