@@ -354,6 +354,30 @@ struct StandardOutputTests: ToolSuite {
     #expect(isPrefix)
   }
 
+  @Test func `cat does not go on with another version after its reader was slow`() async throws {
+    let gate = Gate()
+    var resource = Resource(body, faults: .closeAfter(bytes: 1_000_000))
+    (resource.etag, resource.endGate) = (nil, gate)
+    server.route("/a", resource)
+    let get = try start("get", server.url("/a"))
+    // More than a pipe takes, so `cat` waits for its reader.
+    try await waitUntil { (try? record("/a").received) ?? 0 > 500_000 }
+    let cat = try shell(
+      "mkfifo go; { dlstore cat URL; echo $? > status; }"
+        + " | (head -c 1 > first; read x < go; cat > out)"
+    )
+    try await waitUntil { size("first") > 0 }
+    server.route("/a", Resource(.generated(byteCount: 4_000_000, seed: 33), etag: nil))
+    gate.open()
+    #expect(try await get.status() == 0, "\(get.messages)")
+    try go()
+    _ = try await cat.status()
+    #expect(text("status") == "1\n")
+    let reason = "the download began again from its first byte after its first "
+    #expect(cat.messages.contains(reason), "\(cat.messages)")
+    #expect(size("out") < 1_000_000)
+  }
+
   /// Downloads a part of the file `a`, and stops.
   private func downloadPart() async throws -> FileLayout {
     _ = slow()

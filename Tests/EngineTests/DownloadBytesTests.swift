@@ -115,6 +115,65 @@ struct DownloadBytesTests {
     #expect(failure?.code == .entityChanged)
   }
 
+  /// How a download begins again with another version of its file.
+  enum Beginning: CaseIterable {
+    case failedAttempt
+    case restart
+    case refresh
+  }
+
+  @Test(arguments: Beginning.allCases, [nil, "\"1\""] as [String?])
+  func `a reader that missed the loss of its bytes does not go on with those of another version`(
+    _ beginning: Beginning,
+    tag: String?
+  ) async throws {
+    var old = Resource(Self.body, etag: tag)
+    if beginning == .failedAttempt { old.faults = [.closeAfter(bytes: 500_000)] }
+    let gate = fixture.routeGated("/a", old)
+    try fixture.add("/a")
+    let (store, url) = (fixture.store, fixture.server.url("/a"))
+    let failure = await #expect(throws: DownloadFailure.self) {
+      try await running {
+        var bytes = store.bytes(of: url).makeAsyncIterator()
+        _ = try await bytes.next()
+        if beginning != .failedAttempt {
+          try await waitUntil("the old version") { try fixture.record("/a").state == .completed }
+        }
+        // Of the same size, and without a validator.
+        let new = Body.generated(byteCount: 2_000_000, seed: 42)
+        fixture.server.route("/a", Resource(new, etag: nil))
+        switch beginning {
+        case .failedAttempt: gate.open()
+        case .restart: _ = try store.apply(.restart, to: .matching(url))
+        case .refresh: _ = try store.apply(.refresh, to: .matching(url))
+        }
+        try await waitUntil("the new version") { try fixture.record("/a").state == .completed }
+        #expect(new.matches(file: fixture.file("a")))
+        _ = try await bytes.next()
+      }
+    }
+    #expect(failure?.code == .entityChanged)
+    let message = failure?.message ?? ""
+    #expect(message.contains("the download began again"), "\(message)")
+  }
+
+  @Test func `a reader goes on after a continued attempt of a server without validators`()
+    async throws
+  {
+    var resource = Resource(Self.body, etag: nil)
+    resource.faults = [.closeAfter(bytes: 500_000), .closeAfter(bytes: 500_000)]
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let engine = try fixture.engine {
+      $0.checkpointInterval = .milliseconds(10)
+      $0.continuesUnvalidated = true
+    }
+    let reader = Task { try await all(bytes) }
+    _ = try await engine.run(until: .idle)
+    #expect(try await reader.value == Self.expected(0..<2_000_000))
+  }
+
   @Test func `a wrong digest of the whole file is an error, and not the end`() async throws {
     fixture.server.route("/a", Resource(Self.body))
     try fixture.add("/a") { $0.digest = try? Digest("md5:9e107d9d372bb6826bd81d3542a419d6") }

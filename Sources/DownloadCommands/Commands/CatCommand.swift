@@ -83,43 +83,41 @@ struct CatCommand: AsyncParsableCommand {
     guard record.state != .completed else {
       var bytes = store.bytes(of: record.id, from: start)
       bytes.waits = false
-      return try await Self.copy(bytes, start).position >= record.received
+      return try await Self.copy(bytes).given.range.upperBound >= record.received
     }
-    let reading = Task { try await Self.copy(store.bytes(of: record.id, from: start), start) }
+    let reading = Task { try await Self.copy(store.bytes(of: record.id, from: start)) }
     let following = Task {
       // Ends with the download, or when no engine runs.
       for try await _ in store.updates(of: [record.url]) {}
       reading.cancel()
     }
     defer { following.cancel() }
-    let (position, isAtEnd) = try await reading.value
+    let (given, isAtEnd) = try await reading.value
     if isAtEnd { return true }
-    // The rest that is on disk.
-    var rest = store.bytes(of: record.id, from: position)
-    rest.waits = false
-    let end = try await Self.copy(rest, position).position
+    // The rest that is on disk, of the same version.
+    var rest = store.bytes(of: record.id)
+    (rest.given, rest.waits) = (given, false)
+    let end = try await Self.copy(rest).given.range.upperBound
     let last = try store.record(matching: record.id)
     return last.state == .completed && end >= last.received
   }
 
   /// Writes bytes to standard output until they end or the task is cancelled.
   ///
-  /// - Returns: The offset of the next byte, and whether there is none.
+  /// - Returns: The bytes that were written, and whether there are no more.
   private static func copy(
-    _ bytes: DownloadBytes,
-    _ start: Int64
-  ) async throws -> (position: Int64, isAtEnd: Bool) {
+    _ bytes: DownloadBytes
+  ) async throws -> (given: GivenBytes, isAtEnd: Bool) {
     let writer = PipeWriter()
-    var position = start
+    var iterator = bytes.makeAsyncIterator()
     do {
-      for try await chunk in bytes {
+      while let chunk = try await iterator.next() {
         // A chunk that was read is written also if the task was cancelled.
         try await Task { try await writer.write(chunk) { _ in } }.value
-        position += Int64(chunk.count)
       }
-      return (position, true)
+      return (iterator.given, true)
     } catch is CancellationError {
-      return (position, false)
+      return (iterator.given, false)
     }
   }
 }

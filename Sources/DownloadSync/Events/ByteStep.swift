@@ -22,9 +22,8 @@ enum ByteStep: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - record: The record; `nil` if there is none any more.
-  ///   - given: The range that the reader has given out; empty at first.
-  ///   - version: The validator of the file when the first bytes were given out; `nil` if it had none.
-  init(_ record: DownloadRecord?, given: Range<Int64>, version: Validator?) {
+  ///   - given: The bytes that the reader has given out.
+  init(_ record: DownloadRecord?, given: GivenBytes) {
     // Without an engine, a download that is to be cancelled or removed keeps its state.
     guard let record,
       record.state == .completed || ![.cancel, .remove].contains(record.intent)
@@ -32,23 +31,21 @@ enum ByteStep: Sendable, Hashable {
       self = .cancelled
       return
     }
-    let position = given.upperBound
-    let current = Validator(of: record)
-    if !given.isEmpty, let version, let current,
-      version.isContradicted(byEntityTag: current.entityTag, lastModified: current.lastModified)
-    {
-      self = .changed
-      return
-    }
+    let position = given.range.upperBound
     switch record.state {
     case .completed:
+      let isShorter = !given.range.isEmpty && position > record.received
+      guard !isShorter, !given.mayDiffer(from: record) else {
+        self = .changed
+        return
+      }
       self = position < record.received ? .read(upTo: record.received) : .end
     case .cancelled, .removed:
       self = .cancelled
     case .failedPermanent:
       self = .failed(record.attempts.last?.failure ?? DownloadFailure(.unknown, "it failed"))
     case .waiting, .running, .paused, .failedRetryable, .finalizing:
-      guard record.committed.contains(given) else {
+      guard record.committed.contains(given.range), !given.mayDiffer(from: record) else {
         self = .changed
         return
       }

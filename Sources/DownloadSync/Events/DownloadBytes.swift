@@ -22,6 +22,13 @@ internal import SystemInterface
 /// digest of the whole file is compared at the end, if reading began with the first byte: what is made of
 /// the bytes before that is not verified.
 ///
+/// All bytes are of one version of the file. If the download begins again, the sequence throws an error,
+/// also if it was slow and sees the record only after the next version has passed its position: it
+/// compares the validator and the size, and without a validator the partial file. An engine that
+/// continues bytes without a validator (``EngineOptions/continuesUnvalidated``, or a required digest) may
+/// change to another version of the same size, which only the digest at the end shows. A sequence that
+/// begins at an offset does not know the version of the bytes before it.
+///
 /// The sequence ends after the last byte of a completed download. It waits while the download is paused, or
 /// while no engine runs it, and it does not start one. If bytes that the record counts are not in the
 /// partial file, and no engine runs the download, it throws an error instead of waiting: another program
@@ -32,7 +39,8 @@ public struct DownloadBytes: AsyncSequence, Sendable {
 
   let store: RecordStore
   let name: String
-  let offset: Int64
+  /// The bytes that a previous sequence has given out, or the offset alone.
+  package var given: GivenBytes
   /// Whether to wait for bytes that are not on disk; otherwise the sequence ends before the first one.
   package var waits = true
   /// Whether the caller runs the download, so that the sequence waits for bytes that are lost.
@@ -52,10 +60,8 @@ public struct DownloadBytes: AsyncSequence, Sendable {
     private let name: String
     private let waits: Bool
     private let isAwaited: Bool
-    private var given: Range<Int64>
-    private var version: Validator?
-    /// The record when the last bytes were given out.
-    private var seen: DownloadRecord?
+    /// The bytes that were given out.
+    package private(set) var given: GivenBytes
     private var source: Source?
     /// The changes of the store and the ends of engines, once bytes were missing.
     private var wakes: FollowWakes?
@@ -73,7 +79,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
 
     /// What the file has for the reader.
     private enum Found {
-      case bytes(Data)
+      case bytes(Data, GivenBytes)
       /// The record has changed since it was read.
       case changed
       /// Not all bytes of the next piece have arrived.
@@ -84,7 +90,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
 
     fileprivate init(_ bytes: DownloadBytes) {
       (store, name, waits, isAwaited) = (bytes.store, bytes.name, bytes.waits, bytes.isAwaited)
-      given = bytes.offset..<bytes.offset
+      given = bytes.given
     }
 
     /// Waits for the next bytes; `nil` at the end.
@@ -103,11 +109,14 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       while true {
         try Task.checkCancellation()
         let record = try await record(source.id)
-        switch ByteStep(record, given: given, version: version) {
+        switch ByteStep(record, given: given) {
         case .read(let end):
           guard let record else { continue }
           switch try await find(upTo: end, of: record, source) {
-          case .bytes(let bytes): return note(bytes, of: record)
+          case .bytes(let bytes, let given):
+            self.given = given
+            hasher?.update(bytes.span)
+            return bytes
           case .changed: continue
           case .incomplete: guard waits else { return nil }
           case .lost(let error):
@@ -129,12 +138,13 @@ public struct DownloadBytes: AsyncSequence, Sendable {
 
     /// Why the bytes that were given out are not those of the file any more.
     private func lossOfGiven(_ record: DownloadRecord?) -> DownloadFailure {
-      let after = "after its first \(given.upperBound) bytes were read"
+      let after = "after its first \(given.range.upperBound) bytes were read"
+      let seen = given.record
       let isNew = record?.attempts.last != seen?.attempts.last
       let failure = isNew ? record?.attempts.last?.failure : nil
       // The engine drops the bytes of a file with a wrong digest.
       if let failure, failure.code == .digestMismatch { return failure }
-      if failure?.code == .entityChanged || isContradicted(by: record) {
+      if failure?.code == .entityChanged || record.map({ given.isContradicted(by: $0) }) == true {
         return DownloadFailure(.entityChanged, "the server's file has changed \(after)")
       }
       // Within an attempt, only the checkpoint of a file that another program has changed drops bytes;
@@ -150,15 +160,6 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       return DownloadFailure(
         .entityChanged,
         "the download began again from its first byte \(after)"
-      )
-    }
-
-    /// Whether the file of a record is another version than the one that was read.
-    private func isContradicted(by record: DownloadRecord?) -> Bool {
-      guard let version, let current = record.flatMap({ Validator(of: $0) }) else { return false }
-      return version.isContradicted(
-        byEntityTag: current.entityTag,
-        lastModified: current.lastModified
       )
     }
 
@@ -208,7 +209,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       }
       let digest = record.expectedDigest.flatMap { try? Digest($0) }
       // The bytes before the offset were not read.
-      if given.upperBound == 0 { hasher = digest.map { DigestHasher($0.algorithm) } }
+      if given.range.upperBound == 0 { hasher = digest.map { DigestHasher($0.algorithm) } }
       let id = record.id
       // From here on no commit is missed: the record is read again after each change.
       var changes = store.objects.observe(DownloadRecord.where { $0.id == id }).makeAsyncIterator()
@@ -244,7 +245,8 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         )
       }
       let path = isComplete ? layout.finalPath : layout.partialPath
-      var range = given.upperBound..<Swift.min(end, given.upperBound + Self.longestElement)
+      let position = given.range.upperBound
+      var range = position..<Swift.min(end, position + Self.longestElement)
       if let pieces = source.pieces {
         switch try await checkedPiece(of: pieces, before: end, at: path) {
         case .correct(let piece): range = range.clamped(to: piece)
@@ -259,7 +261,10 @@ public struct DownloadBytes: AsyncSequence, Sendable {
           throw failure
         }
       }
-      let bytes = try await store.inBackground { [range] in try Self.read(range, of: path) }
+      let (bytes, file) = try await store.inBackground { [range] in
+        let file = try OpenFile(at: path)
+        return (file?.bytes(in: range), file)
+      }
       // Between the two reads of the record, another version may have replaced the file.
       guard let after = try await self.record(source.id) else { return .changed }
       guard let bytes else {
@@ -272,9 +277,11 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         }
         return .changed
       }
-      switch ByteStep(after, given: given, version: version ?? Validator(of: record)) {
-      case .read(let end) where end >= range.upperBound: return .bytes(bytes)
-      default: return .changed
+      var given = given
+      given.append(upTo: range.upperBound, of: record, in: file)
+      switch ByteStep(after, given: given) {
+      case .read, .wait, .end: return .bytes(bytes, given)
+      case .changed, .failed, .cancelled: return .changed
       }
     }
 
@@ -309,7 +316,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       before end: Int64,
       at path: String
     ) async throws -> CheckedPiece {
-      let position = given.upperBound
+      let position = given.range.upperBound
       guard position < pieces.byteCount else { return .incomplete }
       let number = Int(position / pieces.pieceLength)
       let range = pieces.range(of: number)
@@ -320,7 +327,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         var start = range.lowerBound
         while start < range.upperBound {
           let next = Swift.min(range.upperBound, start + Int64(PieceHasher.blockLength))
-          guard let block = try Self.read(start..<next, of: path) else { return nil }
+          guard let block = try OpenFile(at: path)?.bytes(in: start..<next) else { return nil }
           hasher.update(block.span)
           start = next
         }
@@ -332,37 +339,12 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       return .correct(range)
     }
 
-    private mutating func note(_ bytes: Data, of record: DownloadRecord) -> Data {
-      if given.isEmpty { version = Validator(of: record) }
-      seen = record
-      given = given.lowerBound..<given.upperBound + Int64(bytes.count)
-      hasher?.update(bytes.span)
-      return bytes
-    }
-
     private func checkDigest(_ digest: Digest?) throws {
       guard let hasher, let digest, hasher.digest != digest else { return }
       throw DownloadFailure(
         .digestMismatch,
         "the bytes that were read do not have the digest \(digest.text)"
       )
-    }
-
-    /// Reads a range of a file; `nil` if the file does not exist or has not all of the bytes.
-    private static func read(_ range: Range<Int64>, of path: String) throws -> Data? {
-      let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        if errno == ENOENT { return nil }
-        throw RecordStoreError(.fileSystem, "opening \(path): \(systemErrorText())")
-      }
-      defer { close(descriptor) }
-      let count = Int(range.upperBound - range.lowerBound)
-      let bytes = SystemInterface.bytes(
-        ofFile: descriptor,
-        at: Int(range.lowerBound),
-        count: count
-      )
-      return bytes.count == count ? Data(bytes) : nil
     }
   }
 }
@@ -383,7 +365,7 @@ extension RecordStore {
   /// - Returns: A sequence that ends after the last byte; see ``DownloadBytes``.
   public func bytes(of name: String, from offset: Int64 = 0) -> DownloadBytes {
     precondition(offset >= 0, "the offset \(offset) is negative")
-    return DownloadBytes(store: self, name: name, offset: offset)
+    return DownloadBytes(store: self, name: name, given: GivenBytes(from: offset))
   }
 }
 

@@ -1,0 +1,102 @@
+internal import DownloadStore
+internal import Foundation
+internal import SystemInterface
+
+/// The bytes that a reader of a download has given out, and the version of the file that has them.
+///
+/// A reader that was slow may see a record only after the download began again and has passed the
+/// reader's position. So the record and the file must show that the bytes are still those of the file.
+package struct GivenBytes: Sendable {
+  /// The range of the bytes; empty at first.
+  package private(set) var range: Range<Int64>
+  /// The record of the last bytes; `nil` at first.
+  private(set) var record: DownloadRecord?
+  /// The inode number of the file that had the first bytes.
+  private var fileNumber: UInt64?
+  /// Stays open, because another file could get the number of a deleted one.
+  private var file: OpenFile?
+
+  /// Creates the state of a reader that begins at an offset.
+  init(from offset: Int64) {
+    range = offset..<offset
+  }
+
+  /// Adds the bytes up to an offset.
+  ///
+  /// - Parameters:
+  ///   - end: The offset.
+  ///   - record: The record that counts them.
+  ///   - file: The file that has them.
+  mutating func append(upTo end: Int64, of record: DownloadRecord, in file: OpenFile? = nil) {
+    range = range.lowerBound..<end
+    self.record = record
+    fileNumber = fileNumber ?? record.fileNumber ?? file?.number
+    self.file = self.file ?? file
+  }
+
+  /// Whether the bytes that a record counts may be those of another version of the file.
+  ///
+  /// An equal validator promises the same bytes. A record keeps its validator as long as its bytes: one
+  /// that has lost it counts others. Without a validator, the bytes are the same only in the same file,
+  /// because the engine begins again with a new one.
+  func mayDiffer(from current: DownloadRecord) -> Bool {
+    guard let record else { return false }
+    if let size = record.expected, current.expected != size { return true }
+    if let version = Validator(of: record) {
+      return version.isStrong
+        ? current.entityTag != version.entityTag : current.lastModified != version.lastModified
+    }
+    guard let fileNumber, let other = current.fileNumber else { return false }
+    return other != fileNumber
+  }
+
+  /// Whether a record states that its file is another version.
+  func isContradicted(by current: DownloadRecord) -> Bool {
+    guard let record else { return false }
+    if let size = record.expected, let other = current.expected, other != size { return true }
+    return Validator(of: record)?.isContradicted(
+      byEntityTag: current.entityTag,
+      lastModified: current.lastModified
+    ) ?? false
+  }
+}
+
+extension DownloadRecord {
+  /// The inode number of the file with the counted bytes; `nil` if it is unknown.
+  fileprivate var fileNumber: UInt64? {
+    (state == .completed ? fileIdentity : partialIdentity)?.inode
+  }
+}
+
+/// A file that is open for reading.
+final class OpenFile: Sendable {
+  private let descriptor: Int32
+
+  /// Opens a file; `nil` if it does not exist.
+  ///
+  /// - Throws: `RecordStoreError` with `fileSystem`.
+  init?(at path: String) throws {
+    descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor < 0 else { return }
+    if errno == ENOENT { return nil }
+    throw RecordStoreError(.fileSystem, "opening \(path): \(systemErrorText())")
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// The inode number.
+  var number: UInt64? { FileIdentity(ofDescriptor: descriptor)?.inode }
+
+  /// Returns the bytes of a range; `nil` if the file has not all of them.
+  func bytes(in range: Range<Int64>) -> Data? {
+    let count = range.count
+    let bytes = SystemInterface.bytes(
+      ofFile: descriptor,
+      at: Int(range.lowerBound),
+      count: count
+    )
+    return bytes.count == count ? Data(bytes) : nil
+  }
+}
