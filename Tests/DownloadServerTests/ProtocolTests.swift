@@ -84,10 +84,11 @@
             + "Authorization: Bearer \(server.token.text)\r\n\r\n"
         }
         let streamed = [
-          "/", "/store/DownloadRecord", "/store/DownloadRecord/export?format=csv", "/events",
+          "/", "/tags", "/store", "/store/DownloadRecord",
+          "/store/DownloadRecord/export?format=csv", "/events",
         ]
         let whole = [
-          "/tags", "/store", "/api/v1/openapi.json", PageAssets.style.path, "/store/none", "/none",
+          "/api/v1/openapi.json", PageAssets.style.path, "/store/none", "/none",
         ]
         for path in streamed + whole {
           let answers = try await RawConnection.with(port: server.port) { connection in

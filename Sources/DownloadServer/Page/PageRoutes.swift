@@ -104,10 +104,8 @@
     }
 
     func tags(_ request: Request) async throws -> Response {
-      let (frame, tags) = try await context.read { store in
-        (try PageFrame(of: store), try TagList(in: store))
-      }
-      return await respond([.ready(tags.html)], "Tags", .downloads, frame, request)
+      let frame = try await context.read { store in try PageFrame(of: store) }
+      return await respond(TagList.parts, "Tags", .downloads, frame, request)
     }
 
     func download(_ id: String, _ request: Request) async throws -> Response {
@@ -158,11 +156,8 @@
     // MARK: Store
 
     func store(_ request: Request) async throws -> Response {
-      let (frame, overview) = try await context.read { store in
-        (try PageFrame(of: store), try StoreOverview(of: store.objects))
-      }
-      let html = StoreOverviewView(overview: overview).html
-      return await respond([.ready(html)], "Store", .store, frame, request)
+      let frame = try await context.read { store in try PageFrame(of: store) }
+      return await respond(StoreOverviewView.parts, "Store", .store, frame, request)
     }
 
     func model(_ name: String, _ request: Request) async throws -> Response {

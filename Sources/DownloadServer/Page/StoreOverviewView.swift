@@ -1,3 +1,4 @@
+internal import DownloadStore
 internal import ObjectStore
 internal import ProgramOutput
 
@@ -26,9 +27,20 @@ struct StoreOverviewView {
   private var free: Int { statistics.freePages * statistics.pageSize }
   private var used: Int { statistics.fileSize - free }
 
+  /// The page, whose content is read after its heading was sent.
+  static let parts: [PagePart] = [
+    .ready(
+      """
+      <div class="lead"><h1>Store</h1><p>Read only</p></div>
+
+      """
+    ),
+    .read { store in Self(overview: try StoreOverview(of: store.objects)).html },
+  ]
+
+  /// The content below the heading.
   var html: HTML {
     """
-    <div class="lead"><h1>Store</h1><p>Read only</p></div>
     <div class="stack" id="store" data-commit="\(statistics.lastCommit)" data-used="\(used)">\
     \(space)\(models)\(commits)\(readers)</div>
     """

@@ -46,11 +46,25 @@ struct TagList: Sendable {
 
   init(tags: [TagTotals]) { self.tags = tags }
 
-  var html: HTML {
+  /// The page, whose totals are read after its heading was sent.
+  static let parts: [PagePart] = [
+    .ready(
+      """
+      <div class="lead"><div><p class="small"><a href="/">Downloads</a></p><h1>Tags</h1></div></div>
+      <section class="card">
+      """
+    ),
+    .read { store in try Self(in: store).html },
+    .ready("</section>"),
+  ]
+
+  /// The content of the card.
+  var html: HTML { "\(limit, if: isPartial)\(table)" }
+
+  private var limit: HTML {
     """
-    <div class="lead"><div><p class="small"><a href="/">Downloads</a></p><h1>Tags</h1></div>\
-    <p>\(isPartial ? "The totals of the first \(PageText.number(Self.maximumCount)) downloads" : "")</p></div>
-    <section class="card">\(table)</section>
+    <header><p class="muted">The totals of the first \(PageText.number(Self.maximumCount)) downloads</p>\
+    </header>
     """
   }
 

@@ -111,10 +111,26 @@
       #expect(sent.pieces[1].contains("1 match") && sent.pieces[1].contains("one.bin"))
     }
 
+    @Test func `the headings of the tags and of the store are sent before the store is read`()
+      async throws
+    {
+      var request = DownloadRequest(url: "http://h.example/one.bin")
+      request.tags = ["nightly"]
+      try store.addNow([request])
+      try await send(TagList.parts)
+      #expect(sent.pieces.count == 2)
+      #expect(sent.pieces[0].contains("<h1>Tags</h1>"))
+      #expect(sent.pieces[1].contains("nightly") && sent.pieces[1].hasSuffix("</section>"))
+      try await send(StoreOverviewView.parts)
+      #expect(sent.pieces.count == 4)
+      #expect(sent.pieces[2].contains("<h1>Store</h1>"))
+      #expect(sent.pieces[3].contains("id=\"store\"") && sent.pieces[3].contains("DownloadRecord"))
+    }
+
     @Test func `a page has chunks only for HTTP 1.1, and HEAD states no length`() async throws {
       try await RunningServer.with { server in
         try await server.store.add([DownloadRequest(url: "http://h.example/a")])
-        for path in ["/", "/store/DownloadRecord"] {
+        for path in ["/", "/tags", "/store", "/store/DownloadRecord"] {
           let page = try await server.send("GET", path)
           #expect(page.status == 200 && page.field("Transfer-Encoding") == "chunked")
           #expect(page.field("Content-Length") == nil && page.body.contains("</html>"))
@@ -127,7 +143,8 @@
           #expect(head.status == 200 && head.body.isEmpty)
           #expect(head.field("Content-Length") == nil)
         }
-        let whole = try await server.send("GET", "/tags")
+        let record = try #require(try server.store.records().first)
+        let whole = try await server.send("GET", "/downloads/\(record.id)")
         #expect(whole.field("Content-Length") == "\(whole.body.utf8.count)")
       }
     }
