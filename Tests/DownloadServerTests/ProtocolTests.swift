@@ -88,7 +88,7 @@
           "/store/DownloadRecord/export?format=csv", "/events",
         ]
         let whole = [
-          "/api/v1/openapi.json", PageAssets.style.path, "/store/none", "/none",
+          "/api/v1/openapi.json", PageAssets.script.path, "/store/none", "/none",
         ]
         for path in streamed + whole {
           let answers = try await RawConnection.with(port: server.port) { connection in
@@ -160,7 +160,7 @@
     @Test func `a range of a page is the whole page`() async throws {
       try await Self.with { server in
         let export = "/store/DownloadRecord/export?format=csv"
-        for path in ["/", "/tags", PageAssets.style.path, export] {
+        for path in ["/", "/tags", PageAssets.script.path, export] {
           let answer = try await server.send("GET", path, headers: ["Range: bytes=0-1"])
           #expect(answer.status == 200 && answer.field("Content-Range") == nil)
           #expect(answer.body.utf8.count > 100)

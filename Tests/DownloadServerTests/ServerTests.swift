@@ -53,6 +53,20 @@
       }
     }
 
+    @Test func `a page has its style sheet, and its policy permits no other`() async throws {
+      try await RunningServer.with { server in
+        let page = try await server.send("GET", "/?sort=none")
+        #expect(page.status == 400 && !page.body.contains("rel=\"stylesheet\""))
+        let parts = page.body.split(separator: "<style>")
+        let style = try #require(parts.last?.split(separator: "</style>").first)
+        #expect(parts.count == 2 && String(style) == PageStyle.text)
+        // Browsers compare the digest; make browser-test fails if one applies no style.
+        let policy = try #require(page.field("Content-Security-Policy"))
+        #expect(policy.contains("; style-src \(PageStyle.source); "))
+        #expect(PageStyle.source.hasPrefix("'sha256-") && PageStyle.source.utf8.count == 53)
+      }
+    }
+
     @Test func `downloads are added, listed in pages, changed and inspected`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

@@ -1,10 +1,10 @@
 /// The header fields that every response has.
 enum SecurityHeaders {
-  /// The policy of pages: nothing is loaded but from this server, nothing frames a page, and a form is
-  /// sent to this server only.
+  /// The policy of pages: nothing is loaded but from this server, no style applies but that of the
+  /// program, nothing frames a page, and a form is sent to this server only.
   static let contentSecurityPolicy = """
-    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    form-action 'self'; base-uri 'none'; frame-ancestors 'none'
+    default-src 'none'; script-src 'self'; style-src \(PageStyle.source); img-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'
     """
 
   /// The fields.

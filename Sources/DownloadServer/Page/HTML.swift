@@ -84,6 +84,15 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
   }
 }
 
+extension HTML {
+  /// The style sheet of pages, which is a file of the program: it is inserted as it is.
+  static let style: HTML = {
+    var element: HTML = "<style>"
+    element.text += "\(PageStyle.text)</style>"
+    return element
+  }()
+}
+
 /// The pictures of states and commands, which the sprite of each page defines.
 enum Icon: String, CaseIterable, Sendable {
   case all, waiting, running, retrying, paused, failed, finalizing, completed, cancelled

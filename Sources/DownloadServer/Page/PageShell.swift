@@ -47,7 +47,7 @@ struct PageShell {
     <meta name="viewport" content="width=device-width, initial-scale=1">\
     <meta name="color-scheme" content="light dark">\
     <title>\(title) · dlstore</title>\
-    <link rel="stylesheet" href="\(PageAssets.style.path)">\
+    \(HTML.style)\
     <link rel="icon" href="\(PageAssets.icon.path)" type="image/svg+xml">\
     <script type="module" src="\(PageAssets.script.path)"></script></head>
     <body>\(Icon.sprite)<a class="skip" href="#main">Skip to the content</a>
@@ -161,9 +161,8 @@ struct PageAsset: Sendable {
   }
 }
 
-/// The files of pages, which are in the program.
+/// The files that pages load, which are in the program.
 enum PageAssets {
-  static let style = PageAsset("page", "css", "text/css; charset=utf-8", PackageResources.page_css)
   static let script = PageAsset(
     "page",
     "js",
@@ -172,5 +171,5 @@ enum PageAssets {
   )
   static let icon = PageAsset("icon", "svg", "image/svg+xml", PackageResources.icon_svg)
 
-  static let all = [style, script, icon]
+  static let all = [script, icon]
 }

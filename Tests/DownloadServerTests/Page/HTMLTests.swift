@@ -59,7 +59,10 @@ import Testing
   @Test func `the files of the page are embedded, and small`() {
     #expect(PageAssets.script.bytes.count < 20_000)
     #expect(PageAssets.script.bytes.count > 1000)
-    #expect(PageAssets.style.path.hasPrefix("/assets/page-"))
-    #expect(Set(PageAssets.all.map(\.path)).count == 3)
+    #expect(PageAssets.script.path.hasPrefix("/assets/page-"))
+    #expect(Set(PageAssets.all.map(\.path)).count == 2)
+    // It is sent with each page, and nothing in it ends the element.
+    #expect((1000..<24_000).contains(PageStyle.text.utf8.count))
+    #expect(!PageStyle.text.contains("<"))
   }
 }
