@@ -16,8 +16,6 @@ struct DownloadDetailView {
   let entry: DownloadEntry
   /// The header fields of its requests; secrets are redacted here.
   let headers: [HeaderField]
-  /// The last commits that changed it, the latest first.
-  let commits: [RecordCommit]
   /// The speed in bytes per second; `nil` if it is not known.
   let speed: Double?
   let allowsChanges: Bool
@@ -25,6 +23,17 @@ struct DownloadDetailView {
   private var record: DownloadRecord { entry.record }
   private var address: String { "/downloads/\(record.id)" }
 
+  /// The page, whose history is searched after everything else was sent.
+  var parts: [PagePart] {
+    [
+      .ready(html),
+      .read { [record] store in
+        RecordHistory(commits: try RecordCommit.last(of: record, in: store.objects)).html
+      },
+    ]
+  }
+
+  /// The page without the history.
   var html: HTML {
     """
     <div class="lead"><div><p class="small"><a href="/">Downloads</a></p>\
@@ -32,7 +41,7 @@ struct DownloadDetailView {
     <div class="stack" id="detail" data-id="\(record.id)" \
     data-state="\(entry.state) \(record.intent.rawValue)">\(status)\(next)</div>
     <div class="columns">\(chart)\(files)</div>
-    \(attempts)<div class="columns">\(facts)\(request)</div>\(resumeData)\(history)
+    \(attempts)<div class="columns">\(facts)\(request)</div>\(resumeData)
     """
   }
 
@@ -249,11 +258,16 @@ struct DownloadDetailView {
       \(FactTable(rows: rows).html)</section>
       """
   }
+}
 
-  // MARK: History
+/// The last commits that changed a download.
+struct RecordHistory {
+  /// The latest first.
+  let commits: [RecordCommit]
 
-  private var history: HTML? {
-    guard !commits.isEmpty else { return nil }
+  /// A table; empty without a commit.
+  var html: HTML {
+    guard !commits.isEmpty else { return "" }
     let rows = commits.map { commit -> HTML in
       "<tr><td class=\"number\">\(PageText.number(commit.number))</td><td>\(commit.change)</td></tr>"
     }

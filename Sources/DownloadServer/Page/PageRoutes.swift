@@ -110,19 +110,18 @@
 
     func download(_ id: String, _ request: Request) async throws -> Response {
       let context = context
-      let (html, title, frame) = try await context.read { store in
+      let (parts, title, frame) = try await context.read { store in
         let frame = try PageFrame(of: store)
         let record = try store.record(matching: id)
         let view = DownloadDetailView(
           entry: DownloadEntry(record, try store.roots(), engineRuns: frame.engine != nil),
           headers: try store.headers(of: record),
-          commits: try RecordCommit.last(of: record, in: store.objects),
           speed: context.feed.speed(of: record.id),
           allowsChanges: context.allowsChanges
         )
-        return (view.html, record.filename, frame)
+        return (view.parts, record.filename, frame)
       }
-      return await respond([.ready(html)], title, .downloads, frame, request)
+      return await respond(parts, title, .downloads, frame, request)
     }
 
     func chosen(_ request: Request, isRemoval: Bool) async throws -> Response {

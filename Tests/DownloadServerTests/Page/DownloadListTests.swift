@@ -58,13 +58,14 @@ private let hostile = "\"><script>alert(1)</script>"
       let detail = DownloadDetailView(
         entry: DownloadEntry(record, try store.roots(), engineRuns: false),
         headers: try store.headers(of: record),
-        commits: try RecordCommit.last(of: record, in: store.objects),
         speed: nil,
         allowsChanges: true
       )
       .html.text
-      for html in [try view(of: store), detail, ChangeView(records: [record], back: "/").html.text]
-      {
+      let commits = try RecordCommit.last(of: record, in: store.objects)
+      let history = RecordHistory(commits: commits).html.text
+      let change = ChangeView(records: [record], back: "/").html.text
+      for html in [try view(of: store), detail, history, change] {
         for secret in ["hunter2", "topsecret", "abcdef123456"] { #expect(!html.contains(secret)) }
       }
       #expect(detail.contains("example.com"))
