@@ -33,8 +33,8 @@ PAINT_LIMIT = 0.3
 TAB_LIMIT = 0.02
 TABS = 10
 PAGES = [
-    "", "?state=paused", "?text=999999", "?sort=name", "tags", "store", "store/DownloadRecord",
-    "store/DownloadRecord?where=state%3Dpaused",
+    "", "?state=paused", "?text=999999", "?sort=name", "tags", "downloads/ID", "store",
+    "store/DownloadRecord", "store/DownloadRecord?where=state%3Dpaused",
 ]
 # A paint may be reported after the page has loaded.
 PAINT = """new Promise(done => new PerformanceObserver(list => {
@@ -65,6 +65,13 @@ class Server:
     def url(self, path):
         return f"http://{self.address.netloc}/{path}"
 
+    def first_download(self):
+        """Returns the id of a download."""
+        connection = http.client.HTTPConnection(self.address.netloc)
+        path = "/api/v1/downloads?limit=1"
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+        return json.load(connection.getresponse())["downloads"][0]["id"]
+
     def follow(self):
         """Follows the events as a tab does, until the server ends."""
         connection = http.client.HTTPConnection(self.address.netloc)
@@ -89,7 +96,8 @@ def paint(options, folder, browser):
         subprocess.run([options.tool, "add", "--quiet", *words], check=True, stdout=subprocess.DEVNULL)
     good = True
     with Server(options.tool, store, "--allow-changes") as server:
-        for path in PAGES:
+        identifier = server.first_download()
+        for path in (path.replace("ID", identifier) for path in PAGES):
             times, ends = [], []
             for _ in range(options.rounds):
                 context = browser.new_context(viewport={"width": 1440, "height": 900})
