@@ -137,4 +137,30 @@ struct ChangedBeforeCommitTests {
       #expect(count == 0)
     }
   }
+
+  @Test func `bytes that another version replaces before their commit do not count`() async throws {
+    let (store, transport) = (fixture.store, transport)
+    let isSynced = Mutex(false)
+    let change = Change { effect in
+      if case .synchronize = effect { isSynced.withLock { $0 = true } }
+      return effect == .commit && isSynced.withLock { $0 }
+    } _: {
+      let fields = [
+        HeaderField(name: "Content-Length", value: "100"),
+        HeaderField(name: "ETag", value: "\"2\""),
+      ]
+      _ = transport.started[0].sink.receive(ResponseHead(status: 200, fields: fields))
+    }
+    try await fixture.running(try engine(change)) {
+      try await fixture.started(1)
+      transport.started[0].receive([UInt8](repeating: 7, count: 50), of: 100)
+      try await waitUntil("the change") { change.isDone }
+      try await fixture.settle()
+      let record = try fixture.record("a")
+      #expect(record.received == 0 && record.entityTag == "\"2\"")
+      // Those of the first version were computed, too.
+      let count = try await store.objects.read { tx in try tx.count(PieceDigests.all) }
+      #expect(count == 0 && !record.hasPieceDigests)
+    }
+  }
 }

@@ -3,7 +3,9 @@ internal import Foundation
 
 /// The progress of one download, whose bytes are on disk.
 struct Checkpoint: Sendable {
-  var key: TransferKey
+  private let transfer: Transfer
+  /// The number of the entity to which the synced bytes belong; `nil` if they were being dropped.
+  private let entityNumber: Int?
   /// The bytes that are synced.
   var synced: ByteRanges
   var entity: Transfer.Entity
@@ -20,6 +22,21 @@ struct Checkpoint: Sendable {
   var interference: PartialFile.Interference?
   /// The bytes that are lost, or may be, because of that.
   var lost = ByteRanges()
+
+  var key: TransferKey { transfer.key }
+
+  /// Whether the synced bytes still count: no response has begun another version since.
+  ///
+  /// Read in the transaction that counts them. A response that begins another version withdraws the
+  /// number of the entity, commits that no byte counts, truncates the file, notes the new entity,
+  /// and sets the next number. A checkpoint reads the number before its sync, and again here. If it
+  /// is the same:
+  ///
+  /// - The bytes and the entity are of one version: the file is empty when a number is set.
+  /// - If it is withdrawn after this, the commit that no byte counts waits for this transaction.
+  /// - If it was withdrawn and restored in between, that commit has failed, and the file was not
+  ///   truncated.
+  var isCurrent: Bool { entityNumber != nil && entityNumber == transfer.entityNumber }
 
   /// The bytes that must not count, although some of them may have been committed before.
   var uncounted: ByteRanges { distrusted.union(lost).union(damaged?.ranges ?? ByteRanges()) }
@@ -46,7 +63,8 @@ struct Checkpoint: Sendable {
     syncing transfer: Transfer,
     checkingUpTo limit: Int64 = 1 << 30
   ) throws(PartialFile.Failure) {
-    key = transfer.key
+    self.transfer = transfer
+    entityNumber = transfer.entityNumber
     var synced = try transfer.synchronize()
     entity = transfer.entity
     file = transfer.file.fileIdentity

@@ -39,29 +39,33 @@ extension DownloadEngine {
 
   /// Commits the progress of downloads in one transaction.
   ///
-  /// Records that were removed, restarted or moved since are not changed.
+  /// Records that were removed, restarted or moved since are not changed. Of a file that receives
+  /// another version since its sync, no byte is counted.
   func commit(_ checkpoints: [Checkpoint]) async throws {
     guard !checkpoints.isEmpty else { return }
     let moment = now()
     let takesResumeData = takesResumeData
     try await commit { tx in
       for checkpoint in checkpoints {
+        let isCurrent = checkpoint.isCurrent
+        let digests = isCurrent ? checkpoint.digests : nil
         let record = try tx.update(checkpoint.key) { record in
           // A task that delivers its bytes has used up the resume data that it started from.
           if takesResumeData { record.replaceResumeData(with: nil) }
-          if checkpoint.digests != nil { record.hasPieceDigests = true }
+          if digests != nil { record.hasPieceDigests = true }
+          let entity = isCurrent ? checkpoint.entity : Transfer.Entity(of: record)
           record.checkpoint(
-            checkpoint.synced,
+            isCurrent ? checkpoint.synced : ByteRanges(),
             damaged: checkpoint.uncounted,
-            total: checkpoint.entity.total,
-            entityTag: checkpoint.entity.entityTag,
-            lastModified: checkpoint.entity.lastModified,
-            validatorOrigin: checkpoint.entity.origin,
+            total: entity.total,
+            entityTag: entity.entityTag,
+            lastModified: entity.lastModified,
+            validatorOrigin: entity.origin,
             file: checkpoint.file,
             at: moment
           )
         }
-        if record != nil, let digests = checkpoint.digests { try tx.upsert(digests) }
+        if record != nil, let digests { try tx.upsert(digests) }
       }
     }
     // The bytes that a restart drops are reported with it.

@@ -49,12 +49,7 @@ extension FinishedFile {
     self.init(
       record: record,
       layout: layout,
-      entity: Transfer.Entity(
-        total: record.expected,
-        entityTag: record.entityTag,
-        lastModified: record.lastModified,
-        origin: record.validatorOrigin
-      ),
+      entity: Transfer.Entity(of: record),
       identity: identity
     )
   }

@@ -61,22 +61,29 @@ extension Transfer {
       }
       return prepare(head, total: total)
     case .startOver(let total, let failure):
-      if let problem = begin(head, total) { return end(problem) }
+      // The order keeps checkpoints from counting the old bytes; see `Checkpoint.isCurrent`.
+      state.withLock { $0.isStartingOver = true }
+      if let problem = begin(head, total) {
+        state.withLock { $0.isStartingOver = false }
+        return end(problem)
+      }
+      let dropped = file.byteCount
       do {
-        state.withLock { state in
-          let all = ByteRanges(CollectionOfOne(0..<Int64.max))
-          state.claims.open(0, PartClaim(all, from: 0, to: total))
-          state.isSplit = false
-          state.entityCount += 1
-          state.isMixed = false
-        }
-        let dropped = file.byteCount
         try file.removeAll()
-        inbox.post(.bytesDropped(key, dropped, failure))
       } catch {
+        // The store counts no byte of the file any more.
         return end(.failed(error.asDownloadFailure, retryAfter: nil))
       }
       adopt(head, total: total, isSameEntity: false)
+      state.withLock { state in
+        let all = ByteRanges(CollectionOfOne(0..<Int64.max))
+        state.claims.open(0, PartClaim(all, from: 0, to: total))
+        state.isSplit = false
+        state.isMixed = false
+        state.entityCount += 1
+        state.isStartingOver = false
+      }
+      inbox.post(.bytesDropped(key, dropped, failure))
       return prepare(head, total: total)
     case .alreadyComplete:
       return end(.complete)

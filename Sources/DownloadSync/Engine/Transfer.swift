@@ -62,6 +62,8 @@ final class Transfer: TaskSink {
     var blocks: BlockHashes?
     /// The number of times that the file has received another version, or none of its bytes.
     var entityCount = 0
+    /// Whether the bytes on disk are being dropped for those of another version.
+    var isStartingOver = false
     /// The last damaged pieces.
     var damage: DamagedPieces?
     /// The bytes that were discarded because their response contradicts itself, since the digests of
@@ -77,6 +79,9 @@ final class Transfer: TaskSink {
     var hasProgressed = false
     var hasAskedForCheckpoint = false
     var hasAskedForHeir = false
+
+    /// The number of the entity to which the bytes on disk belong; `nil` while they are dropped.
+    var entityNumber: Int? { isStartingOver ? nil : entityCount }
   }
 
   let key: TransferKey
@@ -151,12 +156,7 @@ final class Transfer: TaskSink {
     self.rename = rename
     state = Mutex(
       State(
-        entity: Entity(
-          total: record.expected,
-          entityTag: record.entityTag,
-          lastModified: record.lastModified,
-          origin: record.validatorOrigin
-        ),
+        entity: Entity(of: record),
         proof: proof ?? record.resumeProof(with: pieces),
         pieces: pieces.map { PieceTable($0, committed: file.written) },
         isSplit: isSplit
@@ -170,6 +170,8 @@ final class Transfer: TaskSink {
   var head: ResponseHead? { state.withLock { $0.head } }
   /// The entity, as far as it is known.
   var entity: Entity { state.withLock { $0.entity } }
+  /// The number of the entity to which the bytes on disk belong; `nil` while they are dropped.
+  var entityNumber: Int? { state.withLock { $0.entityNumber } }
   /// The digest of the whole file: the required one, otherwise the one that the server states.
   var knownDigest: Digest? { expectedDigest ?? entity.digest }
   /// Whether the file, or each of its pieces, must have a digest that does not come from the server.
@@ -377,7 +379,7 @@ final class Transfer: TaskSink {
   /// Replaces the digests of the pieces, and returns whether they belong to the current entity.
   func replacePieces(with table: PieceTable, ofEntity entity: Int) -> Bool {
     state.withLock { state in
-      guard state.entityCount == entity else { return false }
+      guard state.entityNumber == entity else { return false }
       state.pieces = table
       return true
     }
@@ -387,5 +389,17 @@ final class Transfer: TaskSink {
   func end(_ finding: TransferResult) -> BodyDisposition {
     state.withLock { $0.finding = finding }
     return .cancel
+  }
+}
+
+extension Transfer.Entity {
+  /// The entity of the bytes that a record counts.
+  init(of record: DownloadRecord) {
+    self.init(
+      total: record.expected,
+      entityTag: record.entityTag,
+      lastModified: record.lastModified,
+      origin: record.validatorOrigin
+    )
   }
 }

@@ -1,9 +1,19 @@
 import DownloadStore
 import Foundation
+import SystemInterface
 import TestSupport
 import Testing
 
 @testable import DownloadSync
+
+/// Refuses to truncate files.
+private struct RefusedTruncation: FaultInjector {
+  func refusal(of effect: Effect) -> Int32? {
+    if case .cut = effect { EIO } else { nil }
+  }
+
+  func didPerform(_ effect: Effect) {}
+}
 
 @Suite struct CheckpointTests {
   @Test func `a checkpoint counts the bytes that are synced`() throws {
@@ -33,18 +43,24 @@ import Testing
     in folder: TemporaryFolder,
     _ record: DownloadRecord,
     _ pieces: PieceDigests?,
-    offset: Int64 = 0
+    offset: Int64 = 0,
+    faultInjector: (any FaultInjector)? = nil,
+    rollBack: @escaping Transfer.RollBack = { _, _ in }
   ) throws -> Transfer {
     Transfer(
       record: record,
       offset: offset,
       pieces: pieces,
       usesResumeData: false,
-      file: try PartialFile(path: folder.path("part"), offset: offset),
+      file: try PartialFile(
+        path: folder.path("part"),
+        offset: offset,
+        faultInjector: faultInjector
+      ),
       checkpointBytes: 1_000,
       now: { Date(timeIntervalSince1970: 0) },
       inbox: EngineInbox(),
-      rollBack: { _, _ in },
+      rollBack: rollBack,
       naming: .fromResponse,
       rename: { _ in }
     )
@@ -156,6 +172,77 @@ import Testing
     let current = transfer.note(table, damaged: damaged, ofEntity: entity)
     #expect(current.damaged?.ranges == damaged && transfer.damage != nil)
     #expect(transfer.file.written == ByteRanges([0..<10, 20..<30]))
+  }
+
+  /// Receives the head of the whole file of 20 bytes.
+  private func receive(entityTag: String, to transfer: Transfer) -> BodyDisposition {
+    let fields = [
+      HeaderField(name: "ETag", value: entityTag), HeaderField(name: "Content-Length", value: "20"),
+    ]
+    return transfer.receive(ResponseHead(status: 200, fields: fields))
+  }
+
+  /// Receives ten bytes of the first version of the file.
+  private func receiveFirstVersion(to transfer: Transfer) {
+    #expect(receive(entityTag: "\"1\"", to: transfer) == .proceed)
+    #expect(transfer.receive([UInt8](repeating: 1, count: 10).span) == .proceed)
+  }
+
+  @Test func `a checkpoint does not count once another version has begun`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample(), nil)
+    receiveFirstVersion(to: transfer)
+    let first = try Checkpoint(syncing: transfer)
+    #expect(first.isCurrent && first.synced == ByteRanges(upTo: 10))
+    #expect(receive(entityTag: "\"2\"", to: transfer) == .proceed)
+    #expect(!first.isCurrent)
+    let second = try Checkpoint(syncing: transfer)
+    #expect(second.isCurrent && second.synced.isEmpty && second.entity.entityTag == "\"2\"")
+  }
+
+  @Test func `bytes do not count while they are dropped for another version`() throws {
+    let folder = try TemporaryFolder()
+    let started = Mutex<Transfer?>(nil)
+    let found = Mutex<[Checkpoint]>([])
+    let transfer = try transfer(in: folder, .sample(), nil) { _, _ in
+      guard let transfer = started.withLock({ $0 }) else { return }
+      let checkpoint = try Checkpoint(syncing: transfer)
+      #expect(!checkpoint.isCurrent)
+      found.withLock { $0.append(checkpoint) }
+    }
+    started.withLock { $0 = transfer }
+    // The transfer has the closure, which has these.
+    defer {
+      started.withLock { $0 = nil }
+      found.withLock { $0 = [] }
+    }
+    receiveFirstVersion(to: transfer)
+    let earlier = try Checkpoint(syncing: transfer)
+    #expect(receive(entityTag: "\"2\"", to: transfer) == .proceed)
+    let dropped = found.withLock { $0 }
+    #expect(dropped.map(\.synced) == [ByteRanges(upTo: 10)])
+    #expect(!earlier.isCurrent && dropped.allSatisfy { !$0.isCurrent })
+  }
+
+  @Test func `bytes that stay because the file cannot be truncated do not count`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample(), nil, faultInjector: RefusedTruncation())
+    receiveFirstVersion(to: transfer)
+    #expect(receive(entityTag: "\"2\"", to: transfer) == .cancel)
+    let checkpoint = try Checkpoint(syncing: transfer)
+    #expect(!checkpoint.isCurrent && checkpoint.synced == ByteRanges(upTo: 10))
+  }
+
+  @Test func `bytes count if the commit that drops them fails`() throws {
+    let folder = try TemporaryFolder()
+    let transfer = try transfer(in: folder, .sample(), nil) { _, _ in
+      throw Transfer.RecordChanged()
+    }
+    receiveFirstVersion(to: transfer)
+    let earlier = try Checkpoint(syncing: transfer)
+    #expect(receive(entityTag: "\"2\"", to: transfer) == .cancel)
+    let later = try Checkpoint(syncing: transfer)
+    #expect(earlier.isCurrent && later.isCurrent && later.synced == ByteRanges(upTo: 10))
   }
 
   @Test func `a checkpoint is due when the interval has passed since the last one`() {
