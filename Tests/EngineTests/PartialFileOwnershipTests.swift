@@ -92,6 +92,55 @@ struct PartialFileOwnershipTests {
     #expect(FileIdentity(ofFileAt: path) == nil)
   }
 
+  @Test(arguments: [0, 5] as [Int64])
+  func `a download begins with a new file if a link has the name of its partial file`(
+    received: Int64
+  ) async throws {
+    let fixture = try ManualFixture()
+    try fixture.add("a")
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 5) { $0.received = received }
+    let target = try fixture.folder.makeFile("target", "precious")
+    try FileManager.default.removeItem(atPath: layout.partialPath)
+    try FileManager.default.createSymbolicLink(
+      atPath: layout.partialPath,
+      withDestinationPath: target
+    )
+    try await fixture.running(try fixture.engine()) {
+      try await fixture.started(1)
+      let task = fixture.transport.started[0]
+      #expect(task.request.offset == 0)
+      task.receive(Array("new".utf8), of: 3)
+      task.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+    }
+    #expect(try text(layout.finalPath) == "new")
+    #expect(FileIdentity(ofFileAt: layout.finalPath)?.size == 3)
+    #expect(try text(target) == "precious")
+  }
+
+  @Test func `a cancelled download leaves no link with the name of its partial file`()
+    async throws
+  {
+    let fixture = try ManualFixture()
+    try fixture.add("a")
+    let layout = try fixture.layout("a")
+    try fixture.change("a", partial: 5) { $0.received = 5 }
+    let target = try fixture.folder.makeFile("target", "precious")
+    try FileManager.default.removeItem(atPath: layout.partialPath)
+    try FileManager.default.createSymbolicLink(
+      atPath: layout.partialPath,
+      withDestinationPath: target
+    )
+    try fixture.store.apply(.cancel, to: .matching(fixture.url("a")))
+    _ = try await fixture.engine().reconcileRecords()
+    #expect(try fixture.record("a").state == .cancelled)
+    #expect(throws: (any Error).self) {
+      try FileManager.default.destinationOfSymbolicLink(atPath: layout.partialPath)
+    }
+    #expect(try text(target) == "precious")
+  }
+
   /// A kill between the two steps of a rename leaves one file under both names.
   @Test func `restarting does not damage a finished file that still has its partial name`()
     async throws

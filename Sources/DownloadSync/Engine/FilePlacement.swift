@@ -178,6 +178,9 @@ struct FilePlacement: Sendable {
   }
 
   /// Deletes a partial file, unless another process is using it.
+  ///
+  /// A symbolic link, a pipe or a device with its name is removed, too: the name has the ids of the
+  /// record and of the store, so it is the store's. A folder stays.
   @discardableResult
   func removePartial(_ path: String) -> Removal {
     do throws(LockedFile.Refusal) {
@@ -188,6 +191,10 @@ struct FilePlacement: Sendable {
       }
       return code == 0 ? .removed : code == ENOENT ? .missing : .refused(.failed(code))
     } catch {
+      // `unlink` neither follows a link nor removes a folder.
+      if case .notOurs = error, perform(.remove(path: path), { unlink(path) }) == 0 {
+        return .removed
+      }
       return error == .missing ? .missing : .refused(error)
     }
   }

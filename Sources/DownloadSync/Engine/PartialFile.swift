@@ -179,7 +179,8 @@ final class PartialFile: Sendable, ProcessLock {
     return true
   }
 
-  /// Deletes the file with the name, so that a new file can be created.
+  /// Deletes what has the name, so that a new file can be created; see
+  /// ``FilePlacement/removePartial(_:)``.
   ///
   /// The old file is not truncated, because its bytes may have another name.
   private static func clear(_ path: String, _ faultInjector: (any FaultInjector)?) throws(Failure) {

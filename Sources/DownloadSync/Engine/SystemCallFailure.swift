@@ -46,8 +46,10 @@ extension PartialFile.Failure {
   var asDownloadFailure: DownloadFailure {
     if let interference { return interference.failure }
     if let refusal {
-      let code: DownloadFailure.Code = refusal == .locked ? .fileInUse : .fileSystem
-      return DownloadFailure(code, "\(operation): \(refusal)")
+      let text = "\(operation): \(refusal)"
+      return refusal == .locked
+        ? DownloadFailure(.fileInUse, text)
+        : DownloadFailure(.fileSystem, text + "; delete it or move it away")
     }
     let text = "\(operation): \(systemErrorText(code))"
     return switch SystemCallFailure(errno: code) {

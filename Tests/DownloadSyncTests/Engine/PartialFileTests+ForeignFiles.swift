@@ -37,14 +37,68 @@ extension PartialFileTests {
     #expect(try reader.readToEnd() == Data("stale".utf8))
   }
 
-  @Test func `a pipe in place of the partial file is refused without blocking`() throws {
-    try #require(unsafe mkfifo(path, 0o600) == 0)
-    for offset in [0, 3] as [Int64] {
-      let failure = #expect(throws: PartialFile.Failure.self) {
-        try PartialFile(path: path, offset: offset)
-      }
-      #expect(failure?.refusal == .notOurs(.notRegular))
+  @Test func `a symbolic link in place of the partial file is not followed`() throws {
+    let target = try folder.makeFile("target", "precious")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try PartialFile(path: path, offset: 3)
     }
+    #expect(failure?.refusal == .notOurs(.link))
+    #expect(
+      failure?.asDownloadFailure.message
+        == "opening \(path): it is a symbolic link; delete it or move it away"
+    )
+    // Writing from the first byte replaces the link with a new file.
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("ours".utf8).span)
+    #expect(FileIdentity(ofFileAt: path)?.size == 4)
+    #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
+  }
+
+  @Test func `a pipe in place of the partial file is refused or removed without blocking`() throws {
+    try #require(unsafe mkfifo(path, 0o600) == 0)
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try PartialFile(path: path, offset: 3)
+    }
+    #expect(failure?.refusal == .notOurs(.notRegular))
+    let file = try PartialFile(path: path, offset: 0)
+    try file.write(Array("ours".utf8).span)
+    #expect(FileIdentity(ofFileAt: path)?.size == 4)
+  }
+
+  @Test(arguments: [0, 3] as [Int64])
+  func `a folder in place of the partial file stays, and the failure names it`(
+    offset: Int64
+  ) throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try PartialFile(path: path, offset: offset)
+    }
+    #expect(failure?.refusal == .notOurs(.notRegular))
+    #expect(
+      failure?.asDownloadFailure.message
+        == "opening \(path): it is not a regular file; delete it or move it away"
+    )
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  /// Refuses to remove names, as a folder that this user may not write does.
+  private struct RefusedRemoval: FaultInjector {
+    func refusal(of effect: Effect) -> Int32? {
+      if case .remove = effect { EACCES } else { nil }
+    }
+
+    func didPerform(_ effect: Effect) {}
+  }
+
+  @Test func `a link that may not be removed is refused with its reason`() throws {
+    let target = try folder.makeFile("target", "precious")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    let failure = #expect(throws: PartialFile.Failure.self) {
+      try PartialFile(path: path, offset: 0, faultInjector: RefusedRemoval())
+    }
+    #expect(failure?.refusal == .notOurs(.link))
+    #expect(try text() == "precious")
   }
 
   @Test(.enabled(if: getuid() == 0, "needs the right to give files away"))

@@ -294,16 +294,6 @@ private final class DuringSync: FaultInjector {
     #expect(try text() == "x")
   }
 
-  @Test func `a symbolic link in place of the partial file is not followed`() throws {
-    let target = try folder.makeFile("target", "precious")
-    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
-    let failure = #expect(throws: PartialFile.Failure.self) {
-      try PartialFile(path: path, offset: 0)
-    }
-    #expect(failure?.refusal == .notOurs(.link))
-    #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
-  }
-
   @Test func `a missing folder throws`() throws {
     let failure = #expect(throws: PartialFile.Failure.self) {
       try PartialFile(path: folder.path + "/none/a", offset: 0)
