@@ -84,6 +84,10 @@ struct ReconcileCommandTests: StoreSuite {
     try makeFile(young, 7, age: -3_600)
     let planned = await dlstore("--store", store, "reconcile", "-v")
     #expect(planned.lines.contains { $0.contains("N4") && $0.hasSuffix(orphan) })
+    // The engine reads only records.
+    let sentence = "leaves the file: 'reconcile --apply' and 'purge --orphans' delete it"
+    let sentences = await dlstore("--store", store, "reconcile")
+    #expect(sentences.lines.contains { $0.contains(sentence) && $0.hasSuffix(orphan) })
     let result = await dlstore("--store", store, "reconcile", "--apply")
     #expect(result.status == .done)
     #expect(result.lines.last == "reconciled: 1 active record, 1 orphan")

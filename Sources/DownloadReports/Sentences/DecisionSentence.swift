@@ -49,7 +49,8 @@ package enum DecisionSentence {
     case .deleteDelivered: "deletes what the transfer has delivered"
     case .deletePartial: "deletes the partial file"
     case .dropResumeData: "drops the resume data"
-    case .collectOrphan: "deletes the file after a minute, unless a process uses it"
+    case .collectOrphan:
+      "leaves the file: 'reconcile --apply' and 'purge --orphans' delete it"
     case .commitCompleted: "marks the download as completed"
     case .deleteRecord: "deletes the record"
     case .storeResumeData: "stores the resume data"
