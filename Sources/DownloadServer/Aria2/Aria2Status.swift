@@ -90,22 +90,25 @@ struct Aria2Status: Sendable {
 
   /// The URLs of the download.
   ///
-  /// First the one that identifies it, because front ends retry by adding all of them again. The one
-  /// that the current or the next attempt uses is `used`.
+  /// First the one that identifies it, because front ends retry by adding all of them again. Mirrors
+  /// with a secret are left out: redacted ones would come back as new mirrors. The one that the
+  /// current or the next attempt uses is `used`.
   var uris: JSONValue {
     let source = record.source
+    let mirrors = record.mirrors.filter { Redaction.url($0) == $0 }
     return .array(
-      ([record.url] + record.mirrors).map { url in
+      ([record.url] + mirrors).map { url in
         ["status": .string(url == source ? "used" : "waiting"), "uri": .string(url)]
       }
     )
   }
 
-  /// The server of an active download.
+  /// The server of an active download, whose URL is redacted.
   var servers: JSONValue {
+    let source = Redaction.url(record.source)
     let server: JSONValue = [
-      "currentUri": .string(record.source), "downloadSpeed": text(Int64(clamping: speed)),
-      "uri": .string(record.source),
+      "currentUri": .string(source), "downloadSpeed": text(Int64(clamping: speed)),
+      "uri": .string(source),
     ]
     return .array([["index": .string("1"), "servers": .array([server])]])
   }

@@ -252,6 +252,45 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
+  @Test(arguments: [true, false])
+  func `no answer shows the secret of a mirror or of a header field`(
+    allowsChanges: Bool
+  ) throws {
+    let fixture = try Aria2Fixture(allowsChanges: allowsChanges)
+    let mirrors = ["https://m:hush@h.example/z", "https://m.example/z"]
+    let gid = try fixture.add(url) {
+      $0.mirrors = mirrors
+      $0.headers = [HeaderField(name: "Referer", value: "http://u:hush@h.example/")]
+    }[0]
+    try fixture.change(url) {
+      $0.fail(DownloadFailure(.notFound, "no \(url)"), from: url, at: Date()) { _ in .zero }
+      $0.take(.started(keepingBytes: true))
+    }
+    let lock = try EngineLock(storePath: fixture.store.path)
+    let methods = [
+      "tellStatus", "getFiles", "getUris", "getServers", "getOption", "tellActive", "tellWaiting",
+      "tellStopped",
+    ]
+    for method in methods {
+      let parameters =
+        switch method {
+        case "tellActive": ""
+        case "tellWaiting", "tellStopped": "0,9"
+        default: #""\#(gid)""#
+        }
+      let answer = fixture.answer("aria2.\(method)", parameters)
+      #expect(answer.status == 200)
+      #expect(!String(decoding: answer.body, as: UTF8.self).contains("hush"), "\(method)")
+    }
+    let server = try fixture.result("aria2.getServers", #""\#(gid)""#).list[0]["servers"]?.list[0]
+    #expect(server?["currentUri"]?.string == Redaction.url(mirrors[0]))
+    let uris = try fixture.result("aria2.getUris", #""\#(gid)""#).list
+      .compactMap { $0["uri"]?.string }
+    #expect(uris == [url, mirrors[1]], "what is left out, a retry does not add")
+    #expect(try fixture.record(url).mirrors == mirrors)
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func `every value of a status is a string, or a list of files`() throws {
     let gid = try fixture.add(url)[0]
     try fixture.change(url) {
