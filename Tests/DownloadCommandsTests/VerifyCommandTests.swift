@@ -172,7 +172,9 @@ struct VerifyCommandTests: StoreSuite {
         'dlstore verify --repair --store \(store)' corrects the records of unfinished downloads
         'dlstore verify-file --all --repair --store \(store)' downloads missing files \
         again, and changed ones whose checksum is known
-        if files were copied to another disk, 'dlstore verify --accept --store \(store)' recognizes them
+        if files were copied to another disk, 'dlstore verify --accept --store \(store)' recognizes \
+        those with the contents of their downloads, and 'dlstore restart --store \(store)' downloads \
+        any other again
 
         """
       )
@@ -365,6 +367,39 @@ struct VerifyCommandTests: StoreSuite {
     #expect(result.status == .damaged)
     #expect(result.output.contains("has other contents than its download"), "\(result.output)")
     #expect(await verify("--accept", "--immutable").status == .usage)
+  }
+
+  @Test(arguments: [false, true])
+  func `a copy with other contents is not called a copy after verify --accept has read it`(
+    keepsInode: Bool
+  ) async throws {
+    let path = try await completed("http://a/1").finalPath
+    let digest = try Digest.ofFile(at: path).text
+    try change("http://a/1") { $0.verifiedDigest = digest }
+    let known = try #require(FileIdentity(ofFileAt: path))
+    if !keepsInode { try copy(path) }
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    try handle.write(contentsOf: Data([9, 9]))
+    try handle.close()
+    try FileManager.default.setAttributes(
+      [.modificationDate: known.modificationDate.addingTimeInterval(keepsInode ? 60 : 0)],
+      ofItemAtPath: path
+    )
+    let result = await verify("--accept")
+    #expect(result.status == .damaged)
+    #expect(result.output.contains(": \(path): the file has other contents than its download\n"))
+    #expect(!result.output.contains("such as a copy"), "\(result.output)")
+    // A repair replaces a file with the inode of the downloaded one, and no other without its pieces.
+    let advice = keepsInode ? "verify-file --all --repair" : "restart"
+    #expect(
+      result.output.contains("\(path) has other contents than its download: 'dlstore \(advice) "),
+      "\(result.output)"
+    )
+    let files = try #require(try await report("--accept").1["files"] as? [String: Any])
+    let problem = try #require((files["problems"] as? [[String: Any]])?.first)
+    #expect(problem["message"] as? String == "the file has other contents than its download")
+    let later = await verify()
+    #expect(later.lines.contains { $0.contains("'dlstore restart ") }, "\(later.output)")
   }
 
   @Test func `verify shows no secret of a URL`() async throws {

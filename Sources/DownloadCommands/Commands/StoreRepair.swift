@@ -61,8 +61,14 @@ struct StoreRepair {
         + "\(SuggestedCommand.text("remove")) keeps the file and forgets the download"
     }
     let repair = SuggestedCommand.text("verify-file --all --repair")
+    let restart = SuggestedCommand.text("restart")
     store.failures += files.damagedPaths.map { path in
-      "\(path) has other contents than its download: \(repair) downloads it again"
+      // A repair keeps a file that has nothing of the download.
+      let advice =
+        files.unrecognizedPaths.contains(path)
+        ? "\(restart) keeps it, and downloads the file again with another name"
+        : "\(repair) downloads it again"
+      return "\(path) has other contents than its download: \(advice)"
     }
   }
 

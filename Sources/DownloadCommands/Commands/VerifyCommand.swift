@@ -66,6 +66,7 @@ struct VerifyCommand: AsyncParsableCommand {
         try done.acceptFiles(withoutDigest: accept, status)
       }
       found = try StoreExamination(of: path, status)
+      found.files?.noteOtherContents(at: done.accepted?.damagedPaths ?? [])
       repairs = done
     }
     status.clear()

@@ -91,7 +91,11 @@ struct VerifyReport {
     }
     if found.files?.hasModified == true, repair?.accepted == nil {
       let accept = SuggestedCommand.text("verify --accept")
-      lines.append("if files were copied to another disk, \(accept) recognizes them")
+      let restart = SuggestedCommand.text("restart")
+      lines.append(
+        "if files were copied to another disk, \(accept) recognizes those with the contents of their "
+          + "downloads, and \(restart) downloads any other again"
+      )
     }
     return lines
   }

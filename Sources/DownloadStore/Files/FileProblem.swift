@@ -202,6 +202,19 @@ package struct FileReport: Sendable, Hashable {
     if problems.count < limit { problems.append(problem) }
   }
 
+  /// Says of files that were compared with their digests that these differ.
+  ///
+  /// - Parameter paths: Their paths.
+  package mutating func noteOtherContents(at paths: [String]) {
+    let paths = Set(paths)
+    for index in problems.indices
+    where problems[index].kind == .modified && problems[index].path.map(paths.contains) == true {
+      if problems[index].isCopy { copyCount -= 1 }
+      problems[index].isCopy = false
+      problems[index].message = "the file has other contents than its download"
+    }
+  }
+
   /// Counts a record, and the file that it counts as present or missing.
   mutating func note(_ record: DownloadRecord, _ problem: FileProblem?) {
     recordCount += 1

@@ -20,6 +20,8 @@ public struct AcceptedFiles: Sendable, Hashable {
   public package(set) var changedPaths: [String] = []
   /// The paths of files that have other contents than their downloads; they were not accepted.
   public package(set) var damagedPaths: [String] = []
+  /// Those of the damaged files that a repair does not replace; see ``FileCheck/isRecognized``.
+  package var unrecognizedPaths: Set<String> = []
   /// The number of files of the right size of which nothing shows that they are the downloaded ones;
   /// they were not accepted.
   public package(set) var unprovenCount = 0
@@ -78,7 +80,9 @@ extension RecordStore {
           let hasTime = record.fileIdentity.map { identity.hasTime(of: $0) } ?? false
           result.withoutDigest.append(.init(path: layout.finalPath, hasTime: hasTime))
         case .changed: result.changedPaths.append(layout.finalPath)
-        case .damaged: result.damagedPaths.append(layout.finalPath)
+        case .damaged(let isRecognized):
+          result.damagedPaths.append(layout.finalPath)
+          if !isRecognized { result.unrecognizedPaths.insert(layout.finalPath) }
         case .unproven: result.unprovenCount += 1
         }
         if pending.isDue { result.acceptedCount += try commit(&pending) }
@@ -95,7 +99,7 @@ extension RecordStore {
     case accepted(FileIdentity)
     case acceptedWithoutDigest(FileIdentity)
     case changed
-    case damaged
+    case damaged(isRecognized: Bool)
     case unproven
   }
 
@@ -118,7 +122,7 @@ extension RecordStore {
     case .unknown:
       let isCopy = identity.inode != known.inode || identity.hasTime(of: known)
       return isCopy ? .acceptedWithoutDigest(identity) : .changed
-    case .damaged: return .damaged
+    case .damaged: return .damaged(isRecognized: check.isRecognized)
     case .missing: return .unproven
     }
   }
