@@ -133,14 +133,13 @@ struct StoreMessageTests {
     private func otherUser(
       _ words: String,
       _ variables: String = ""
-    ) async throws -> (status: Int32, messages: String) {
+    ) async throws -> (status: Int32, output: String, messages: String) {
       let dropped = "setpriv --bounding-set=-dac_override,-dac_read_search "
-      let result = try await DLStoreProcess.run(
+      return try await DLStoreProcess.run(
         store: store,
         in: folder.path,
         shell: "\(variables)\(geteuid() == 0 ? dropped : "")dlstore \(words)"
       )
-      return (result.status, result.messages)
     }
 
     /// Takes a folder away from this user.
@@ -192,6 +191,40 @@ struct StoreMessageTests {
       try permit(0o755, files)
       #expect(try await otherUser("reconcile --apply").status == 0)
       #expect(try opened.records().isEmpty && !FileManager.default.fileExists(atPath: partial))
+    }
+
+    @Test func `a finished file in a folder that cannot be searched is not called changed`()
+      async throws
+    {
+      let opened = try RecordStore(at: store)
+      let record = try opened.addNow([DownloadRequest(url: "http://h/a")])[0].record
+      let layout = try opened.roots().layout(of: record)
+      let files = layout.folderPath
+      try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
+      try Data("bytes".utf8).write(to: URL(filePath: layout.finalPath))
+      let identity = try #require(FileIdentity(ofFileAt: layout.finalPath))
+      try opened.objects.write { tx in
+        _ = try tx.update(DownloadRecord.self, key: record.url) { record in
+          record.state = .completed
+          record.received = 5
+          record.fileIdentity = identity
+        }
+      }
+      try permit(0, files)
+      defer { try? permit(0o755, files) }
+      let list = try await otherUser("list --format csv --no-header --columns fileStatus")
+      #expect(list.output == "missing\n", "\(list.messages)")
+      #expect(try await otherUser("inspect a").output.contains("missing: \(layout.finalPath)\n"))
+      let verify = try await otherUser("verify")
+      #expect(verify.status == 65 && verify.output.contains("folderMissing: "), "\(verify.output)")
+      let refresh = try await otherUser("refresh a")
+      #expect(refresh.status == 1)
+      let text = "the finished file cannot be examined"
+      #expect(refresh.messages.contains(text), "\(refresh.messages)")
+      #expect(!refresh.messages.contains("was changed"), "\(refresh.messages)")
+      let removed = try await otherUser("remove a --with-file --yes")
+      #expect(!removed.messages.contains("is not the downloaded file"), "\(removed.messages)")
+      #expect(removed.messages.contains("cannot be examined"), "\(removed.messages)")
     }
 
     @Test func `a store that cannot be created names the folder that is not writable`()

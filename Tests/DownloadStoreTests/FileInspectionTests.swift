@@ -40,7 +40,17 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
     let layout = FileLayout(record: record, storeID: "store", rootPath: loop)
     let facts = FileInspection(of: record, in: layout)
-    #expect(facts == FileInspection(final: .mismatch, partial: .equal, partialSize: 4))
+    let expected = FileInspection(
+      final: .mismatch,
+      isFinalUnknown: true,
+      partial: .equal,
+      partialSize: 4
+    )
+    #expect(facts == expected)
+    var completed = record
+    completed.state = .completed
+    #expect(FileStatus(of: completed, files: facts) == .missing, "nothing shows a change")
+    #expect(FileStatus(of: completed, in: layout) == .missing)
   }
 
   @Test(

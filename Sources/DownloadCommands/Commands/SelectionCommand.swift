@@ -159,7 +159,7 @@ extension SelectionCommand {
       guard layout.isBelowRoot else { continue }
       if command == .restart {
         let files = FileInspection(of: record, in: layout)
-        guard files.final.isForeign, !files.isReplaced else { continue }
+        guard files.final.isForeign, !files.isFinalUnknown, !files.isReplaced else { continue }
         let path = TerminalText.safe(layout.finalPath)
         Output.current.say(
           "kept \(path): it is not the downloaded file, so the download gets another name"

@@ -57,19 +57,23 @@ package struct DownloadEntry: Sendable {
     return FileStatus(of: record, in: layout)
   }
 
-  /// Says, after a refresh without a newer file, whether the finished file stays, was changed or is missing.
+  /// Says, after a refresh without a newer file, whether the finished file stays, was changed, is
+  /// missing, or cannot be examined.
   package var finishedFileText: String {
     switch files {
     case let files? where files.final == .ours || files.isReplaced: "the finished file stays"
+    case let files? where files.isFinalUnknown: "the finished file cannot be examined"
     case let files? where files.final.isForeign: "the finished file was changed"
     default: "the finished file is missing"
     }
   }
 
   /// The word for what the final path contains: that of ``FileInspection/Final``, or `previous` for the
-  /// previous finished file of a restarted download.
+  /// previous finished file of a restarted download. A path that cannot be examined is `missing`, as
+  /// in ``fileStatus``.
   package func finalFileStatus(_ files: FileInspection) -> String {
-    record.hasPreviousFile(files) ? FileStatus.previous.rawValue : files.final.rawValue
+    guard !files.isFinalUnknown else { return FileStatus.missing.rawValue }
+    return record.hasPreviousFile(files) ? FileStatus.previous.rawValue : files.final.rawValue
   }
 
   /// The path of the finished file; `nil` before completion, because the name may still change.

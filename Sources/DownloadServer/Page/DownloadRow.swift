@@ -145,7 +145,7 @@ enum DownloadSentence {
       return "its engine has ended; the next engine continues it"
     case .completed:
       switch entry.fileStatus {
-      case .missing: return "the finished file is missing"
+      case .missing: return entry.finishedFileText
       case .modified: return "the finished file was changed"
       default: break
       }

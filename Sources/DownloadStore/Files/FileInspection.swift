@@ -39,6 +39,10 @@ package struct FileInspection: Sendable, Hashable {
 
   /// The finished file.
   package var final: Final
+  /// Whether the final path cannot be examined, so that nothing is known about the file.
+  ///
+  /// ``final`` is ``Final/mismatch`` then: the path counts as occupied.
+  package var isFinalUnknown: Bool
   /// The partial file.
   package var partial: Partial
   /// The size of the partial file in bytes; zero if there is none.
@@ -57,6 +61,7 @@ package struct FileInspection: Sendable, Hashable {
   /// Creates an inspection with known results.
   package init(
     final: Final,
+    isFinalUnknown: Bool = false,
     partial: Partial,
     partialSize: Int64 = 0,
     partialIdentity: FileIdentity? = nil,
@@ -64,6 +69,7 @@ package struct FileInspection: Sendable, Hashable {
     replaced: FileIdentity? = nil
   ) {
     self.final = final
+    self.isFinalUnknown = isFinalUnknown
     self.partial = partial
     self.partialSize = partialSize
     self.partialIdentity = partialIdentity
@@ -82,6 +88,7 @@ package struct FileInspection: Sendable, Hashable {
   package init(of record: DownloadRecord, in layout: FileLayout) {
     let examination = PathExamination(layout.finalPath)
     final = Self.final(of: record, examination)
+    isFinalUnknown = if case .failed = examination { true } else { false }
     replaced =
       if case .file(let identity) = examination, record.replaces(identity) { identity } else { nil }
     let file = PathExamination(layout.partialPath)
@@ -110,7 +117,7 @@ package struct FileInspection: Sendable, Hashable {
     final(of: record, PathExamination(layout.finalPath))
   }
 
-  private static func final(of record: DownloadRecord, _ examination: PathExamination) -> Final {
+  fileprivate static func final(of record: DownloadRecord, _ examination: PathExamination) -> Final {
     switch examination {
     case .file(let fileIdentity):
       let size = record.fileIdentity?.size ?? record.expected
@@ -224,7 +231,7 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
   case present
   /// The download was restarted and has no partial file; its previous finished file exists.
   case previous
-  /// The download is complete, but the file does not exist.
+  /// The download is complete, but the file does not exist, or cannot be examined.
   case missing
   /// The download is complete, but the file is a different one.
   case modified
@@ -236,7 +243,8 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
         files.partial != .missing ? .partial : record.hasPreviousFile(files) ? .previous : .absent
       return
     }
-    self.init(ofCompleted: files.final)
+    // Nothing shows that another program has changed the file.
+    self.init(ofCompleted: files.isFinalUnknown ? .missing : files.final)
   }
 
   /// The status of a record, with only the file examined that decides: the finished file of a
@@ -254,7 +262,12 @@ package enum FileStatus: String, Sendable, Hashable, CaseIterable {
       }
       return
     }
-    self.init(ofCompleted: FileInspection.final(of: record, in: layout))
+    let examination = PathExamination(layout.finalPath)
+    if case .failed = examination {
+      self = .missing
+    } else {
+      self.init(ofCompleted: FileInspection.final(of: record, examination))
+    }
   }
 
   private init(ofCompleted final: FileInspection.Final) {

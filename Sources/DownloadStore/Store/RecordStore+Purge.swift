@@ -242,15 +242,16 @@ extension PurgePlan {
 
 extension DownloadRecord {
   /// The path of the finished file, if what is there is not the downloaded file, so that removing the
-  /// record keeps it; `nil` if there is nothing, or if the record has never had a finished file.
+  /// record keeps it; `nil` if there is nothing, if the path cannot be examined, or if the record has
+  /// never had a finished file.
   ///
   /// Costs one `lstat`.
   package func keptFilePath(in layout: FileLayout) -> String? {
     guard let known = fileIdentity ?? ownFileIdentity else { return nil }
     switch PathExamination(layout.finalPath) {
-    case .missing: return nil
+    case .missing, .failed: return nil
     case .file(known): return hasForeignFile ? layout.finalPath : nil
-    case .file, .other, .failed: return layout.finalPath
+    case .file, .other: return layout.finalPath
     }
   }
 
