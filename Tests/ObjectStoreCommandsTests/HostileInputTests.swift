@@ -115,6 +115,25 @@ struct HostileInputTests {
     #expect(exact.output.contains("a\u{1B}[2J\u{202E}b\rc"))
   }
 
+  @Test func `a message repeats only the beginning of a long name in a file`() async throws {
+    try await Store(at: path, models: [SampleNote.self]).write { tx in
+      try tx.insert(SampleNote(id: 1, text: "one"))
+    }
+    let lines = await objectstore(path, "export").output
+    let name = String(repeating: "n", count: 5_000)
+    for (old, new) in [
+      (#""name":"Note""#, #""name":"\#(name)""#), (#""model":"Note""#, #""model":"\#(name)""#),
+      (#""text":"one""#, #""\#(name)":"one""#),
+    ] {
+      #expect(lines.contains(old), "\(lines)")
+      let file = try folder.makeFile("long.jsonl", lines.replacing(old, with: new))
+      let result = await objectstore(folder.path("copy"), "import", file)
+      #expect(result.status == .damaged, "\(old)")
+      #expect(result.messages.contains("nnn…"), "\(old)")
+      #expect(result.messages.utf8.count < 1_000, "\(old)")
+    }
+  }
+
   @Test func `a large value is exported and imported`() async throws {
     let text = String(repeating: "é\u{0}\"\\", count: 300_000)
     try await Store(at: path, models: [SampleNote.self]).write { tx in

@@ -225,16 +225,44 @@ struct RowImportTests {
     #expect(try notes().first == SampleNote(id: 1, text: "new", rank: 7))
   }
 
-  @Test func `a key that the file has twice is handled as a known one`() async throws {
+  @Test func `a key that the file has twice is handled as a known one, and named`() async throws {
     let text = "id,text\n2,a\n2,b\n"
     let kept = try await load(text)
-    #expect(kept.output == "objects: 1 added, 1 already in the store and kept\n")
+    let repeated = "left out because the file has the key before (first: "
+    #expect(
+      kept.output == "objects: 1 added, 1 \(repeated)line 3 with the key of line 2)\n"
+    )
     #expect(try notes().last?.text == "a")
     _ = try await load(text, .csv, into: "Note", "--if-known", "replace")
     #expect(try notes().last?.text == "b")
     try await expectFailure(.failed, "line 3: an object of Note with the same primary key exists") {
       try await load("id,text\n5,a\n5,b\n", .csv, into: "Note", "--if-known", "fail")
     }
+    let json = #"[{"id":3,"text":"a"},{"id":1,"text":""},{"id":3,"text":"b"},{"id":3,"text":"c"}]"#
+    #expect(
+      try await load(json, .json, into: "Note").output
+        == "objects: 1 added, 1 already in the store and kept, 2 \(repeated)object 3 with the key of "
+        + "object 1)\n"
+    )
+    #expect(try notes().last?.text == "a")
+  }
+
+  @Test func `of an export that has a key twice, the first object is imported`() async throws {
+    let text = await objectstore(store, "export").output
+    let line = try #require(text.split(separator: "\n").first { $0.contains("\"one\"") })
+    let other = line.replacing("\"one\"", with: "\"two\"")
+    let file = try folder.makeFile("twice", "\(text)\(other)\n")
+    let copy = folder.path("copy")
+    let result = await objectstore(copy, "import", file)
+    #expect(
+      result.output
+        == "objects: 1 added, 1 left out because the file has the key before (first: line 3 with the "
+        + "key of line 2)\n",
+      "\(result.messages)"
+    )
+    #expect(result.status == .done)
+    let stored = await objectstore(copy, "export").output
+    #expect(stored.contains("\"one\"") && !stored.contains("\"two\""))
   }
 
   @Test func `a violated unique index and a missing target of a reference are errors`()

@@ -23,12 +23,18 @@ package enum KnownObjects: String, CaseIterable, ExpressibleByArgument, Sendable
   ///   - removed: How many of the skipped objects are records that their users have removed.
   /// - Returns: The line.
   package static func summary(of report: ImportReport, removed: Int = 0) -> String {
+    let repeated = report.repeatedKeys
     let counts = [
       (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
-      (report.skipped - removed, "already in the store and kept"),
-      (removed, "removed and left out"),
+      (report.skipped - removed - (repeated?.count ?? 0), "already in the store and kept"),
+      (repeated?.count ?? 0, repeated.map(text) ?? ""), (removed, "removed and left out"),
     ]
     let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
     return "objects: \(parts.joined(separator: ", "))\n"
+  }
+
+  private static func text(_ repeated: ImportReport.RepeatedKeys) -> String {
+    "left out because the file has the key before (first: \(repeated.unit) \(repeated.line) with the "
+      + "key of \(repeated.unit) \(repeated.keptLine))"
   }
 }

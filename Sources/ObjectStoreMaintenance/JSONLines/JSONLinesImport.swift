@@ -237,7 +237,7 @@ extension JSONLinesImport {
         throw StoreError(
           .schemaMismatch,
           """
-          \(model.name).\(key) has type \(field.type) in the file, and \(own.name) has type \
+          \(model.name).\(key.shownName) has type \(field.type) in the file, and \(own.name) has type \
           \(own.type) in the store: import the file into a new store, and migrate that one
           """
         )
@@ -279,18 +279,18 @@ extension JSONLinesImport {
       objects.report.ignoredObjects += 1
       return nil
     }
-    guard let model = self.fields[name] else { throw failure("unknown model \(name)") }
+    guard let model = self.fields[name] else { throw failure("unknown model \(name.shownName)") }
     var fields: [StoredObject.Field] = []
     for member in members {
       guard let field = model.fields[Array(member.name.utf8)] else {
-        throw failure("\(name) has no field \(member.name)")
+        throw failure("\(name) has no field \(member.name.shownName)")
       }
       if let known = knownFields[name], !known.contains(field.id) {
         objects.report.ignoredValues += 1
         continue
       }
       guard let value = StoredValue(json: member.value, type: field.type) else {
-        throw failure("the value of \(member.name) is not a valid \(field.type)")
+        throw failure("the value of \(member.name.shownName) is not a valid \(field.type)")
       }
       fields.append(
         StoredObject.Field(id: field.id, name: member.name, type: field.type, value: value)
@@ -302,5 +302,15 @@ extension JSONLinesImport {
     var id: UInt64 = 0
     if case .number(let digits) = json["object"] { id = UInt64(digits) ?? 0 }
     return StoredObject(model: name, id: id, fields: fields)
+  }
+}
+
+extension String {
+  /// What a message repeats of a name in a file, which may have any length.
+  ///
+  /// A valid name has at most 100 bytes.
+  var shownName: String {
+    guard utf8.count > 100 else { return self }
+    return String(UnicodeScalarView(unicodeScalars.prefix(100))) + "…"
   }
 }

@@ -237,7 +237,7 @@ extension JSONLinesSchema.Model {
       throw JSONLinesError(line: 1, reason: "a model has no name or no fields")
     }
     func failure(_ reason: String) -> JSONLinesError {
-      JSONLinesError(line: 1, reason: "model \(name): \(reason)")
+      JSONLinesError(line: 1, reason: "model \(name.shownName): \(reason)")
     }
     guard ModelSchema.isName(name) else { throw failure("invalid model name") }
     guard fields.count <= RecordLayout.maximumFieldCount else {
@@ -246,7 +246,7 @@ extension JSONLinesSchema.Model {
     self.name = name
     if case .string(let layout) = json["layout"] {
       guard let known = StorageLayout.allCases.first(where: { "\($0)" == layout }) else {
-        throw failure("the layout '\(layout)' is unknown")
+        throw failure("the layout '\(layout.shownName)' is unknown")
       }
       storage = known
     }

@@ -18,6 +18,11 @@ struct ObjectImport {
   /// The number of the last object that is committed, or 0.
   private(set) var storedLines = 0
   private var dangling = DanglingReferences()
+  /// The numbers of the added objects by the hash of their keys, if known objects are skipped: a key
+  /// that the file has twice is not one that the store had.
+  private var addedLines: [Int: Int] = [:]
+  /// The number of objects that ``addedLines`` remembers, in at most about 32 MB.
+  private static let mostAddedLines = 1_000_000
   var report = ImportReport()
 
   init(
@@ -163,13 +168,22 @@ struct ObjectImport {
     batch.removeAll(keepingCapacity: true)
   }
 
+  /// Counts the objects of the batch.
   private mutating func count(_ outcomes: [StoredObjectWriter.Outcome]) {
-    for outcome in outcomes {
+    for (written, outcome) in zip(batch, outcomes) {
       switch outcome {
-      case .inserted: report.inserted += 1
+      case .inserted:
+        report.inserted += 1
+        guard options.conflict == .skip, addedLines.count < Self.mostAddedLines else { continue }
+        addedLines[written.key.hashValue] = written.line
       case .updated: report.updated += 1
       case .unchanged: report.unchanged += 1
-      case .skipped: report.skipped += 1
+      case .skipped:
+        report.skipped += 1
+        guard let keptLine = addedLines[written.key.hashValue] else { continue }
+        let first = ImportReport.RepeatedKeys(unit: unit, line: written.line, keptLine: keptLine)
+        report.repeatedKeys = report.repeatedKeys ?? first
+        report.repeatedKeys?.count += 1
       }
     }
   }

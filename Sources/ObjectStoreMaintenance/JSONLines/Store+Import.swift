@@ -156,8 +156,13 @@ public struct ImportReport: Sendable, Hashable {
   public var updated = 0
   /// The number of stored objects that already had the imported values.
   public var unchanged = 0
-  /// The number of objects skipped because their primary keys were already in the store.
+  /// The number of objects skipped because their primary keys were already in the store, or in an
+  /// earlier line.
   public var skipped = 0
+  /// The skipped objects whose primary keys an earlier line has added; `nil` if there are none.
+  ///
+  /// Only the first million added objects are remembered.
+  package var repeatedKeys: RepeatedKeys?
   /// The models that the store lacked.
   ///
   /// ``ImportOptions/unknown`` decides whether they were added.
@@ -177,6 +182,18 @@ public struct ImportReport: Sendable, Hashable {
   public var danglingReferenceCount = 0
   /// The first 100 fields that refer to missing objects, in the order of their lines.
   public var danglingReferences: [DanglingReference] = []
+
+  /// Objects of a file whose primary keys earlier objects of the file have.
+  package struct RepeatedKeys: Sendable, Hashable {
+    /// The number of the objects.
+    package var count = 0
+    /// What ``line`` and ``keptLine`` count.
+    package var unit: JSONLinesError.Unit
+    /// The line of the first one, from 1.
+    package var line: Int
+    /// The line with its key, whose object is in the store.
+    package var keptLine: Int
+  }
 
   /// A field of an imported object that refers to a missing object.
   public struct DanglingReference: Sendable, Hashable {
