@@ -508,6 +508,34 @@
       }
     }
 
+    @Test(arguments: [
+      (
+        #"{"Accept":"x"}"#,
+        "'headers' of requests[0] is not an array; each of its elements is an object"
+      ),
+      (#"["Accept: x"]"#, "requests[0].headers[0] is not an object"),
+    ])
+    func `an addition with header fields of another form is refused, with the form`(
+      headers: String,
+      message: String
+    ) async throws {
+      try await RunningServer.with {
+        $0.allowsChanges = true
+      } _: { server in
+        func send(_ headers: String) async throws -> Answer {
+          let body = #"{"requests":[{"url":"http://h/a","paused":true,"headers":\#(headers)}]}"#
+          return try await server.send("POST", "/api/v1/downloads", body)
+        }
+        let refused = try await send(headers)
+        let error = try refused.object["error"] as? [String: Any]
+        #expect(refused.status == 400)
+        #expect(error?["message"] as? String == "\(message) with the strings 'name' and 'value'")
+        #expect(try await send(#"[{"name":"Accept","value":"x"}]"#).status == 201)
+        let sent = try server.store.headers(of: server.store.record(matching: "http://h/a"))
+        #expect(sent == [HeaderField(name: "Accept", value: "x")])
+      }
+    }
+
     @Test func `an addition with more than 100 mirrors is refused`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

@@ -95,12 +95,16 @@ enum APIRequests {
     _ value: JSONValue,
     _ place: String
   ) throws(ServerError) -> [HeaderField] {
+    let members = " with the strings 'name' and 'value'"
     guard case .array(let values) = value else {
-      throw ServerError(.invalidRequest, "'headers' of \(place) is not an array")
+      throw ServerError(
+        .invalidRequest,
+        "'headers' of \(place) is not an array; each of its elements is an object\(members)"
+      )
     }
     var fields: [HeaderField] = []
     for (index, value) in values.enumerated() {
-      var field = try JSONBody(value, "\(place).headers[\(index)]")
+      var field = try JSONBody(value, "\(place).headers[\(index)]", with: members)
       guard let name = try field.text("name"), let text = try field.text("value") else {
         throw ServerError(.invalidRequest, "\(place).headers[\(index)] has no name or no value")
       }

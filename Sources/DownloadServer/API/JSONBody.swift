@@ -17,10 +17,18 @@ struct JSONBody {
 
   /// Creates the reader of an object.
   ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - place: Where it stands in the body.
+  ///   - expected: What follows the word object in the message, such as its members.
   /// - Throws: ``ServerError`` with `invalidRequest` if the value is not an object.
-  init(_ value: JSONValue, _ place: String) throws(ServerError) {
+  init(
+    _ value: JSONValue,
+    _ place: String,
+    with expected: String = ""
+  ) throws(ServerError) {
     guard case .object(let members) = value else {
-      throw ServerError(.invalidRequest, "\(place) is not an object")
+      throw ServerError(.invalidRequest, "\(place) is not an object\(expected)")
     }
     self.members = members
     self.place = place
