@@ -26,6 +26,67 @@ import Testing
     #expect(!queue.isIdle)
   }
 
+  private func pair(_ number: Int) -> (command: HookQueue.Entry, webhook: HookQueue.Entry) {
+    let command = entries(number..<number + 1)[0]
+    var webhook = command
+    webhook.hook = .completionWebhook
+    return (command, webhook)
+  }
+
+  @Test(arguments: [true, false])
+  func `a webhook follows the first run of its command, whether that succeeds or fails`(
+    isSuccess: Bool
+  ) {
+    var queue = HookQueue()
+    let (first, second) = (pair(0), pair(1))
+    queue.insert([first.command, first.webhook, second.command, second.webhook])
+    #expect(queue.takeStarts(at: start) == [first.command, second.command])
+    _ = queue.noteEnd(of: first.command, isSuccess: isSuccess, isMarked: !isSuccess, at: start)
+    #expect(queue.takeStarts(at: start) == [first.webhook])
+    // The command is due again, and waits for the webhook.
+    let later = start.advanced(by: HookQueue.firstWait)
+    #expect(queue.takeStarts(at: later).isEmpty)
+    _ = queue.noteEnd(of: first.webhook, isSuccess: true, isMarked: false, at: later)
+    #expect(queue.takeStarts(at: later) == (isSuccess ? [] : [first.command]))
+  }
+
+  @Test func `a webhook whose command is given up, or has succeeded, is repeated alone`() throws {
+    for isSuccess in [true, false] {
+      var queue = HookQueue()
+      let (command, webhook) = pair(0)
+      queue.insert([command, webhook])
+      var runs: [HookQueue.Entry] = []
+      var now = start
+      while !queue.isIdle {
+        let starting = queue.takeStarts(at: now)
+        guard !starting.isEmpty else {
+          now = try #require(queue.nextDue)
+          continue
+        }
+        for entry in starting {
+          runs.append(entry)
+          let succeeds = entry == command && isSuccess
+          _ = queue.noteEnd(of: entry, isSuccess: succeeds, isMarked: !succeeds, at: now)
+        }
+      }
+      #expect(runs.prefix(2) == [command, webhook])
+      #expect(runs.count { $0 == command } == (isSuccess ? 1 : HookQueue.maximumAttempts))
+      #expect(runs.count { $0 == webhook } == HookQueue.maximumAttempts)
+      #expect(queue.givenUpCount == (isSuccess ? 1 : 2))
+    }
+  }
+
+  @Test func `a webhook does not overtake a command that has to wait for another process`() {
+    var queue = HookQueue()
+    let (command, webhook) = pair(0)
+    queue.insert([command, webhook])
+    #expect(queue.takeStarts(at: start) == [command])
+    queue.delay(command, at: start)
+    #expect(queue.takeStarts(at: start).isEmpty && !queue.isIdle)
+    let later = start.advanced(by: HookQueue.firstWait)
+    #expect(queue.takeStarts(at: later) == [command])
+  }
+
   @Test func `a hook that succeeded is not run again while the store has its mark`() {
     var queue = HookQueue()
     queue.insert(entries(0..<1))

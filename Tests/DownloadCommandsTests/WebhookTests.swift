@@ -29,6 +29,24 @@ struct WebhookTests {
     }
   }
 
+  /// The marks of the download.
+  private var marks: Set<DownloadHook> {
+    get throws {
+      let store = try RecordStore(at: store, access: .readOnly)
+      return try store.record(matching: server.url("/a")).pendingHooks
+    }
+  }
+
+  private func run(_ arguments: [String]) async throws -> (status: Int32, messages: String) {
+    let process = try DLStoreProcess(arguments, store: store, in: folder.path)
+    return (try await process.status(), process.messages)
+  }
+
+  private var commandRuns: Int {
+    let text = try? String(contentsOfFile: folder.path("ran"), encoding: .utf8)
+    return text?.split(separator: "\n").count ?? 0
+  }
+
   #if AsyncHTTPClient
     @Test func `a receiver that refuses twice gets the record again, under the same key`()
       async throws
@@ -57,6 +75,59 @@ struct WebhookTests {
         "the command is not repeated with the webhook"
       )
       #expect(try pending == 0)
+    }
+
+    @Test func `a run with a command only leaves the post that has failed to one with a webhook`()
+      async throws
+    {
+      let refusals = Array(repeating: "500", count: HookQueue.maximumAttempts)
+      let receiver = try await Receiver(in: folder, answers: refusals)
+      let command = ["--on-complete", "echo x >> ran"]
+      let webhook = ["--webhook", receiver.url]
+      let first = try await run(["get", server.url("/a")] + command + webhook)
+      #expect(first.status == 1, "\(first.messages)")
+      let advice = "answered with the status 500; 'dlstore run --webhook URL"
+      #expect(first.messages.contains(advice), "\(first.messages)")
+      #expect(try commandRuns == 1 && receiver.posts.count == refusals.count)
+      #expect(try marks == [.completionWebhook])
+      let other = try await run(["run", "--until-idle"] + command)
+      #expect(other.status == 0, "\(other.messages)")
+      #expect(try commandRuns == 1 && receiver.posts.count == refusals.count)
+      #expect(try marks == [.completionWebhook])
+      let last = try await run(["run", "--until-idle"] + webhook)
+      #expect(last.status == 0, "\(last.messages)")
+      let posts = try receiver.posts
+      #expect(posts.count == refusals.count + 1 && Set(posts.map(\.key)).count == 1)
+      #expect(commandRuns == 1)
+      #expect(try pending == 0)
+    }
+
+    @Test(arguments: [("/a", "--on-complete", "complete"), ("/missing", "--on-error", "error")])
+    func `a command that fails keeps no post, and a run with a webhook only leaves it`(
+      path: String,
+      option: String,
+      event: String
+    ) async throws {
+      let receiver = try await Receiver(in: folder)
+      let webhook = ["--webhook", receiver.url]
+      let process = try DLStoreProcess(
+        ["get", server.url(path), option, "exit 3"] + webhook,
+        store: store,
+        in: folder.path
+      )
+      // The mark of the command is left once that of the webhook is cleared.
+      try await process.wait { (try? receiver.posts.isEmpty) == false && (try? pending) == 1 }
+      process.send(SIGINT)
+      _ = try await process.status()
+      #expect(process.messages.contains("\(option) failed for"), "\(process.messages)")
+      let other = try await run(["run", "--until-idle"] + webhook)
+      #expect(other.status == 0, "\(other.messages)")
+      #expect(try receiver.posts.map(\.event) == [event])
+      #expect(try pending == 1)
+      let last = try await run(["run", "--until-idle", option, "echo $DLSTORE_EVENT >> ran"])
+      #expect(last.status == 0, "\(last.messages)")
+      #expect(try String(contentsOfFile: folder.path("ran"), encoding: .utf8) == "\(event)\n")
+      #expect(try receiver.posts.count == 1 && pending == 0)
     }
 
     @Test func `a kill between the end and the post loses no record`() async throws {

@@ -37,6 +37,25 @@ private struct LaterField: Later {
   var now: HeaderField
 }
 
+/// A finished version from before its webhook had a mark of its own: without the last byte.
+private struct EarlierVersion: FieldValue, Hashable {
+  var now: FinishedVersion
+
+  static var fieldType: FieldType { FinishedVersion.fieldType }
+
+  init(now: FinishedVersion) { self.now = now }
+
+  init(from reader: inout ByteReader) throws(RecordError) {
+    now = try FinishedVersion(from: &reader)
+  }
+
+  func encode(to writer: inout ByteWriter) {
+    var whole = ByteWriter()
+    now.encode(to: &whole)
+    for byte in whole.bytes.dropLast() { writer.write(byte) }
+  }
+}
+
 /// Embedded values as fields and in lists.
 private struct Box<A: FieldValue & Hashable, S: FieldValue & Hashable, F: FieldValue & Hashable>:
   Model, Hashable
@@ -142,6 +161,24 @@ private struct StrangeAttempt: FieldValue, Hashable {
     try Store(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
     let now = try Store(at: folder.path, models: [Now.self]).read { try $0.find(Now.self, key: 1) }
     #expect(now == Now(id: 1, attempts: attempts, fileIdentity: fileIdentity, fields: fields))
+  }
+
+  @Test(arguments: [true, false])
+  func `a finished version without the mark of a webhook is read, with that of its command`(
+    awaitsHook: Bool
+  ) throws {
+    typealias Then = Box<Attempt, EarlierVersion, HeaderField>
+    typealias Now = Box<Attempt, FinishedVersion, HeaderField>
+    let version = FinishedVersion(
+      entityTag: "\"1\"",
+      completedAt: Date(timeIntervalSince1970: 5),
+      hasPieceDigests: true,
+      awaitsHook: awaitsHook
+    )
+    let then = Then(id: 1, attempts: [], fileIdentity: EarlierVersion(now: version), fields: [])
+    try Store(at: folder.path, models: [Then.self]).write { try $0.insert(then) }
+    let now = try Store(at: folder.path, models: [Now.self]).read { try $0.find(Now.self, key: 1) }
+    #expect(now?.fileIdentity == version)
   }
 
   @Test func `an unknown failure code is read as unknown, with its message`() throws {

@@ -57,7 +57,7 @@ import Testing
     record.isNameGiven = true
     record.allowsCellular = false
     record.prefersBackground = true
-    record.pendingHooks = [.completion, .failure]
+    record.pendingHooks = Set(DownloadHook.allCases)
     record.bytesPerSecond = 1 << 20
     record.notBefore = moment + 5
     record.ranges = Data([1, 2])
@@ -73,7 +73,9 @@ import Testing
       validatorOrigin: "https://cdn.example:443",
       verifiedDigest: "sha256:" + String(repeating: "0", count: 64),
       completedAt: moment + 7,
-      hasPieceDigests: true
+      hasPieceDigests: true,
+      awaitsHook: true,
+      awaitsWebhook: true
     )
     record.checkedAt = moment + 8
     record.keys = ["sha256:0"]

@@ -8,7 +8,7 @@ struct HookQueue {
   struct Entry: Sendable, Hashable {
     /// The id of the record.
     var recordID: String
-    /// The key of the end: the same for every run of the hook for it, also after a kill.
+    /// The key of the end: the same for every run of a hook for it, also after a kill.
     var key: String
     var hook: DownloadHook
   }
@@ -51,7 +51,7 @@ struct HookQueue {
   /// The time at which the next delayed entry is due; `nil` if none is delayed.
   var nextDue: ContinuousClock.Instant? { delayed.values.min() }
 
-  /// Adds entries that are not known yet.
+  /// Adds entries that are not known yet; the command for an end comes before its webhook.
   mutating func insert(_ entries: [Entry]) {
     var known = running.union(settled).union(delayed.keys).union(waiting)
     for entry in entries where known.insert(entry).inserted { waiting.append(entry) }
@@ -61,11 +61,28 @@ struct HookQueue {
   mutating func takeStarts(at now: ContinuousClock.Instant) -> [Entry] {
     let due = delayed.filter { $0.value <= now }.sorted { $0.value < $1.value }.map(\.key)
     for entry in due { delayed[entry] = nil }
-    waiting.insert(contentsOf: due, at: 0)
-    let starting = Array(waiting.prefix(max(0, Self.maximumRunning - running.count)))
-    waiting.removeFirst(starting.count)
-    running.formUnion(starting)
+    var (starting, left): ([Entry], [Entry]) = ([], [])
+    for entry in due + waiting {
+      if running.count < Self.maximumRunning, mayStart(entry) {
+        running.insert(entry)
+        starting.append(entry)
+      } else {
+        left.append(entry)
+      }
+    }
+    waiting = left
     return starting
+  }
+
+  /// Whether no other hook of the download runs, and a webhook does not overtake the first run of the
+  /// command for the same end.
+  ///
+  /// Entries are inserted command first, so only a command that had to be delayed can be overtaken.
+  private func mayStart(_ entry: Entry) -> Bool {
+    var command = entry
+    command.hook = entry.hook.command
+    return !running.contains { $0.recordID == entry.recordID }
+      && (delayed[command] == nil || failures[command] != nil)
   }
 
   /// The number of entries that are known.

@@ -7,8 +7,9 @@ internal import ObjectStore
 
 /// Runs the hooks of downloads that have ended, beside the engine.
 ///
-/// The store is the source: a mark is committed with the end of a download, and cleared after its
-/// command has succeeded. So a kill at any moment loses no hook, and may repeat one.
+/// The store is the source: the marks of a command and of a webhook are committed with the end of a
+/// download, and each is cleared after its own success. So a kill at any moment loses no hook, and may
+/// repeat one. The failure of either does not keep the other from running, nor repeats it.
 struct HookRunner: Sendable {
   private enum Signal: Sendable {
     /// The store may contain new marks, or a delayed hook is due.
@@ -29,9 +30,8 @@ struct HookRunner: Sendable {
     case cleared
     /// The hook succeeded, or could not be looked up, and its mark stays.
     case marked
-    /// `hasRunCommand` if the command has succeeded, so that only the webhook is repeated.
-    case failed(String, hasRunCommand: Bool)
-    /// Another process runs a command for the download.
+    case failed(String)
+    /// Another process runs a hook of the download.
     case busy
   }
 
@@ -72,8 +72,6 @@ struct HookRunner: Sendable {
     var queue = HookQueue()
     var running: [HookQueue.Entry: Task<Void, Never>] = [:]
     var timers: [Task<Void, Never>] = []
-    /// The entries whose command has succeeded, and whose webhook has not.
-    var posting: Set<HookQueue.Entry> = []
     defer { for timer in timers { timer.cancel() } }
     var (isFinishing, isStopping) = (false, false)
     var reply: (@Sendable () -> Void)?
@@ -89,20 +87,12 @@ struct HookRunner: Sendable {
       case .stop: break
       case .ended(let entry, let end):
         running[entry] = nil
-        switch end {
-        case .failed(_, hasRunCommand: true): posting.insert(entry)
-        case .busy: break
-        case .cleared, .marked, .failed: posting.remove(entry)
-        }
         note(end, of: entry, in: &queue, isStopping: isStopping)
       }
       if !isStopping {
         if queue.needsEntries { queue.insert(entries(atMost: queue.readLimit)) }
         for entry in queue.takeStarts(at: .now) {
-          let isPosting = posting.contains(entry)
-          running[entry] = Task {
-            signals.yield(.ended(entry, await run(entry, hasRunCommand: isPosting)))
-          }
+          running[entry] = Task { signals.yield(.ended(entry, await run(entry))) }
         }
         for timer in timers { timer.cancel() }
         timers = queue.nextDue.map { [timer(.woken, at: $0)] } ?? []
@@ -129,10 +119,10 @@ struct HookRunner: Sendable {
       _ = queue.noteEnd(of: entry, isSuccess: true, isMarked: true, at: .now)
     case .busy:
       queue.delay(entry, at: .now)
-    case .failed(let reason, _):
+    case .failed(let reason):
       let outcome = queue.noteEnd(of: entry, isSuccess: false, isMarked: true, at: .now)
       guard case .repeated(let wait) = outcome, !isStopping else {
-        Output.current.say("\(reason); \(repetition(of: entry.hook))")
+        Output.current.say("\(reason); \(Self.repetition(of: entry.hook))")
         return
       }
       let attempt = "\(queue.nextAttempt(of: entry)) of \(HookQueue.maximumAttempts)"
@@ -148,12 +138,16 @@ struct HookRunner: Sendable {
     }
   }
 
-  /// The marks in the store, at most `limit` for each hook.
+  /// The marks of at most `limit` records for each hook; those of a record are together, the command
+  /// before the webhook.
   private func entries(atMost limit: Int) -> [HookQueue.Entry] {
+    // The raw value of a webhook begins with that of the command.
+    let hooks = actions.hooks.sorted { $0.rawValue < $1.rawValue }
     do {
-      return try actions.hooks.sorted { $0.rawValue < $1.rawValue }.flatMap { hook in
-        try records(awaiting: hook, limit).map {
-          HookQueue.Entry(recordID: $0.id, key: $0.endKey, hook: hook)
+      return try hooks.flatMap { hook in
+        try records(awaiting: hook, limit).flatMap { record in
+          hooks.filter { record.pendingHooks.contains($0) }
+            .map { HookQueue.Entry(recordID: record.id, key: record.endKey, hook: $0) }
         }
       }
     } catch {
@@ -172,11 +166,9 @@ struct HookRunner: Sendable {
 
   /// Runs a hook unless another process runs one for the download, and clears its mark if it succeeds.
   ///
-  /// - Parameters:
-  ///   - entry: The hook.
-  ///   - hasRunCommand: Whether its command has succeeded before, so that only the webhook is left.
+  /// - Parameter entry: The hook.
   /// - Returns: How the run ended.
-  private func run(_ entry: HookQueue.Entry, hasRunCommand: Bool) async -> End {
+  private func run(_ entry: HookQueue.Entry) async -> End {
     // The process that runs the hook may not have the engine lock any more.
     let lock = StoreRangeLock(ofHooksFor: entry.recordID, storePath: store.path)
     defer { lock?.release() }
@@ -185,61 +177,56 @@ struct HookRunner: Sendable {
     guard record.endKey == entry.key, record.pendingHooks.contains(entry.hook) else {
       return .cleared
     }
-    if let failure = await perform(entry, record, hasRunCommand) { return failure }
+    if let reason = await perform(entry, record) { return .failed(reason) }
     do {
       try await store.finishHook(entry.hook, of: record)
       return .cleared
     } catch {
       Output.current.say(
         "the hook of \(TerminalText.safe(record.filename)) has run, but this cannot be stored "
-          + "(\(error)); \(repetition(of: entry.hook))"
+          + "(\(error)); \(Self.repetition(of: entry.hook))"
       )
       return .marked
     }
   }
 
-  /// Runs the command, and posts the record.
+  /// Runs the command, or posts the record.
   ///
-  /// - Returns: The failure of either; `nil` if both have succeeded.
-  private func perform(
-    _ entry: HookQueue.Entry,
-    _ record: DownloadRecord,
-    _ hasRunCommand: Bool
-  ) async -> End? {
+  /// - Returns: What went wrong; `nil` if it has succeeded.
+  private func perform(_ entry: HookQueue.Entry, _ record: DownloadRecord) async -> String? {
     let name = TerminalText.safe(record.filename)
     let failed = "\(Self.option(of: entry.hook)) failed for \(name): "
     do {
       let download = DownloadEntry(record, try store.roots())
       let json = RecordJSON.value(of: download).text + "\n"
-      if let command = actions.commands[entry.hook], !hasRunCommand {
-        var variables = [
-          "DLSTORE_ID": record.id, "DLSTORE_KEY": entry.key, "DLSTORE_EVENT": entry.hook.rawValue,
-          "DLSTORE_STORE": store.path,
-        ]
-        variables["DLSTORE_PATH"] = download.localPath
-        let end = try await command.run(input: json, variables: variables)
-        guard end.isSuccess else {
-          return .failed("\(failed)the command \(end.description)", hasRunCommand: false)
-        }
+      if entry.hook.isWebhook {
+        let reason = await actions.webhook?.post(json, entry.hook, key: entry.key)
+        return reason.map { failed + $0 }
       }
-      guard let webhook = actions.webhook,
-        let reason = await webhook.post(json, entry.hook, key: entry.key)
-      else { return nil }
-      return .failed("--webhook failed for \(name): \(reason)", hasRunCommand: true)
+      guard let command = actions.commands[entry.hook] else { return nil }
+      var variables = [
+        "DLSTORE_ID": record.id, "DLSTORE_KEY": entry.key, "DLSTORE_EVENT": entry.hook.rawValue,
+        "DLSTORE_STORE": store.path,
+      ]
+      variables["DLSTORE_PATH"] = download.localPath
+      let end = try await command.run(input: json, variables: variables)
+      return end.isSuccess ? nil : "\(failed)the command \(end.description)"
     } catch {
-      let reason = (error as? CommandFailure)?.message ?? "\(error)"
-      return .failed(failed + reason, hasRunCommand: hasRunCommand)
+      return failed + ((error as? CommandFailure)?.message ?? "\(error)")
     }
   }
 
   private static func option(of hook: DownloadHook) -> String {
-    hook == .completion ? "--on-complete" : "--on-error"
+    switch hook {
+    case .completion: "--on-complete"
+    case .failure: "--on-error"
+    case .completionWebhook, .failureWebhook: "--webhook"
+    }
   }
 
-  /// Says which command runs a hook again: one with the same hooks, also if no download is left to run.
-  private func repetition(of hook: DownloadHook) -> String {
-    let option =
-      actions.commands[hook] == nil ? "--webhook URL" : "\(Self.option(of: hook)) COMMAND"
+  /// Says which command runs a hook again: one with its option, also if no download is left to run.
+  private static func repetition(of hook: DownloadHook) -> String {
+    let option = "\(option(of: hook)) \(hook.isWebhook ? "URL" : "COMMAND")"
     return "\(SuggestedCommand.text("run \(option)")) repeats it"
   }
 }

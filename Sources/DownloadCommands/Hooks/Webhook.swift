@@ -34,7 +34,7 @@ struct Webhook: Sendable {
     let headers = [
       HeaderField(name: "Content-Type", value: "application/json"),
       HeaderField(name: "Idempotency-Key", value: key),
-      HeaderField(name: "Dlstore-Event", value: hook.rawValue),
+      HeaderField(name: "Dlstore-Event", value: hook.command.rawValue),
       HeaderField(name: "User-Agent", value: "dlstore"),
     ]
     do {
@@ -58,9 +58,11 @@ struct Webhook: Sendable {
 struct HookActions: Sendable {
   /// The command of each hook.
   var commands: [DownloadHook: UserCommand]
-  /// The webhook, for all hooks.
+  /// The webhook, for all kinds of ends.
   var webhook: Webhook?
 
   /// The hooks for which something is done.
-  var hooks: Set<DownloadHook> { webhook == nil ? Set(commands.keys) : Set(DownloadHook.allCases) }
+  var hooks: Set<DownloadHook> {
+    Set(commands.keys).union(webhook == nil ? [] : [.completionWebhook, .failureWebhook])
+  }
 }

@@ -6,10 +6,10 @@ public import ObjectStore
   internal import Foundation
 #endif
 
-/// A kind of end of a download for which a command is run.
+/// A command that is run, or a webhook that is called, for a kind of end of a download.
 ///
-/// ``DownloadRecord/pendingHooks`` names the commands that are still to be run. Stored raw values
-/// never change.
+/// ``DownloadRecord/pendingHooks`` names those that have not succeeded yet. Each has its own mark,
+/// which the success of another one leaves. Stored raw values never change.
 ///
 /// ```swift
 /// for record in try store.records(awaiting: .completion) {
@@ -18,10 +18,27 @@ public import ObjectStore
 /// }
 /// ```
 public enum DownloadHook: String, Sendable, Hashable, CaseIterable, FieldValue {
-  /// The download is complete.
+  /// The command for a download that is complete.
   case completion = "complete"
-  /// The download failed permanently.
+  /// The command for a download that failed permanently.
   case failure = "error"
+  /// The webhook for a download that is complete.
+  case completionWebhook = "complete-webhook"
+  /// The webhook for a download that failed permanently.
+  case failureWebhook = "error-webhook"
+}
+
+extension DownloadHook {
+  /// The hooks of a download that is complete.
+  package static let completions: Set<DownloadHook> = [.completion, .completionWebhook]
+  /// The hooks of a download that failed permanently.
+  package static let failures: Set<DownloadHook> = [.failure, .failureWebhook]
+
+  /// The command for the same kind of end; its raw value names that kind: `complete` or `error`.
+  package var command: DownloadHook { Self.completions.contains(self) ? .completion : .failure }
+
+  /// Whether a webhook is called.
+  package var isWebhook: Bool { self != command }
 }
 
 extension DownloadRecord {

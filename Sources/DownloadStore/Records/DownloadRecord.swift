@@ -126,10 +126,10 @@ public struct DownloadRecord: Sendable, Hashable {
   /// Honoured by `RoutingTransport`. With `BackgroundURLSessionTransport` alone every download
   /// continues, with any other transport none does.
   public package(set) var prefersBackground: Bool = false
-  /// The commands that are still to be run for the end of the download.
+  /// The commands and webhooks that have not succeeded yet for the end of the download.
   ///
-  /// Set in the commit that ends it, by an engine whose options name the hook, and cleared
-  /// after the command has succeeded.
+  /// Set in the commit that ends it, by an engine whose options name the hook, and each cleared
+  /// after its own success.
   public package(set) var pendingHooks: Set<DownloadHook> = []
   /// The rate limit of this download in bytes per second; `nil` for none.
   public package(set) var bytesPerSecond: Int64?

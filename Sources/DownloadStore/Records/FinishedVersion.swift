@@ -25,6 +25,8 @@ package struct FinishedVersion: Sendable, Hashable {
   package var hasPieceDigests: Bool
   /// Whether the command for its completion is still to be run.
   package var awaitsHook: Bool
+  /// Whether the webhook for its completion is still to be called.
+  package var awaitsWebhook: Bool
 
   /// Creates a version.
   package init(
@@ -34,7 +36,8 @@ package struct FinishedVersion: Sendable, Hashable {
     verifiedDigest: String? = nil,
     completedAt: Date,
     hasPieceDigests: Bool,
-    awaitsHook: Bool = false
+    awaitsHook: Bool = false,
+    awaitsWebhook: Bool = false
   ) {
     self.entityTag = entityTag
     self.lastModified = lastModified
@@ -43,6 +46,7 @@ package struct FinishedVersion: Sendable, Hashable {
     self.completedAt = completedAt
     self.hasPieceDigests = hasPieceDigests
     self.awaitsHook = awaitsHook
+    self.awaitsWebhook = awaitsWebhook
   }
 
   /// Whether a server can be asked for another version: it has stated a tag or a date of this one.
@@ -57,6 +61,8 @@ extension FinishedVersion: FieldValue {
   package static var fieldType: FieldType { .embedded("FinishedVersion") }
 
   /// Decodes a version; skips fields that a later version of the program appended.
+  ///
+  /// An earlier one wrote no `awaitsWebhook`.
   package init(from reader: inout ByteReader) throws(RecordError) {
     entityTag = Self.value(try reader.readSized())
     lastModified = Self.value(try reader.readSized())
@@ -65,6 +71,7 @@ extension FinishedVersion: FieldValue {
     completedAt = try reader.readSized()
     hasPieceDigests = try reader.readSized()
     awaitsHook = try reader.readSized()
+    awaitsWebhook = try reader.remaining > 0 ? reader.readSized() : false
   }
 
   /// Encodes the version.
@@ -76,6 +83,7 @@ extension FinishedVersion: FieldValue {
     writer.writeSized(completedAt)
     writer.writeSized(hasPieceDigests)
     writer.writeSized(awaitsHook)
+    writer.writeSized(awaitsWebhook)
   }
 
   /// None of these texts is ever empty.

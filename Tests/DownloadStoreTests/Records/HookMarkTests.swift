@@ -58,4 +58,18 @@ import Testing
     #expect(try await !fixture.store.finishHook(.failure, of: record))
     #expect(try fixture.store.records(awaiting: .completion) == [record])
   }
+
+  @Test(arguments: [DownloadHook.completion, .completionWebhook])
+  func `a command and a webhook for one end have a mark each`(first: DownloadHook) async throws {
+    let record = try fixture.change(url) {
+      $0.state = .completed
+      $0.pendingHooks = [.completion, .completionWebhook]
+    }
+    let second: DownloadHook = first == .completion ? .completionWebhook : .completion
+    #expect(try await fixture.store.finishHook(first, of: record))
+    #expect(try fixture.store.records(awaiting: first).isEmpty)
+    #expect(try fixture.store.records(awaiting: second).map(\.pendingHooks) == [[second]])
+    #expect(try await fixture.store.finishHook(second, of: record))
+    #expect(try fixture.store.records(awaiting: second).isEmpty)
+  }
 }

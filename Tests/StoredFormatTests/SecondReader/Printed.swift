@@ -96,6 +96,7 @@ extension FinishedVersion {
   var printed: JSON {
     .members([
       "awaitsHook": JSON(awaitsHook),
+      "awaitsWebhook": JSON(awaitsWebhook),
       "completedAt": JSON(completedAt),
       "entityTag": JSON(entityTag ?? ""),
       "hasPieceDigests": JSON(hasPieceDigests),

@@ -345,7 +345,7 @@ extension DownloadRecord {
     replacedFileIdentity = FileIdentity(size: .min, inode: 0, modified: .max)
     allowsCellular = false
     prefersBackground = true
-    pendingHooks = [.completion, .failure]
+    pendingHooks = Set(DownloadHook.allCases)
     bytesPerSecond = .max
     notBefore = createdAt.addingTimeInterval(-0.5)
     ranges = ByteRanges([0..<1, 129..<(1 << 40) + 128]).encoded
@@ -358,7 +358,8 @@ extension DownloadRecord {
       entityTag: "\"1\"",
       validatorOrigin: "https://cdn.example:443",
       completedAt: createdAt,
-      hasPieceDigests: true
+      hasPieceDigests: true,
+      awaitsWebhook: true
     )
     checkedAt = createdAt.addingTimeInterval(4)
     keys = ["sha256:0", "models/tiny@v2"]

@@ -220,6 +220,7 @@ def embedded_finished_version(reader):
         "completedAt": number(reader.number("d")),
         "hasPieceDigests": reader.number("B") == 1,
         "awaitsHook": reader.number("B") == 1,
+        "awaitsWebhook": reader.left > 0 and reader.number("B") == 1,
     }
 
 

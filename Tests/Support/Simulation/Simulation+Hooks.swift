@@ -58,7 +58,7 @@ extension Simulation {
   private func finish(_ running: RunningHook) throws {
     // Another end of the download, or none, has a hook of its own.
     guard try store.finishHookNow(running.hook, of: running.record) else { return }
-    if running.hook == .completion { finishedEnds.insert(end(of: running.record)) }
+    finishedEnds.insert("\(running.hook) \(end(of: running.record))")
   }
 
   /// Names an end of a download, which a new URL of its record does not change.
@@ -66,16 +66,20 @@ extension Simulation {
     "\(record.id) \(record.completedAt?.timeIntervalSince1970 ?? 0)"
   }
 
-  /// Checks that the command after each completed download has succeeded, or will run.
+  /// Checks that each hook after each completed download has succeeded, or will run.
   func checkHooks(_ records: [DownloadRecord]) throws {
     guard profile.hooks > 0 else { return }
     for record in records where record.state == .completed {
-      guard record.pendingHooks.contains(.completion) || finishedEnds.contains(end(of: record))
-      else {
-        throw failure(
-          .hooksRun,
-          "\(record.url) is complete, and its hook neither ran nor is pending"
-        )
+      for hook in DownloadHook.completions.sorted(by: { $0.rawValue < $1.rawValue }) {
+        guard
+          record.pendingHooks.contains(hook)
+            || finishedEnds.contains("\(hook) \(end(of: record))")
+        else {
+          throw failure(
+            .hooksRun,
+            "\(record.url) is complete, and its hook '\(hook.rawValue)' neither ran nor is pending"
+          )
+        }
       }
     }
   }

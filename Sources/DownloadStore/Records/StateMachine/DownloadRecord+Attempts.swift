@@ -45,14 +45,16 @@ extension DownloadRecord {
     return attempt.wait(self)
   }
 
-  /// Schedules the next attempt, or marks the hook of a failure.
+  /// Schedules the next attempt, or marks the hooks of a failure.
   mutating func finish(
     _ attempt: FailedAttempt,
     retryingAfter wait: Duration?,
     at moment: Date
   ) {
     if state == .completed { endRefresh(afterFailures: failedAttempts) }
-    if state == .failedPermanent { pendingHooks = attempt.hooks.intersection([.failure]) }
+    if state == .failedPermanent {
+      pendingHooks = attempt.hooks.intersection(DownloadHook.failures)
+    }
     nextRetryAt =
       state == .failedRetryable
       ? wait.map { moment.addingTimeInterval($0 / .seconds(1)) } : nil
@@ -76,7 +78,9 @@ extension DownloadRecord {
   /// Notes why a download was given up as the suspect of crashes; does nothing for one that was not.
   mutating func noteQuarantine(of record: UnattendedRecord, at moment: Date) {
     guard state == .failedPermanent || state == .completed else { return }
-    if state == .failedPermanent { pendingHooks = record.hooks.intersection([.failure]) }
+    if state == .failedPermanent {
+      pendingHooks = record.hooks.intersection(DownloadHook.failures)
+    }
     note(
       DownloadFailure(
         .quarantined,

@@ -69,7 +69,7 @@ extension DownloadRecord {
     case notModified
     /// The complete, synced partial file is about to get its name.
     case fileComplete(CompleteFile)
-    /// The file has its name. Of the hooks, only that of a completion is marked as pending. `keeping` are
+    /// The file has its name. Of the hooks, only those of a completion are marked as pending. `keeping` are
     /// the previous versions beside it; `nil` if these have not changed.
     case completed(marking: Set<DownloadHook> = [], keeping: [KeptVersion]? = nil)
     /// An existing file is the finished one, unread. It stays the user's: no command deletes or

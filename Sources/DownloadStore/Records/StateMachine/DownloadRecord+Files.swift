@@ -42,7 +42,7 @@ extension DownloadRecord {
     at moment: Date
   ) {
     if let versions { keptVersions = versions }
-    pendingHooks = hooks.intersection([.completion])
+    pendingHooks = hooks.intersection(DownloadHook.completions)
     // A cancel that was withdrawn may have uncounted the bytes after the file had its name.
     if let file = fileIdentity {
       if !describes(file) { (entityTag, lastModified, validatorOrigin) = (nil, nil, nil) }

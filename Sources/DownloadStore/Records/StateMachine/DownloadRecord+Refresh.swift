@@ -126,7 +126,8 @@ extension DownloadRecord {
       verifiedDigest: verifiedDigest,
       completedAt: completedAt ?? moment,
       hasPieceDigests: hasPieceDigests,
-      awaitsHook: pendingHooks.contains(.completion)
+      awaitsHook: pendingHooks.contains(.completion),
+      awaitsWebhook: pendingHooks.contains(.completionWebhook)
     )
     let checked = checkedAt
     restartFromFirstByte()
@@ -193,6 +194,7 @@ extension DownloadRecord {
     verifiedDigest = version.verifiedDigest
     completedAt = version.completedAt
     hasPieceDigests = hasPieceDigests && version.hasPieceDigests
-    if version.awaitsHook { pendingHooks = [.completion] }
+    if version.awaitsHook { pendingHooks.insert(.completion) }
+    if version.awaitsWebhook { pendingHooks.insert(.completionWebhook) }
   }
 }
