@@ -68,9 +68,10 @@ package struct DownloadEntry: Sendable {
     }
   }
 
-  /// The word for what the final path contains: that of ``FileInspection/Final``, or `previous` for the
-  /// previous finished file of a restarted download. A path that cannot be examined is `missing`, as
-  /// in ``fileStatus``.
+  /// Returns the word for what the final path contains: that of ``FileInspection/Final``, or `previous`.
+  ///
+  /// `previous` is the previous finished file of a restarted download. A path that cannot be examined is
+  /// `missing`, as in ``fileStatus``.
   package func finalFileStatus(_ files: FileInspection) -> String {
     guard !files.isFinalUnknown else { return FileStatus.missing.rawValue }
     return record.hasPreviousFile(files) ? FileStatus.previous.rawValue : files.final.rawValue

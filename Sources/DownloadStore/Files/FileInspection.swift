@@ -117,7 +117,10 @@ package struct FileInspection: Sendable, Hashable {
     final(of: record, PathExamination(layout.finalPath))
   }
 
-  fileprivate static func final(of record: DownloadRecord, _ examination: PathExamination) -> Final {
+  fileprivate static func final(
+    of record: DownloadRecord,
+    _ examination: PathExamination
+  ) -> Final {
     switch examination {
     case .file(let fileIdentity):
       let size = record.fileIdentity?.size ?? record.expected

@@ -147,12 +147,13 @@ extension TransferPlan {
 }
 
 extension ReconcileTable {
-  /// Returns the invariants that the table violates, each with an example.
+  /// Finds the invariants that the table violates.
   ///
   /// - Parameters:
   ///   - conditions: The conditions of the cases.
   ///   - sought: The invariant whose first violation is enough; `nil` for all of them.
   ///   - visit: Receives each decision once.
+  /// - Returns: An example of a violation of each.
   func broken(
     _ conditions: [ReconcileCase.Conditions],
     until sought: ReconcileInvariant? = nil,

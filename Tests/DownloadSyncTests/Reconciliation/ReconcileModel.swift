@@ -88,11 +88,12 @@ struct ReconcileModel {
     var withRaces = 0
   }
 
-  /// Returns the number of steps from each case, and passes each decision to `visit` once.
+  /// Follows the decisions from each case, and passes each decision to `visit` once.
   ///
   /// - Parameters:
   ///   - cases: The cases from which decisions are followed.
   ///   - visit: Returns whether more cases are needed.
+  /// - Returns: The number of steps from each case.
   /// - Throws: ``Interruption``.
   func stepsToRest(
     _ cases: [ReconcileCase],
