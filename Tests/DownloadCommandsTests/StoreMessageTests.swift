@@ -203,7 +203,7 @@ struct StoreMessageTests {
       try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
       try Data("bytes".utf8).write(to: URL(filePath: layout.finalPath))
       let identity = try #require(FileIdentity(ofFileAt: layout.finalPath))
-      try opened.objects.write { tx in
+      try await opened.objects.write { tx in
         _ = try tx.update(DownloadRecord.self, key: record.url) { record in
           record.state = .completed
           record.received = 5
