@@ -8,7 +8,7 @@
   /// The only rule of access is the token in the parameters; no cookie counts. ``AccessRules`` has
   /// refused pages of other sites that `--rpc-origin` does not name before a request comes here.
   enum Aria2Routes {
-    private static let path = "/jsonrpc"
+    static let path = "/jsonrpc"
     /// The length in bytes from which a call is a long one.
     private static let longLength = 64 * 1024
 

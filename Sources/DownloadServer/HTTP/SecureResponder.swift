@@ -105,7 +105,7 @@
       }
     }
 
-    private static func isRPC(_ request: Request) -> Bool { request.uri.path == "/jsonrpc" }
+    private static func isRPC(_ request: Request) -> Bool { request.uri.path == Aria2Routes.path }
 
     private func facts(of request: Request) -> RequestFacts {
       var facts = RequestFacts()

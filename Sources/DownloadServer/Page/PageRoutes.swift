@@ -215,14 +215,8 @@
       _ request: Request,
       status: HTTPResponse.Status = .ok
     ) async -> Response {
-      let shell = PageShell(
-        title: title,
-        section: section,
-        frame: frame,
-        allowsChanges: context.allowsChanges,
-        storePath: context.store.path,
-        notice: request.fields["notice"].flatMap(notices.notice)
-      )
+      let notice = request.fields["notice"].flatMap(notices.notice)
+      let shell = PageShell(title, section, frame, of: context, notice: notice)
       let page: [PagePart] = [.ready(shell.beginning)] + parts + [.ready(shell.end)]
       return await PageStream(parts: page, context: context).response(status)
     }

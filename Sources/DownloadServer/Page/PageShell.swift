@@ -39,6 +39,22 @@ struct PageShell {
   /// What the last command has done; `nil` after none.
   var notice: PageNotice?
 
+  /// Creates the markup around a page of a server.
+  init(
+    _ title: String,
+    _ section: Section,
+    _ frame: PageFrame,
+    of server: ServerContext,
+    notice: PageNotice? = nil
+  ) {
+    self.title = title
+    self.section = section
+    self.frame = frame
+    allowsChanges = server.allowsChanges
+    storePath = server.store.path
+    self.notice = notice
+  }
+
   /// The document up to the content.
   var beginning: HTML {
     """
@@ -111,35 +127,6 @@ struct PageAlert {
     """
     <div class="body"><div class="notice bad" role="alert"><span>\(PageText.capitalized(text)).\
     </span></div></div>
-    """
-  }
-}
-
-/// The page of a request that has failed.
-struct ErrorView {
-  let error: ServerError
-
-  /// The whole document.
-  func page(_ frame: PageFrame, _ server: ServerContext) -> HTML {
-    let shell = PageShell(
-      title: title,
-      section: .none,
-      frame: frame,
-      allowsChanges: server.allowsChanges,
-      storePath: server.store.path,
-      notice: nil
-    )
-    return "\(shell.beginning)\(html)\(shell.end)"
-  }
-
-  private var title: String { error.code == .notFound ? "Not found" : "The request failed" }
-
-  private var html: HTML {
-    """
-    <div class="lead"><h1>\(title)</h1></div>
-    <section class="card"><div class="empty">\(Icon.warning.html)\
-    <strong>\(PageText.capitalized(error.message)).</strong>\
-    <span><a href="/">Show the list of downloads</a></span></div></section>
     """
   }
 }

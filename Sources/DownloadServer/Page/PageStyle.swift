@@ -9,7 +9,7 @@ internal import Crypto
 /// The style sheet of pages.
 ///
 /// Each page contains it: with a file of its own, the first paint would wait for a second answer, and
-/// for the rows that arrive meanwhile.
+/// for the rows that arrive before that.
 enum PageStyle {
   /// The rules; they contain no `<`, which could end the element.
   static let text = String(decoding: PackageResources.page_css, as: UTF8.self)
