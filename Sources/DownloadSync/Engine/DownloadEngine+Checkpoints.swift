@@ -39,8 +39,8 @@ extension DownloadEngine {
 
   /// Commits the progress of downloads in one transaction.
   ///
-  /// Records that were removed, restarted or moved since are not changed. Of a file that receives
-  /// another version since its sync, no byte is counted.
+  /// Records that were removed, restarted or moved since are not changed. No byte counts of a file that
+  /// has begun to receive another version since its sync.
   func commit(_ checkpoints: [Checkpoint]) async throws {
     guard !checkpoints.isEmpty else { return }
     let moment = now()
