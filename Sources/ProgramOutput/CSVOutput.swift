@@ -9,11 +9,12 @@ package enum CSVOutput {
   }
 
   private static func quoted(_ cell: String) -> String {
-    // Compares bytes, because CR LF is a single Character.
+    // Not characters: CR LF is a single one, and so are a quote and a following combining mark.
     let needsQuotes = cell.utf8.contains {
       $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D || $0 == 0x20
     }
     guard needsQuotes else { return cell }
-    return "\"" + cell.replacing("\"", with: "\"\"") + "\""
+    let parts = cell.unicodeScalars.split(separator: "\"", omittingEmptySubsequences: false)
+    return "\"" + parts.map { String($0) }.joined(separator: "\"\"") + "\""
   }
 }

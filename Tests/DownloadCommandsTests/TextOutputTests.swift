@@ -46,7 +46,7 @@ struct TextOutputTests {
 
   @Test(arguments: [
     (["a", "b"], "a,b"), (["a,b"], "\"a,b\""), (["a\"b"], "\"a\"\"b\""), (["a\r\nb"], "\"a\r\nb\""),
-    ([""], ""), (["", ""], ","), ([" a"], "\" a\""),
+    ([""], ""), (["", ""], ","), ([" a"], "\" a\""), (["\"\u{301}\""], "\"\"\"\u{301}\"\"\""),
   ])
   func `CSV cells are quoted when required`(cells: [String], line: String) {
     #expect(CSVOutput.line(cells) == line)

@@ -20,6 +20,14 @@ enum MetricsText {
 
   /// The value of a label, in which three characters are escaped.
   private static func escaped(_ value: String) -> String {
-    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    var text = String.UnicodeScalarView()
+    for scalar in value.unicodeScalars {
+      switch scalar {
+      case "\\", "\"": text += ["\\", scalar]
+      case "\n": text += ["\\", "n"]
+      default: text.append(scalar)
+      }
+    }
+    return String(text)
   }
 }

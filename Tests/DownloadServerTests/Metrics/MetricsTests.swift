@@ -19,7 +19,7 @@ import Testing
     let metrics = [
       Metric("a", "One value.", 1), Metric("b", "None.", by: "code", [] as [(String, Int)]),
       Metric("c", kind: .counter, "A count.", UInt64.max),
-      Metric("d", "Two values.", by: "code", [("x\"\\\n", 2), ("y", -3)]),
+      Metric("d", "Two values.", by: "code", [("x\"\\\n", 2), ("\"\u{301}\r\n", -3)]),
     ]
     let text = """
       # HELP a One value.
@@ -31,7 +31,7 @@ import Testing
       # HELP d Two values.
       # TYPE d gauge
       d{code="x\\"\\\\\\n"} 2
-      d{code="y"} -3
+      d{code="\\"\u{301}\r\\n"} -3
 
       """
     #expect(MetricsText.text(of: metrics) == text)
