@@ -120,8 +120,7 @@ enum EnvironmentFile {
 
   /// Syncs the folder that contains the file at `path`.
   static func syncFolder(of path: String) throws(LMDBError) {
-    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
-    try DurableFile.syncFolder(String(folder))
+    try DurableFile.syncFolder(parentFolder(of: path))
   }
 
   // MARK: Memory

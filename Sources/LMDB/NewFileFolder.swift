@@ -16,10 +16,7 @@ package struct NewFileFolder: UnfinishedItem {
   package var file: String { path + "/data.mdb" }
 
   /// The path of the new data file below the folder of the environment.
-  package var fileName: String {
-    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-    return name + "/data.mdb"
-  }
+  package var fileName: String { lastName(in: path) + "/data.mdb" }
 
   /// Makes and locks a folder with a random name, which is ``UnfinishedWork`` until it is removed.
   ///

@@ -52,7 +52,7 @@ package enum StoreFile {
   /// - Throws: ``LMDBError`` with `noSuchFile`, `accessDenied` for a link and for a file that is not
   ///   regular, or another system error.
   package static func openRegular(_ path: String, flags: Int32) throws(LMDBError) -> Int32 {
-    let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    let name = lastName(in: path)
     // Opening a pipe must not wait for its other end.
     let all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let descriptor = SystemInterface.open(path, all)

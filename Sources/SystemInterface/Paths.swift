@@ -150,10 +150,26 @@ package func namesInFolder(_ path: String) -> [String]? {
   return names
 }
 
+/// Returns the path of the folder that has the file or folder of a path; `.` if the path is a name.
+///
+/// This and ``lastName(in:)`` find the slashes in the bytes: a slash can be one `Character` with a
+/// scalar beside it, such as a combining mark after it.
+package func parentFolder(of path: String) -> String {
+  let names = path.utf8.split(separator: UInt8(ascii: "/"))
+  let root = path.utf8.first == UInt8(ascii: "/") ? "/" : ""
+  guard names.count > 1 else { return root.isEmpty ? "." : root }
+  return root + names.dropLast().map { String(Substring($0)) }.joined(separator: "/")
+}
+
+/// Returns the last name in a path; the path itself if it has none.
+package func lastName(in path: String) -> String {
+  path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
+}
+
 /// Returns a path that stays right when the current folder changes; `nil` if that folder is gone
 /// (`getcwd`).
 package func absolutePath(_ path: String) -> String? {
-  guard !path.hasPrefix("/") else { return path }
+  guard path.utf8.first != UInt8(ascii: "/") else { return path }
   guard let folder = unsafe getcwd(nil, 0) else { return nil }
   defer { unsafe free(folder) }
   return unsafe String(cString: folder) + "/" + path

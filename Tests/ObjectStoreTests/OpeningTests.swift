@@ -45,6 +45,18 @@ import Testing
     #expect(code(folder.path) == nil)
   }
 
+  /// The names are one Character with the slash before or after them.
+  @Test(arguments: ["new/\u{301}store", "new/store\u{600}", "new\u{600}/\u{200D}store"])
+  func `a store is created, compacted and copied in a folder of any name`(name: String) throws {
+    let path = folder.path(name)
+    #expect(code(path) == nil)
+    try Store.compact(at: path)
+    let copy = path + "/\u{301}copy"
+    try Store(at: path, models: [Everything.self]).backup(to: copy)
+    #expect(code(copy, .readOnly) == nil)
+    #expect(try folder.names(in: name).filter { $0.contains("partial") } == [])
+  }
+
   @Test func `creating a store removes the temporary files of a killed process`()
     throws
   {

@@ -82,11 +82,7 @@ package enum FolderSync {
   }
 
   /// The folder that contains a path.
-  package static func parent(of path: String) -> String {
-    let trimmed = path.hasSuffix("/") ? path.dropLast() : path[...]
-    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
-  }
+  package static func parent(of path: String) -> String { parentFolder(of: path) }
 }
 
 extension StoreError {

@@ -80,11 +80,10 @@ struct UnfinishedOutput: UnfinishedItem {
   /// Locks the outputs that killed processes of this user have left for a target.
   private static func abandoned(of target: String) -> [Self] {
     let folder = FolderSync.parent(of: target)
-    let trimmed = target.hasSuffix("/") ? target.dropLast() : target[...]
-    let name = trimmed.lastIndex(of: "/").map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
+    let name = lastName(in: target)
     var found: [Self] = []
     for text in namesInFolder(folder) ?? [] {
-      guard isTemporaryName(text, of: String(name)),
+      guard isTemporaryName(text, of: name),
         let leftover = openLeftover("\(folder)/\(text)")
       else { continue }
       found.append(leftover)

@@ -30,12 +30,12 @@ package enum StoreFolder {
 
   private static func createFolder(_ path: String, _ mode: mode_t) throws {
     if mkdir(path, mode) == 0 || errno == EEXIST { return }
-    let parent = parent(of: path)
+    let parent = parentFolder(of: path)
     let code = errno
     if code == EACCES || code == EPERM { throw StoreFolderRefusal(.unwritable(parent)).error(path) }
     guard code == ENOENT, parent != path else { throw failure(code, path, access: .create) }
     try createFolder(parent, parentMode)
-    try syncDirectoryEntries(in: Self.parent(of: parent))
+    try syncDirectoryEntries(in: parentFolder(of: parent))
     guard mkdir(path, mode) == 0 || errno == EEXIST else {
       throw failure(errno, path, access: .create)
     }
@@ -46,7 +46,7 @@ package enum StoreFolder {
   /// LMDB syncs only the file. Call this before the first commit that must survive a power failure.
   static func syncDirectoryEntries(ofStore path: String) throws {
     try FolderSync.run(path)
-    try syncDirectoryEntries(in: parent(of: path))
+    try syncDirectoryEntries(in: parentFolder(of: path))
   }
 
   /// Syncs a folder; a folder without read permission cannot be synced and is skipped.
@@ -56,12 +56,6 @@ package enum StoreFolder {
     } catch let error as StoreError where error.code == .permissionDenied {
       return
     }
-  }
-
-  private static func parent(of path: String) -> String {
-    let parts = path.split(separator: "/")
-    guard parts.count > 1 else { return path.hasPrefix("/") ? "/" : "." }
-    return (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")
   }
 
   private static func failure(

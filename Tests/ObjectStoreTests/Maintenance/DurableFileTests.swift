@@ -92,6 +92,26 @@ import Testing
     )
   }
 
+  @Test func `an export whose name begins with a combining mark is synced in its own folder`()
+    throws
+  {
+    let store = try damaged.open()
+    let target = damaged.folder.path("sub/\u{301}export.jsonl")
+    // A killed export left it.
+    try damaged.folder.makeFile("sub/other")
+    let leftover = open(target + ".partial-99999999-1", O_WRONLY | O_CREAT, 0o600)
+    try #require(leftover >= 0)
+    close(leftover)
+    let made = try calls.observe { try store.exportJSONLines(to: target) }
+    #expect(
+      descriptions(made) == [
+        "sync ./sub/\u{301}export.jsonl.partial",
+        "link ./sub/\u{301}export.jsonl.partial to ./sub/\u{301}export.jsonl", "sync ./sub",
+      ]
+    )
+    #expect(try damaged.folder.names(in: "sub") == ["other", "\u{301}export.jsonl"])
+  }
+
   @Test func `a compacted file is synced before it replaces the original`() throws {
     try expectFailures(2) { try Store.compact(at: damaged.path) }
     let made = try calls.observe { try Store.compact(at: damaged.path) }
