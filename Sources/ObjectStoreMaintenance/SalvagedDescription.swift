@@ -57,7 +57,7 @@ struct SalvagedDescription {
     var defaults: [String: StoredDefaults] = [:]
     var rules: [(key: String, rule: ReferenceRule)] = []
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
-      let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      let parts = key.metadataKeyParts.map(String.init)
       switch (parts.first, parts.count) {
       case ("layout", 3):
         if let number = UInt16(parts[2]), number > 0, let layout = Self.layout(value) {

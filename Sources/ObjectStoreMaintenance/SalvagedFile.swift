@@ -101,7 +101,7 @@ struct SalvagedFile {
       // Layouts and the seed never change, so entries left by earlier commits are valid.
       survey.forEachUnreachableEntry(free: []) { key, value in
         let name = String(decodingUTF8: key)
-        guard name.hasPrefix("layout/") || name == MetadataKey.seed, found[name] == nil
+        guard name.utf8.starts(with: "layout/".utf8) || name == MetadataKey.seed, found[name] == nil
         else { return }
         found[name] = Array(copying: value)
       }

@@ -340,6 +340,18 @@ struct OtherNote: Note {
     }
     #expect(try await store.read { try $0.find(Everything.self, key: 7) } == .full)
   }
+
+  @Test func `two models whose names are equal, but not in their bytes, cannot be in one store`()
+    throws
+  {
+    _ = try Store(at: folder.path, models: [ComposedName.self])
+    let error = #expect(throws: StoreError.self) {
+      _ = try Store(at: folder.path, models: [DecomposedName.self])
+    }
+    #expect(error?.code == .schemaMismatch)
+    #expect("\(error as Any)".contains("other Unicode scalars"))
+    #expect(try Store(at: folder.path, models: [ComposedName.self]).storedModels().count == 1)
+  }
 }
 
 /// ``OldNote`` with an index.
@@ -357,4 +369,36 @@ struct IndexedNote: Note {
     record.encode(id)
     record.encode(text)
   }
+}
+
+private struct ComposedName: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Caf\u{E9}",
+    fields: [FieldSchema("id", Int64.self, isPrimaryKey: true)]
+  )
+  var primaryKey: Int64
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    primaryKey = try record.value(at: 0)
+  }
+
+  func encode(to record: inout RecordEncoder) { record.encode(primaryKey) }
+}
+
+private struct DecomposedName: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Cafe\u{301}",
+    fields: [FieldSchema("id", Int64.self, isPrimaryKey: true)]
+  )
+  var primaryKey: Int64
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    primaryKey = try record.value(at: 0)
+  }
+
+  func encode(to record: inout RecordEncoder) { record.encode(primaryKey) }
 }

@@ -163,7 +163,7 @@ extension Metadata {
     var names: [String] = []
     try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
       let key = String(decodingUTF8: stored)
-      let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+      let parts = key.metadataKeyParts
       guard parts.count == 3, !parts[1].isEmpty, let number = UInt16(parts[2]), number > 0 else {
         throw StoreError(.damaged, "the store's metadata key '\(key)' is invalid")
       }
@@ -171,6 +171,32 @@ extension Metadata {
       if names.last != name { names.append(name) }
     }
     return names
+  }
+
+  /// Fails if the store has a model with this name in another Unicode form.
+  ///
+  /// Their tables have different names, and Swift compares the names of the models as equal.
+  func requireNoOtherForm(
+    of name: String,
+    in transaction: borrowing some Transaction & ~Copyable
+  ) throws {
+    for known in try modelNames(in: transaction) {
+      try ModelSchema.requireSameForm(name, as: known)
+    }
+  }
+}
+
+extension ModelSchema {
+  /// Fails if two names of models are equal, and their bytes are not.
+  package static func requireSameForm(_ name: String, as known: String) throws {
+    guard name == known, !name.utf8.elementsEqual(known.utf8) else { return }
+    throw StoreError(
+      .schemaMismatch,
+      """
+      the store has the model \(known), and this \(name) is spelled with other Unicode scalars \
+      (such as a letter with a combining mark): use the same spelling
+      """
+    )
   }
 }
 
@@ -246,6 +272,7 @@ package struct StoredSchemaWriter {
   ) throws {
     let name = addition.model
     var layouts = try metadata.layouts(of: name, in: transaction)
+    if layouts.isEmpty { try metadata.requireNoOtherForm(of: name, in: transaction) }
     let storedLayouts = layouts.count
     let storage = layouts.storage ?? addition.layouts.storage ?? .sequential
     let tableNames = ModelTableNames(name, storage)

@@ -131,6 +131,7 @@ struct SchemaWriter {
   ) throws -> [BuiltIndex] {
     let schema = model.schema
     var layouts = try metadata.layouts(of: schema.name, in: transaction)
+    if layouts.isEmpty { try metadata.requireNoOtherForm(of: schema.name, in: transaction) }
     let storedLayouts = layouts.count
     let own = RecordLayout(schema, storage: layouts.storage)
     let names = ModelTableNames(schema.name, own.storage)

@@ -86,7 +86,7 @@ extension Metadata {
     var builds: [IndexBuild] = []
     try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
       let key = String(decodingUTF8: stored)
-      let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+      let parts = key.metadataKeyParts
       guard parts.count == 3, let id = UInt32(parts[2]) else {
         throw StoreError(
           .damaged,

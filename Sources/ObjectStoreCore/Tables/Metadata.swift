@@ -222,7 +222,7 @@ package struct Metadata: Sendable {
     var rules: [ReferenceRule] = []
     try transaction.forEachEntry(withPrefix: prefix, in: database) { stored, value in
       let name = String(decodingUTF8: stored.extracting(droppingFirst: prefix.count))
-      let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+      let parts = name.metadataKeyParts
       guard parts.count == 2, let fieldID = UInt32(parts[1]) else {
         throw StoreError(.damaged, "the store has a reference rule with the invalid key '\(name)'")
       }
@@ -300,4 +300,15 @@ package enum MetadataKey {
 
   /// The format of every store; a program refuses a greater one.
   package static let currentFormat: UInt32 = 1
+}
+
+extension String {
+  /// The parts of a metadata key between its slashes.
+  ///
+  /// They are found in the bytes: a slash can be one `Character` with the first or last scalar of a
+  /// model's name.
+  package var metadataKeyParts: [Substring] {
+    utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { Substring($0) }
+  }
 }

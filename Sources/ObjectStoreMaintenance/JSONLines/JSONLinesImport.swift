@@ -164,6 +164,7 @@ extension JSONLinesImport {
         )
         continue
       }
+      try ModelSchema.requireSameForm(model.name, as: entry.tables.name)
       try requireSameTypes(model, entry)
       let unknown = model.fields.filter { entry.names[$0.field.id] == nil }
       objects.report.unknownFields += unknown.map { "\(model.name).\($0.key)" }

@@ -87,6 +87,47 @@ struct ImportWithoutModelsTests {
     #expect("\(error as Any)".contains("two models have the same name"))
   }
 
+  /// The names are one Character with the slash before or after them in a key of the metadata.
+  @Test(arguments: ["\u{301}M", "\u{200D}M", "M\u{600}"])
+  func `a store with a model of any name is read, verified, exported and repaired`(name: String)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    let file = try folder.makeFile(
+      "in.jsonl",
+      """
+      {"format":"ObjectStore JSON lines","version":1,"models":[{"name":"\(name)","fields":[\
+      {"name":"id","id":1,"type":"int64","primaryKey":true},\
+      {"name":"next","id":2,"type":"int64","optional":true}],\
+      "indexes":[{"fields":[2]}],\
+      "references":[{"field":2,"target":"\(name)","onDelete":"nullify"}]}]}
+      {"model":"\(name)","object":1,"fields":{"id":1,"next":1}}
+
+      """
+    )
+    #expect(try importFile(file, into: store).inserted == 1)
+    #expect(try Store.verify(at: store).isValid)
+    let models = try Store(at: store, models: []).storedModels()
+    #expect(models.map { Array($0.name.utf8) } == [Array(name.utf8)])
+    let lines = try export(store, to: folder.path("out.jsonl"))
+    #expect(lines.split(separator: 0x0A).count == 2)
+    let report = try Store.repair(at: store, into: folder.path("repaired"))
+    #expect(report.isComplete)
+    #expect(try export(folder.path("repaired"), to: folder.path("again.jsonl")) == lines)
+  }
+
+  @Test func `a model whose name the store has with other scalars is refused`() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.path("store")
+    let first = try folder.makeFile("1.jsonl", header(models: ["Caf\u{E9}"]) + "\n")
+    let second = try folder.makeFile("2.jsonl", header(fields: 2, models: ["Cafe\u{301}"]) + "\n")
+    _ = try importFile(first, into: store)
+    let error = #expect(throws: StoreError.self) { try importFile(second, into: store) }
+    #expect(error?.code == .schemaMismatch)
+    #expect(try Store(at: store, models: []).storedModels().count == 1)
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func `a header with many fields takes linear time`() throws {
     let folder = try TemporaryFolder()

@@ -102,7 +102,8 @@ public struct JSONLinesFuzzer: Fuzzer {
   ///
   /// An import assigns new ids. It may also give the fields of a model another order.
   private static func canonicalLines(_ path: String) throws -> [String] {
-    let object = /^(\{"model":"(?:[^"\\]|\\.)*","object":)\d+/
+    // By scalars: a quotation mark can be one Character with the first scalar of a name.
+    let object = /^(\{"model":"(?:[^"\\]|\\.)*","object":)\d+/.matchingSemantics(.unicodeScalar)
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       .map { line in
         let line = String(line).replacing(object) { "\($0.1)0" }

@@ -74,7 +74,8 @@ struct JSONLinesMutator {
     "\"\"", "\"NaN\"", "\"-Infinity\"", "\"Infinity\"", "\"\\u0000\"", "\"\\ud83d\\ude00\"",
     "\"\\ud83d\"", "\"AAAA\"", "\"AA==\"", "\"not base64\"",
     "\"00000000-0000-0000-0000-000000000000\"", "\"-9223372036854775808\"", "\"1e400\"", "[]",
-    "{}", "[[]]", "[null]", "{\"\":null}", "[1,1]", "[[1,2],[1,3]]",
+    "{}", "[[]]", "[null]", "{\"\":null}", "[1,1]", "[[1,2],[1,3]]", "\"\\r\\n\"",
+    "[\"\\u00e9\",\"e\\u0301\"]",
     "\"2024-02-30T25:00:00Z\"",
   ]
 
@@ -83,7 +84,8 @@ struct JSONLinesMutator {
     "\"type\"", "\"int64\"", "\"string\"", "\"[string]\"", "\"[[[[[int8]]]]]\"",
     "\"set<string>\"", "\"[string:int64]\"", "\"decimal\"", "\"embedded(Point)\"", "\"data\"",
     "\"optional\"", "\"primaryKey\"", "\"indexed\"", "\"unique\"", "\"hot\"", "\"indexes\"",
-    "\"references\"", "\"delete\"", "\"store/history\"", "\"a/b\"",
+    "\"references\"", "\"delete\"", "\"store/history\"", "\"a/b\"", "\"\\u0301a\"", "\"a\\u0600\"",
+    "\"\\u00e9\"", "\"e\\u0301\"",
   ]
 
   /// Replaces, copies or nests a value or a name.
