@@ -89,7 +89,7 @@ struct MigrationRecord: Equatable {
     previousFile = try reader.readSized(String.self)
     // The rollback renames the file, which must be one of the store's own.
     let isOwn = previousFile.hasPrefix(MigrationFiles.previousNamePrefix)
-    guard previousFile.isEmpty || isOwn && !previousFile.contains("/") else {
+    guard previousFile.isEmpty || isOwn && !previousFile.utf8.contains(UInt8(ascii: "/")) else {
       throw RecordError(.invalidValue)
     }
   }

@@ -73,7 +73,11 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: "\(other.path)/data.mdb")) == other.data)
   }
 
-  @Test(arguments: ["../other/data.mdb", "data.mdb.before-1/../../other/data.mdb", "data.mdb"])
+  @Test(arguments: [
+    "../other/data.mdb", "data.mdb.before-1/../../other/data.mdb", "data.mdb",
+    // These slashes are no Characters of their own.
+    "data.mdb.before-1\u{600}/data.mdb", "data.mdb.before-1/\u{301}data.mdb",
+  ])
   func `a rollback does not move a file whose name the store cannot have given`(
     name: String
   ) throws {
