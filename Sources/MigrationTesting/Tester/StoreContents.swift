@@ -3,19 +3,21 @@ internal import ObjectStore
 /// The objects of a store, independent of their ids, their order and their layouts.
 struct StoreContents: Equatable {
   /// By the names of the models, each object in words, sorted.
-  private var objects: [String: [String]] = [:]
+  ///
+  /// In bytes: a migration that writes a text with other Unicode scalars has another result.
+  private var objects: [String: [[UInt8]]] = [:]
 
   /// Reads a store without its models.
   init(ofStoreAt path: String) throws {
     let store = try Store(at: path, models: [], options: StoreOptions(access: .readOnly))
     for model in try store.storedModels() where model.objectCount > 0 {
-      var lines: [String] = []
+      var lines: [[UInt8]] = []
       try store.forEachStoredObject(of: model.name) { object in
         let fields = object.fields.filter { !$0.value.isNull }.sorted { $0.name < $1.name }
-        lines.append(fields.map { "\($0.name): \($0.value)" }.joined(separator: ", "))
+        lines.append(Array(fields.map { "\($0.name): \($0.value)" }.joined(separator: ", ").utf8))
         return true
       }
-      objects[model.name] = lines.sorted()
+      objects[model.name] = lines.sorted { $0.lexicographicallyPrecedes($1) }
     }
   }
 
@@ -27,8 +29,11 @@ struct StoreContents: Equatable {
       guard own.count == others.count else {
         return "\(model) has \(own.count) objects instead of \(others.count)"
       }
-      let pair = zip(own, others).first { $0 != $1 }
-      return "\(model) has (\(pair?.0 ?? "")) instead of (\(pair?.1 ?? ""))"
+      guard let pair = zip(own, others).first(where: { $0 != $1 }) else { continue }
+      let one = String(decoding: pair.0, as: UTF8.self)
+      let other = String(decoding: pair.1, as: UTF8.self)
+      let spelling = one == other ? ", with other Unicode scalars" : ""
+      return "\(model) has (\(one)) instead of (\(other))\(spelling)"
     }
     return nil
   }

@@ -227,6 +227,22 @@ struct ThirdNote: Model {
     }
   }
 
+  @Test func `a step that writes equal texts with other scalars each time is found`() throws {
+    let random = MigrationStep(
+      "spell",
+      to: 3,
+      Self.toCodes.operations
+        + [
+          .change("Note") { _, new in
+            new.set("tags", to: Set([Bool.random() ? "\u{E9}" : "e\u{301}"]))
+          }
+        ]
+    )
+    expectFailure("with other Unicode scalars") {
+      try tester([Self.toNumbers, random]).checkRehearsal(fixture(100))
+    }
+  }
+
   @Test func `a missing release is found`() throws {
     let other = SchemaFolder(folder.path("Other"))
     _ = try other.accept([FirstNote.self], version: 1)
