@@ -277,6 +277,10 @@ extension JSONLinesSchema.Model {
       Set(self.fields.map(\.field.id)).count == fields.count,
       Set(self.fields.map { Array($0.key.utf8) }).count == fields.count
     else { throw failure("there is not exactly one primary key, or a field occurs twice") }
+    // A layout with such a name is outdated: no object is written in it (`OutdatedLayouts`).
+    guard !keys[0].field.name.utf8.contains(UInt8(ascii: "@")) else {
+      throw failure("the name of the primary key contains '@', which is reserved")
+    }
     (indexes, columns, references) = ([], [], [])
     let types = Dictionary(uniqueKeysWithValues: self.fields.map { ($0.field.id, $0.field.type) })
     if case .array(let indexes) = json["indexes"] {

@@ -117,6 +117,18 @@ struct ImportWithoutModelsTests {
     #expect(try export(folder.path("repaired"), to: folder.path("again.jsonl")) == lines)
   }
 
+  /// The import of an object would look for a layout without end.
+  @Test func `a primary key whose name marks an outdated layout is refused`() throws {
+    let folder = try TemporaryFolder()
+    let text = header().replacing(#""name": "f1""#, with: #""name": "f1@2""#)
+    let file = try folder.makeFile("in.jsonl", text + "\n")
+    let error = #expect(throws: StoreError.self) {
+      try importFile(file, into: folder.path("store"))
+    }
+    #expect(error?.code == .invalidInput)
+    #expect("\(error as Any)".contains("the primary key contains '@'"))
+  }
+
   @Test func `a model whose name the store has with other scalars is refused`() throws {
     let folder = try TemporaryFolder()
     let store = folder.path("store")

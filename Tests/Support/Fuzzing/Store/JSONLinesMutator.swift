@@ -85,7 +85,7 @@ struct JSONLinesMutator {
     "\"set<string>\"", "\"[string:int64]\"", "\"decimal\"", "\"embedded(Point)\"", "\"data\"",
     "\"optional\"", "\"primaryKey\"", "\"indexed\"", "\"unique\"", "\"hot\"", "\"indexes\"",
     "\"references\"", "\"delete\"", "\"store/history\"", "\"a/b\"", "\"\\u0301a\"", "\"a\\u0600\"",
-    "\"\\u00e9\"", "\"e\\u0301\"",
+    "\"\\u00e9\"", "\"e\\u0301\"", "\"id@1\"",
   ]
 
   /// Replaces, copies or nests a value or a name.
