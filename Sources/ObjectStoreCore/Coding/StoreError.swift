@@ -32,9 +32,9 @@ public struct StoreError: Error, Sendable {
     ///
     /// Nothing is wrong with it: a program with the other version reads and exports it.
     public static let otherFormat = Self(value: .otherFormat)
-    /// A field has another type in the store, a model has another primary key or a name that equals
-    /// the stored one in other Unicode scalars, or a store that is opened read-only needs a migration
-    /// step.
+    /// A field has another type in the store, a model has another primary key, or its name is equal
+    /// to a stored one that has other Unicode scalars, or a store that is opened read-only needs a
+    /// migration step.
     public static let schemaMismatch = Self(value: .schemaMismatch)
     /// A newer program wrote the store, and this program must not write to it.
     public static let tooNew = Self(value: .tooNew)
