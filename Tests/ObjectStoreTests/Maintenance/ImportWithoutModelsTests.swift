@@ -89,7 +89,9 @@ struct ImportWithoutModelsTests {
 
   /// The names are one Character with the slash before or after them in a key of the metadata.
   @Test(arguments: ["\u{301}M", "\u{200D}M", "M\u{600}"])
-  func `a store with a model of any name is read, verified, exported and repaired`(name: String)
+  func `a store with a model of any name is read, verified, exported and repaired`(
+    name: String
+  )
     throws
   {
     let folder = try TemporaryFolder()
