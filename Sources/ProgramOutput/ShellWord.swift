@@ -5,17 +5,21 @@ package enum ShellWord {
   /// A word with other characters than those of most paths is put into double quotation marks,
   /// because messages put the whole command into single ones.
   package static func quoted(_ word: String) -> String {
-    let isPlain = word.allSatisfy { $0.isLetter || $0.isNumber || "-_./:=,+@%".contains($0) }
+    // Scalars, not characters: a quotation mark and a following combining mark are one character.
+    let isPlain = word.unicodeScalars.allSatisfy { scalar in
+      scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        || "-_./:=,+@%".unicodeScalars.contains(scalar)
+    }
     guard word.isEmpty || !isPlain else { return word }
-    var text = ""
-    for character in word {
-      switch character {
-      case "\"", "\\", "$", "`": text += "\\\(character)"
+    var text = String.UnicodeScalarView()
+    for scalar in word.unicodeScalars {
+      switch scalar {
+      case "\"", "\\", "$", "`": text += ["\\", scalar]
       // Within quotation marks, the shell keeps the backslash before an exclamation mark.
-      case "!": text += "\"\\!\""
-      default: text.append(character)
+      case "!": text += ["\"", "\\", "!", "\""]
+      default: text.append(scalar)
       }
     }
-    return "\"\(text)\""
+    return "\"\(String(text))\""
   }
 }

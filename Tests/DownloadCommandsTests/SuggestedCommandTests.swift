@@ -12,6 +12,9 @@ struct SuggestedCommandTests {
     ("/data/downloads", "/data/downloads"), ("/my data", #""/my data""#), ("", #""""#),
     ("http://h/x?a=b&c", #""http://h/x?a=b&c""#), (#"a"$b`\"#, #""a\"\$b\`\\""#),
     ("it's", #""it's""#), ("a!b", #""a"\!"b""#), ("grün", "grün"), ("*", #""*""#),
+    // Each of these is one Character with its neighbor.
+    ("a\"\u{301}b", "\"a\\\"\u{301}b\""), ("`\u{301};id`\u{301}", "\"\\`\u{301};id\\`\u{301}\""),
+    ("\u{D4E}`id`", "\"\u{D4E}\\`id\\`\""), ("a!\u{FE0F}", "\"a\"\\!\"\u{FE0F}\""),
   ])
   func `a word is quoted if a shell would change it`(word: String, quoted: String) {
     #expect(ShellWord.quoted(word) == quoted)
