@@ -149,6 +149,8 @@ struct AccessRulesTests {
     ("/?token=a", "/"), ("/x?token=a&b=c", "/x?b=c"), ("/x?b=%26&token=a", "/x?b=%26"),
     ("//evil.example/?token=a", "/evil.example/"), ("/\\evil.example?token=a", "/evil.example"),
     ("/x?tokens=a", "/x?tokens=a"), ("/x", "/x"),
+    // A browser ignores the selector in the name of a host.
+    ("/\u{FE0F}evil.example/?token=a", "/\u{FE0F}evil.example/"),
   ])
   func `the target after signing in has no token, and is on this server`(
     target: String,

@@ -38,7 +38,9 @@ struct RequestFacts: Sendable, Hashable {
   /// It always begins with a single slash, so that no browser takes it for another host.
   var targetWithoutToken: String {
     let items = Self.items(of: target).filter { $0.name != "token" }.map(\.text)
-    let path = "/" + path.drop { $0 == "/" || $0 == "\\" }
+    // Compares bytes: a browser ignores a variation selector, which is one Character with a slash.
+    let rest = path.utf8.drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+    let path = "/\(Substring(rest))"
     return items.isEmpty ? path : "\(path)?\(items.joined(separator: "&"))"
   }
 
