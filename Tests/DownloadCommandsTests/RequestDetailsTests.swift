@@ -46,6 +46,14 @@ struct RequestDetailsTests: StoreSuite {
   }
 
   @Test(arguments: [
+    ("http://u:p@h/x#f", "http://h/x"), ("http://h/x#\u{FE0F}\u{20E3}", "http://h/x"),
+    ("http://u:p@\u{301}h/x", "http://\u{301}h/x"), ("http://h/\u{301}a@b", "http://h/\u{301}a@b"),
+  ])
+  func `a referer has neither user info nor a fragment`(url: String, sent: String) {
+    #expect(RefererText.sent(url) == sent)
+  }
+
+  @Test(arguments: [
     ["--user-agent", "x", "--header", "user-agent: y"], ["--referer", "x"], ["--user-agent", ""],
     ["--referer", "http://a/", "--header", "Referer: y"], ["--user-agent", "a\nb"],
     ["--netrc", "--netrc-file", "x"], ["--netrc-file", "x", "--header", "Authorization: y"],

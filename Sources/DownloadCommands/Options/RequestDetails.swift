@@ -127,11 +127,14 @@ struct RequestDetails {
 enum RefererText {
   /// Returns the URL without user info and fragment, which must not be sent (RFC 9110, 10.1.3).
   static func sent(_ url: String) -> String {
-    let url = url.prefix { $0 != "#" }
-    guard let separator = url.firstRange(of: "://") else { return String(url) }
-    let authority = url[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
-    guard let at = authority.lastIndex(of: "@") else { return String(url) }
-    return String(url[..<separator.upperBound] + url[url.index(after: at)...])
+    // Parses bytes: a number sign and a following variation selector are one character.
+    let url = url.utf8.prefix { $0 != UInt8(ascii: "#") }
+    guard let separator = url.firstRange(of: "://".utf8) else { return "\(Substring(url))" }
+    let authority = url[separator.upperBound...].prefix {
+      $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?")
+    }
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return "\(Substring(url))" }
+    return "\(Substring(url[..<separator.upperBound]))\(Substring(url[url.index(after: at)...]))"
   }
 }
 
