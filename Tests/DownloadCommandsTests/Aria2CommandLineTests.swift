@@ -35,6 +35,7 @@ struct Aria2CommandLineTests {
       "-c", "http://a/1", "--quiet", "--remote-time=false", "-qfalse",
     ])
     #expect(line.flag("continue") == true)
+    #expect(try Aria2CommandLine(["--out=\u{301}x"]).value(of: "out") == "\u{301}x")
     #expect(line.flag("quiet") == false)
     #expect(line.flag("remote-time") == false)
     #expect(line.operands == ["http://a/1"])

@@ -105,6 +105,9 @@ struct Aria2Tests: StoreSuite {
     let entry = Aria2Entry(record, headers: [], folder: " /x")
     #expect(entry.text == "http://a/1\n gid=\(record.id)\n")
     #expect(entry.omitted == ["dir", "out", "tags"])
+    // The blank and the mark are one Character.
+    record.filename = " \u{301}x"
+    #expect(Aria2Entry(record, headers: [], folder: "/x").omitted == ["out", "tags"])
   }
 
   private func sampleRecord() throws -> DownloadRecord {

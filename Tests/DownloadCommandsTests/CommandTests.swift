@@ -66,6 +66,8 @@ struct CommandTests: StoreSuite {
   @Test func `relative paths are made absolute`() {
     #expect(Folder.absolutePath("a/./b/../c", current: "/x") == "/x/a/c")
     #expect(Folder.absolutePath("/../a//b/", current: "/x") == "/a/b")
+    #expect(Folder.absolutePath("/a/\u{301}b/../c", current: "/x") == "/a/c")
+    #expect(Folder.absolutePath("/\u{301}a", current: "/x") == "/\u{301}a")
     // The current folder was deleted.
     #expect(Folder.absolutePath("a/b", current: "") == "a/b")
     #expect(Folder.absolutePath("/a/b", current: "") == "/a/b")

@@ -53,6 +53,13 @@ struct InputFileTests {
     #expect(file.problems.isEmpty)
   }
 
+  @Test func `a name may begin with a combining mark`() throws {
+    let file = try inputFile("http://a/1\n out=\u{301}x\nhttp://a/2\n out=sub/\u{301}x\n")
+    #expect(file.problems.isEmpty)
+    #expect(file.entries.map(\.filename) == ["\u{301}x", "\u{301}x"])
+    #expect(file.entries.map(\.folder) == [nil, "sub"])
+  }
+
   @Test(arguments: ["./x", "sub/./x", "sub//x", ".//sub/x"])
   func `a dot and a doubled slash in the name of a file are nothing`(path: String) throws {
     let file = try inputFile("http://a/1\n out=\(path)\n")
@@ -64,6 +71,7 @@ struct InputFileTests {
   @Test(arguments: [
     "out=../x", "out=/etc/x", "out=a/../b", "out=a/.", "out=.", "out=a/", "out=..", "out=",
     "dir=a/../../b", "dir=..", "dir=/a/../b",
+    "dir=/a/../\u{301}b", "out=/\u{301}x",
   ])
   func `an entry whose path leaves the folder is skipped`(option: String) throws {
     let file = try inputFile("http://a/1\n  \(option)\n  header=A: b\nhttp://b/2")

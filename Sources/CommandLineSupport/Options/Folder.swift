@@ -9,9 +9,10 @@ package enum Folder {
     _ path: String,
     current: String = FileManager.default.currentDirectoryPath
   ) -> String {
-    guard path.hasPrefix("/") || current.hasPrefix("/") else { return path }
+    let isAbsolute = path.utf8.first == slash
+    guard isAbsolute || current.utf8.first == slash else { return path }
     var parts: [Substring] = []
-    for part in (path.hasPrefix("/") ? path : "\(current)/\(path)").split(separator: "/") {
+    for part in components(of: isAbsolute ? path[...] : "\(current)/\(path)") {
       switch part {
       case ".": break
       case "..": _ = parts.popLast()
@@ -20,4 +21,13 @@ package enum Folder {
     }
     return "/" + parts.joined(separator: "/")
   }
+
+  /// Returns the names between the slashes of a path.
+  package static func components(of path: Substring) -> [Substring] {
+    // Compares bytes: a slash with a combining mark is one Character, but a slash to the file
+    // system.
+    path.utf8.split(separator: slash).map { Substring($0) }
+  }
+
+  private static let slash = UInt8(ascii: "/")
 }

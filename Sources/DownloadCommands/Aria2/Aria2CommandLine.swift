@@ -57,9 +57,9 @@ struct Aria2CommandLine: Sendable, Equatable {
     _ word: Substring,
     _ rest: inout ArraySlice<String>
   ) throws(Problem) {
-    let equals = word.firstIndex(of: "=")
+    let equals = word.utf8.firstIndex(of: UInt8(ascii: "="))
     let name = word[..<(equals ?? word.endIndex)]
-    let attached = equals.map { String(word[word.index(after: $0)...]) }
+    let attached = equals.map { String(word[word.utf8.index(after: $0)...]) }
     if name == "version" || name == "help" {
       request = name == "version" ? .version : .help
       return

@@ -59,7 +59,8 @@ struct Aria2Entry: Sendable, Equatable {
   /// ends, and a control character could begin another option.
   private mutating func add(_ name: String, _ value: String) {
     let isPlain =
-      !value.isEmpty && value.first != " " && value.last != " "
+      !value.isEmpty && value.utf8.first != UInt8(ascii: " ")
+      && value.utf8.last != UInt8(ascii: " ")
       && value.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard isPlain else { return omitted.append(name) }
     text += " \(name)=\(value)\n"

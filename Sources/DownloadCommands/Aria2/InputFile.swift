@@ -123,7 +123,8 @@ extension InputFile.Entry {
   /// Applies an option `name=value`; returns the problem if it cannot be used.
   mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
     // The line may be a secret, such as a header field without its `header=`.
-    guard let equals = option.firstIndex(of: "="),
+    // Bytes, not characters: an equals sign and a following combining mark are one character.
+    guard let equals = option.utf8.firstIndex(of: UInt8(ascii: "=")),
       InputFileParser.isOptionName(option[..<equals].trimmingBlanks)
     else {
       return InputFile.Problem(
@@ -132,7 +133,7 @@ extension InputFile.Entry {
       )
     }
     let name = option[..<equals].trimmingBlanks
-    return take(name, option[option.index(after: equals)...].trimmingBlanks, line: line)
+    return take(name, option[option.utf8.index(after: equals)...].trimmingBlanks, line: line)
   }
 
   /// Applies an option; returns the problem if it cannot be used.
@@ -228,8 +229,9 @@ extension InputFile.Entry {
 
   private mutating func take(out value: Substring, _ line: Int) -> InputFile.Problem? {
     // yt-dlp writes `./NAME`.
-    let parts = value.split(separator: "/").filter { $0 != "." }.map(String.init)
-    guard let name = parts.last, !value.hasPrefix("/"), !value.hasSuffix("/"), value != ".",
+    let parts = Folder.components(of: value).filter { $0 != "." }.map(String.init)
+    let slash = UInt8(ascii: "/")
+    guard let name = parts.last, value.utf8.first != slash, value.utf8.last != slash, value != ".",
       !value.hasSuffix("/."), parts.allSatisfy(FileName.isPlain)
     else {
       return InputFile.Problem(
@@ -250,14 +252,14 @@ extension InputFile.Entry {
         message: "skipped dir: '~' is not expanded; write the absolute path"
       )
     }
-    guard !value.split(separator: "/").contains("..") else {
+    guard !Folder.components(of: value).contains("..") else {
       return InputFile.Problem(
         line: line,
         message: "dir leads out of the folder",
         isFatal: true
       )
     }
-    if value.hasPrefix("/") {
+    if value.utf8.first == UInt8(ascii: "/") {
       (absoluteFolder, folder) = (String(value), nil)
     } else {
       (absoluteFolder, folder) = (nil, String(value))

@@ -13,9 +13,9 @@ extension Folder {
   /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied` or `inputOutput`.
   static func made(at path: String) throws -> String {
     let path = absolutePath(path)
-    guard path.hasPrefix("/") else { throw failure(path, ENOENT) }
+    guard path.utf8.first == UInt8(ascii: "/") else { throw failure(path, ENOENT) }
     var made = ""
-    for part in path.split(separator: "/") {
+    for part in components(of: path[...]) {
       let parent = made
       made += "/\(part)"
       if mkdir(made, 0o777) == 0 {
