@@ -136,6 +136,19 @@ struct ExportTests: StoreSuite {
     #expect(headerLines.count == records.count(where: \.hasHeaders))
   }
 
+  @Test(arguments: ["--tag", "--type"])
+  func `an option of a filter selects by bytes, as that of list does`(option: String) async throws {
+    let names = ["\u{E9}", "e\u{301}"]
+    for name in names {
+      _ = await dlstore("--store", store, "add", "http://a/\(name)", option, name)
+    }
+    for name in names {
+      let exported = await dlstore("--store", store, "export", option, name)
+      #expect(exported.lines.count { $0.hasPrefix(#"{"model":"DownloadRecord""#) } == 1)
+      #expect(await dlstore("--store", store, "list", "-q", option, name).lines.count == 1)
+    }
+  }
+
   @Test func `records that are in the store are kept, replaced or refused`() async throws {
     try await addRecords()
     let file = folder.path("all.jsonl")

@@ -43,14 +43,18 @@ struct ExportedObjects {
   private func matches(_ record: StoredObject) -> Bool {
     let state = record.text("state")
     guard states?.contains(state) ?? (state != DownloadState.removed.rawValue) else { return false }
-    guard labels.type.map({ $0 == record.text("type") }) ?? true else { return false }
+    let type = StoredText(record.text("type"))
+    guard labels.type.map({ StoredText($0) == type }) ?? true else { return false }
     if let glob, !glob.matches(record.text("url")), !glob.matches(record.text("filename")) {
       return false
     }
     if let host, !host.matches(url: record.text("url")) { return false }
     guard !labels.tags.isEmpty else { return true }
     guard case .set(let tags) = record["tags"] else { return false }
-    return labels.tags.allSatisfy { tags.contains(.string($0)) }
+    let own = tags.compactMap { tag -> StoredText? in
+      if case .string(let text) = tag { StoredText(text) } else { nil }
+    }
+    return labels.tags.allSatisfy { own.contains(StoredText($0)) }
   }
 }
 

@@ -35,11 +35,11 @@ struct TagList: Sendable {
         )
       }
     }
-    var tallies: [String: GroupTally] = [:]
+    var tallies: [StoredText: GroupTally] = [:]
     for row in rows.prefix(Self.maximumCount) {
-      for tag in row.tags { tallies[tag, default: GroupTally()][row.id] = row.member }
+      for tag in row.tags { tallies[StoredText(tag), default: GroupTally()][row.id] = row.member }
     }
-    tags = tallies.map { TagTotals(tag: $0.key, progress: $0.value.progress) }
+    tags = tallies.map { TagTotals(tag: $0.key.text, progress: $0.value.progress) }
       .sorted { $0.tag < $1.tag }
     isPartial = rows.count > Self.maximumCount
   }

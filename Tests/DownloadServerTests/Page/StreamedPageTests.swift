@@ -112,6 +112,15 @@
       #expect(sent.pieces[1].contains("1 match") && sent.pieces[1].contains("one.bin"))
     }
 
+    @Test func `tags that differ only in their bytes have totals of their own`() throws {
+      var requests = [DownloadRequest(url: "http://h/1"), DownloadRequest(url: "http://h/2")]
+      requests[0].tags = ["\u{E9}"]
+      requests[1].tags = ["e\u{301}"]
+      try store.addNow(requests)
+      let list = try TagList(in: store)
+      #expect(list.tags.map(\.progress.members) == [1, 1])
+    }
+
     @Test func `the headings of the tags and of the store are sent before the store is read`()
       async throws
     {
