@@ -42,6 +42,15 @@ extension Aria2FrontTests {
     #expect(try folder.names(in: "w") == ["b"])
   }
 
+  @Test func `two URLs that differ only in their bytes are two files`() async throws {
+    server.route("*", Resource(.text("x")))
+    let urls = ["\u{E9}", "e\u{301}"].map { server.url("/\($0)") }
+    let list = try folder.makeFile("list", "\(urls[0])\n  out=one\n\(urls[1])\n  out=two\n")
+    let result = try await aria2c(["-c", "--allow-overwrite=true", "-d", "w", "-i", list])
+    #expect(result.status == 0, "\(result.messages)")
+    #expect(try folder.names(in: "w") == ["one", "two"])
+  }
+
   @Test(arguments: [".x", " x ", "x\u{200D}."])
   func `a name that is not a safe one is said`(name: String) async throws {
     let result = try await aria2c(["-d", "w", "-o", name, server.url("/a")])
@@ -87,6 +96,14 @@ extension Aria2FrontTests {
     #expect(destination("x").place(finished, isShared: false) == .placed)
     #expect(try folder.names() == ["x"])
   }
+
+  #if os(Linux)
+    @Test func `a name that differs from that of the caller only in its bytes is changed`() throws {
+      let finished = try folder.makeFile("\u{E9}", "new")
+      #expect(destination("e\u{301}").place(finished, isShared: false) == .placed)
+      #expect(try folder.names().map { Array($0.utf8) } == [Array("e\u{301}".utf8)])
+    }
+  #endif
 
   @Test func `a file with a number replaces no file`() throws {
     let finished = try folder.makeFile("x (2)", "new")

@@ -38,7 +38,7 @@ struct QueueCountsTests: StoreSuite {
   }
 
   @Test func `only downloads in the engine's scope are counted`() throws {
-    let scope: Set = ["http://h/2", "http://h/3", "http://h/none"]
+    let scope = ["http://h/2", "http://h/3", "http://h/none"]
     var counts = QueueCounts(store: try RecordStore(at: store), scope: scope)
     let found = counts.remaining(ended: 0)
     #expect(found.count == 2 && found.waitingBytes == 90)

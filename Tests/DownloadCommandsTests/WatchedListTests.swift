@@ -106,6 +106,19 @@ struct WatchedListTests {
     #expect(sorted.entries.map(\.record.url) == (35..<40).reversed().map { "http://h/\($0)" })
   }
 
+  @Test func `downloads whose URLs differ only in their bytes stay in a list that has changed`()
+    async throws
+  {
+    let urls = ["http://h/\u{E9}", "http://h/e\u{301}"]
+    try await store.add(urls.map { DownloadRequest(url: $0) })
+    var list = WatchedList(RecordListing(condition: .all), shortRead: .zero)
+    try update(&list)
+    try change(urls[1]) { $0.received = 1 }
+    try update(&list)
+    #expect(list.readCount == 1 && list.entries.count == 42)
+    #expect(list.entries.map(\.record.received).suffix(2) == [0, 1])
+  }
+
   @Test func `a short read is repeated, and needs no history`() throws {
     var list = WatchedList(RecordListing(condition: .all, limit: 3), shortRead: .seconds(3600))
     try update(&list)

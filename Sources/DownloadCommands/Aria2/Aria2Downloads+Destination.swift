@@ -39,13 +39,14 @@ extension Aria2Downloads {
     ///   - isShared: Whether another download of the call has the same destination.
     /// - Returns: What was done.
     func place(_ finished: String, isShared: Bool) -> Placement {
-      guard finished != path else { return .placed }
+      guard StoredText(finished) != StoredText(path) else { return .placed }
       let theirs = FileIdentity(ofFileAt: path)
       if isContinued, collision != .replace, let theirs { return replace(theirs, with: finished) }
       guard isNameGiven, Aria2Downloads.obstacle(at: path) == nil else { return .renamed }
       // Only the invisible characters and the dots are to be restored, because the caller has chosen the
       // name, and not the server; and a name that was taken before.
-      let isOwn = (finished as NSString).lastPathComponent == safeName || isContinued
+      let name = StoredText((finished as NSString).lastPathComponent)
+      let isOwn = name == StoredText(safeName) || isContinued
       guard isOwn || theirs == nil && !isShared else { return .renamed }
       let code =
         isOwn && collision == .replace

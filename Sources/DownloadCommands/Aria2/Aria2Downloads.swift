@@ -121,7 +121,7 @@ struct Aria2Downloads {
     let roots = try store.roots()
     let begun = Set(
       try store.records(withURLs: requests.map(\.url))
-        .filter { $0.received > 0 || $0.state == .completed }.map(\.url)
+        .filter { $0.received > 0 || $0.state == .completed }.map { StoredText($0.url) }
     )
     let files = requests.map { Self.files(of: $0, roots, continuesFiles, begun) }
     var first = requests
@@ -230,10 +230,10 @@ struct Aria2Downloads {
   /// - Parameter isQuiet: Whether only errors are printed.
   /// - Returns: The destinations by URL.
   /// - Throws: `StoreError`; ``RecordStoreError``.
-  func destinations(isQuiet: Bool) throws -> [String: Destination] {
+  func destinations(isQuiet: Bool) throws -> [StoredText: Destination] {
     let requests = try placed()
     let roots = try store.roots()
-    let destinations = requests.compactMap { request -> (String, Destination)? in
+    let destinations = requests.compactMap { request -> (StoredText, Destination)? in
       guard let root = roots.path(of: request.root) else { return nil }
       let name = Self.name(of: request)
       let path = FileLayout.destination(root: root, folder: request.folder, filename: name)
@@ -245,7 +245,7 @@ struct Aria2Downloads {
         isContinued: continuesFiles,
         isQuiet: isQuiet
       )
-      return (request.url, destination)
+      return (StoredText(request.url), destination)
     }
     return Dictionary(destinations) { first, _ in first }
   }
@@ -271,7 +271,7 @@ struct Aria2Downloads {
     of request: DownloadRequest,
     _ roots: Roots,
     _ continuesFiles: Bool,
-    _ begun: Set<String>
+    _ begun: Set<StoredText>
   ) -> Files {
     guard let root = roots.path(of: request.root) else { return .none }
     let path = FileLayout.destination(
@@ -279,7 +279,7 @@ struct Aria2Downloads {
       folder: request.folder,
       filename: SafeFilename.sanitized(name(of: request))
     )
-    let isBegun = begun.contains(request.url)
+    let isBegun = begun.contains(StoredText(request.url))
     let hasControl = FileIdentity(ofFileAt: ForeignPartial.controlPath(of: path)) != nil
     guard let identity = FileIdentity(ofFileAt: path) else {
       if let kind = obstacle(at: path) { return .other(path: path, reason: "it is \(kind)") }

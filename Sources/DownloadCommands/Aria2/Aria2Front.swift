@@ -264,8 +264,11 @@ struct Aria2Front {
       waits: false,
       advice: Aria2Advice.text
     )
-    let complete = try store.records(withURLs: urls).filter { $0.state == .completed }.map(\.url)
-    let (end, _) = try await awaited.run(Set(urls), ended: Set(complete))
+    let complete = try store.records(withURLs: urls).filter { $0.state == .completed }
+    let (end, _) = try await awaited.run(
+      Set(urls.map(StoredText.init)),
+      ended: Set(complete.map { StoredText($0.url) })
+    )
     let records = try store.records(withURLs: urls)
     let code = Aria2ExitCode(records, stopped: end.signal != nil)
     let placements = try Self.place(records, at: destinations, in: store)
@@ -306,21 +309,23 @@ struct Aria2Front {
   /// The store forgets a file that it would not find under its new name.
   private static func place(
     _ records: [DownloadRecord],
-    at destinations: [String: Aria2Downloads.Destination],
+    at destinations: [StoredText: Aria2Downloads.Destination],
     in store: RecordStore
   ) throws -> [Aria2Downloads.Destination.Placement] {
     let roots = try store.roots()
     var placements: [Aria2Downloads.Destination.Placement] = []
     var moved: [DownloadRecord] = []
     let counts = Dictionary(
-      records.compactMap { record in destinations[record.url].map { ($0.path, 1) } },
+      records.compactMap { record in
+        destinations[StoredText(record.url)].map { (StoredText($0.path), 1) }
+      },
       uniquingKeysWith: +
     )
     for record in records where record.state == .completed {
       guard let path = DownloadEntry(record, roots).localPath,
-        let destination = destinations[record.url]
+        let destination = destinations[StoredText(record.url)]
       else { continue }
-      let isShared = counts[destination.path, default: 1] > 1
+      let isShared = counts[StoredText(destination.path), default: 1] > 1
       placements.append(destination.place(path, isShared: isShared))
       if FileIdentity(ofFileAt: path) == nil { moved.append(record) }
     }
@@ -332,18 +337,20 @@ struct Aria2Front {
   /// others.
   private static func unfinished(
     _ records: [DownloadRecord],
-    of destinations: [String: Aria2Downloads.Destination],
+    of destinations: [StoredText: Aria2Downloads.Destination],
     in store: RecordStore
   ) throws -> [DownloadRecord] {
     let open = records.filter { $0.state != .completed }
     let copies = open.filter { record in
-      guard record.received > 0, let destination = destinations[record.url] else { return false }
+      guard record.received > 0, let destination = destinations[StoredText(record.url)] else {
+        return false
+      }
       return destination.isContinued
         && FileIdentity(ofFileAt: destination.path)?.size == record.received
     }
     try store.purge(store.purgePlan(copies, withFiles: false))
-    let removed = Set(copies.map(\.url))
-    return open.filter { !removed.contains($0.url) }
+    let removed = Set(copies.map(\.id))
+    return open.filter { !removed.contains($0.id) }
   }
 
   /// Gives the only download of the call its current URL: the earlier one may have expired.
@@ -354,7 +361,7 @@ struct Aria2Front {
   ) throws {
     guard plan.entries.count == 1, let entry = plan.entries.first, !entry.isDocument,
       let key = place.key, let record = try? store.record(matching: key),
-      record.state != .completed, record.url != entry.url
+      record.state != .completed, StoredText(record.url) != StoredText(entry.url)
     else { return }
     _ = try store.replaceURLNow(matching: key, with: entry.url)
   }

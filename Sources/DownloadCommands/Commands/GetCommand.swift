@@ -111,8 +111,8 @@ struct GetCommand: EngineCommand {
     let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
     AwaitedDownloads.warnOfOtherOptions(in: store, limits, hooks, display)
     var piped: PipedDownload?
-    var urls: Set<String> = []
-    var complete: Set<String> = []
+    var urls: Set<StoredText> = []
+    var complete: Set<StoredText> = []
     var lost = LostDownloads()
     var known = KnownDownloads()
     var late = LateDownloads()
@@ -123,10 +123,10 @@ struct GetCommand: EngineCommand {
         try source.checkPlaces(of: requests, inFolder: givenFolder == nil ? nil : folder, store)
       }
       for record in try add(requests, folder, to: store, &known) {
-        urls.insert(record.url)
+        urls.insert(StoredText(record.url))
         lost.note(record)
         late.note(record)
-        if record.state == .completed { complete.insert(record.url) }
+        if record.state == .completed { complete.insert(StoredText(record.url)) }
       }
     }
     try source.requireAny(urls.count)
@@ -136,7 +136,8 @@ struct GetCommand: EngineCommand {
     }
     if Worker.current?.isRestarted == true {
       // The previous worker has reported these ends.
-      complete.formUnion(try store.records(withURLs: Array(urls)).filter(\.needsCommand).map(\.url))
+      let known = try store.records(withURLs: urls.map(\.text))
+      complete.formUnion(known.filter(\.needsCommand).map { StoredText($0.url) })
     }
     let (end, isWritten) = try await download(
       urls,
@@ -146,7 +147,7 @@ struct GetCommand: EngineCommand {
       missingCredentials: source.missingCredentials
     )
     if let signal = end.signal { throw CommandFailure(signal.status) }
-    let records = try store.records(withURLs: urls.sorted())
+    let records = try store.records(withURLs: urls.map(\.text).sorted())
     for message in try lost.messages(in: store) { Output.current.say(message) }
     // A record that was removed in the meantime was not downloaded.
     let status =
@@ -171,8 +172,8 @@ struct GetCommand: EngineCommand {
   /// - Returns: How the run ended, and whether its bytes were written.
   /// - Throws: ``CommandFailure`` with `engineRuns`; ``EngineError``; `StoreError`; ``ClosedPipe``.
   private func download(
-    _ urls: Set<String>,
-    ended: Set<String>,
+    _ urls: Set<StoredText>,
+    ended: Set<StoredText>,
     in store: RecordStore,
     _ piped: PipedDownload?,
     missingCredentials: @escaping @Sendable (String) -> String?

@@ -81,13 +81,13 @@ struct RefreshCommand: EngineCommand {
     guard !dryRun else { return try await preview(store) }
     AwaitedDownloads.warnOfOtherOptions(in: store, limits, hooks, display)
     let (requested, refused) = try requested(in: store, try await checksums())
-    let urls = requested.keys.sorted()
+    let urls = requested.keys.map(\.text).sorted()
     guard !urls.isEmpty else {
       if refused > 0 { throw CommandFailure(.failed) }
       return
     }
     var lost = LostDownloads()
-    for url in urls { if let record = requested[url] { lost.note(record) } }
+    for record in requested.values { lost.note(record) }
     let awaited = AwaitedDownloads(
       store: store,
       limits: limits,
@@ -96,7 +96,7 @@ struct RefreshCommand: EngineCommand {
       requested: Array(requested.values),
       waits: !noWait
     )
-    let end = try await end(of: awaited, Set(urls))
+    let end = try await end(of: awaited, Set(requested.keys))
     if let signal = end.signal { throw CommandFailure(signal.status) }
     let records = try store.records(withURLs: urls)
     for message in try lost.messages(in: store) { Output.current.say(message) }
@@ -112,7 +112,7 @@ struct RefreshCommand: EngineCommand {
   /// Runs the downloads, or waits for the engine of another process that does.
   private func end(
     of awaited: AwaitedDownloads,
-    _ urls: Set<String>
+    _ urls: Set<StoredText>
   ) async throws -> EngineSetup.End {
     do {
       return try await awaited.run(urls).0
@@ -174,7 +174,7 @@ struct RefreshCommand: EngineCommand {
   private func requested(
     in store: RecordStore,
     _ checksums: ChecksumFile
-  ) throws -> (records: [String: DownloadRecord], refused: Int) {
+  ) throws -> (records: [StoredText: DownloadRecord], refused: Int) {
     let selected = targets.targets(engineRuns: store.hasEngine)
     var requested = try begun(selected, in: store)
     guard Worker.current?.isRestarted != true else { return (requested, 0) }
@@ -183,7 +183,7 @@ struct RefreshCommand: EngineCommand {
     let resumed = requested.values.filter { waiting.contains($0.state) }.map(\.url)
     if !resumed.isEmpty {
       for outcome in try store.apply(.resume(immediately: false), to: .named(resumed)) {
-        if let record = outcome.record { requested[record.url] = record }
+        if let record = outcome.record { requested[StoredText(record.url)] = record }
       }
     }
     let (refreshable, contradicted) = try refreshable(selected, in: store, with: checksums)
@@ -196,7 +196,7 @@ struct RefreshCommand: EngineCommand {
     )
     for outcome in outcomes {
       switch outcome.effect {
-      case .done(let record): requested[record.url] = record
+      case .done(let record): requested[StoredText(record.url)] = record
       case .unchanged(let record) where record.refreshed != nil: break
       case .unchanged(let record):
         // Options select also what is not complete yet.
@@ -223,7 +223,7 @@ struct RefreshCommand: EngineCommand {
   private func begun(
     _ targets: CommandTargets,
     in store: RecordStore
-  ) throws -> [String: DownloadRecord] {
+  ) throws -> [StoredText: DownloadRecord] {
     let records =
       switch targets {
       case .matching(let condition):
@@ -231,7 +231,7 @@ struct RefreshCommand: EngineCommand {
       case .named(let names): try store.records(matching: names).compactMap { try? $0.get() }
       }
     let begun = records.filter { $0.refreshed != nil && $0.state != .completed }
-    return Dictionary(begun.map { ($0.url, $0) }) { first, _ in first }
+    return Dictionary(begun.map { (StoredText($0.url), $0) }) { first, _ in first }
   }
 
   /// Asks the servers, and prints a line for each file that would be downloaded, and the counts.

@@ -71,7 +71,7 @@ struct RunCommand: EngineCommand {
       scope: scope
     )
     let session = try EngineSession(store: store, setup: setup)
-    let goal = scope.map { RunGoal.finished(.matching($0.sorted())) }
+    let goal = scope.map { RunGoal.finished(.matching($0)) }
     let (end, summary) = try await session.run(until: goal ?? (untilIdle ? .idle : .stopped))
     let failures = summary.failed + end.failedHooks
     guard untilIdle else { return }
@@ -111,7 +111,7 @@ struct RunCommand: EngineCommand {
   /// The URLs of the downloads to run; `nil` for all.
   ///
   /// - Throws: ``CommandFailure`` with `failed` if no download has the tags; `StoreError`.
-  private func scope(in store: RecordStore) throws -> Set<String>? {
+  private func scope(in store: RecordStore) throws -> [String]? {
     guard !tags.isEmpty else { return nil }
     let condition = condition
     let urls = try store.objects.read { tx in
@@ -121,7 +121,7 @@ struct RunCommand: EngineCommand {
       let words = tags.map { "--tag '\($0)'" }.joined(separator: " ")
       throw CommandFailure(.failed, "no download with \(words) exists")
     }
-    return Set(urls)
+    return urls.sorted()
   }
 
   /// Failures in workers that crashed later count too.

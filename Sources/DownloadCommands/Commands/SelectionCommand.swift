@@ -125,7 +125,7 @@ extension SelectionCommand {
   {
     let changed = try store.preview(command, of: targets, among: states).filter(\.isDone)
       .compactMap(\.record)
-    let urls = Set(changed.map(\.url))
+    let urls = Set(changed.map { StoredText($0.url) })
     let name = Self.configuration.commandName ?? ""
     if urls.count > 1 {
       guard Terminal.input.isTerminal else {
@@ -146,7 +146,7 @@ extension SelectionCommand {
       }
     }
     guard case .matching(let condition) = targets else { return targets }
-    return .matching(DownloadRecord.columns.url.isIn(urls) && condition)
+    return .matching(DownloadRecord.columns.url.isIn(urls.map(\.text)) && condition)
   }
 
   /// Reports the files that the command would delete or replace if they were the downloaded ones.

@@ -54,14 +54,14 @@ struct VerifyFileCommand: EngineCommand {
       checksPages: Worker.followsCrash
     )
     var findings: Set<FileCheck.Finding> = []
-    var repaired: Set<String> = []
+    var repaired: Set<StoredText> = []
     var isUnreadable = false
     for name in try names(in: store) {
       let record = try store.record(matching: name)
       guard record.state == .completed else {
         if repair, record.hasPreviousFile {
           // An earlier repair has ended before it was complete.
-          repaired.insert(record.url)
+          repaired.insert(StoredText(record.url))
         } else if targets.selection.names.isEmpty {
           Output.current.say(record.incompleteText)
           findings.insert(.unknown)
@@ -77,12 +77,13 @@ struct VerifyFileCommand: EngineCommand {
       try report(check)
       let isFaulty = check.finding == .damaged || check.finding == .missing
       if repair, isFaulty, try queue(check, in: store) {
-        repaired.insert(record.url)
+        repaired.insert(StoredText(record.url))
       } else {
         findings.insert(check.finding)
       }
     }
-    if !repaired.isEmpty, try await !download(repaired, in: store) { findings.insert(.damaged) }
+    let urls = repaired.map(\.text).sorted()
+    if !urls.isEmpty, try await !download(urls, in: store) { findings.insert(.damaged) }
     if !findings.isDisjoint(with: [.damaged, .missing]) { throw CommandFailure(.damaged) }
     if isUnreadable { throw CommandFailure(.inputOutput) }
     if findings.contains(.unknown) { throw CommandFailure(.failed) }
@@ -152,7 +153,7 @@ struct VerifyFileCommand: EngineCommand {
   }
 
   /// Runs an engine for some downloads, and returns whether all are complete.
-  private func download(_ urls: Set<String>, in store: RecordStore) async throws -> Bool {
+  private func download(_ urls: [String], in store: RecordStore) async throws -> Bool {
     let end: EngineSetup.End
     let setup = try EngineSetup(
       store: store,
@@ -163,7 +164,7 @@ struct VerifyFileCommand: EngineCommand {
     )
     do {
       let session = try EngineSession(store: store, setup: setup)
-      end = try await session.run(until: .finished(.matching(urls.sorted()))).end
+      end = try await session.run(until: .finished(.matching(urls))).end
     } catch let error as EngineError where error.code == .alreadyRunning {
       throw CommandFailure(
         .engineRuns,
@@ -174,9 +175,9 @@ struct VerifyFileCommand: EngineCommand {
     return try areComplete(urls, in: store)
   }
 
-  private func areComplete(_ urls: Set<String>, in store: RecordStore) throws -> Bool {
+  private func areComplete(_ urls: [String], in store: RecordStore) throws -> Bool {
     try store.objects.read { tx in
-      try tx.find(DownloadRecord.self, keys: urls.sorted()).allSatisfy { $0?.state == .completed }
+      try tx.find(DownloadRecord.self, keys: urls).allSatisfy { $0?.state == .completed }
     }
   }
 }

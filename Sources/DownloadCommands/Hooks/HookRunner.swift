@@ -41,11 +41,11 @@ struct HookRunner: Sendable {
   private let store: RecordStore
   private let actions: HookActions
   /// The URLs of the downloads whose hooks run; `nil` for all.
-  private let scope: Set<String>?
+  private let scope: [String]?
   private let inbox: AsyncStream<Signal>
   private let signals: AsyncStream<Signal>.Continuation
 
-  init(store: RecordStore, actions: HookActions, scope: Set<String>?) {
+  init(store: RecordStore, actions: HookActions, scope: [String]?) {
     self.store = store
     self.actions = actions
     self.scope = scope

@@ -5,7 +5,7 @@ internal import DownloadStore
 /// Added with its request, a checksum that the finished file does not have would restart the download,
 /// which leaves no way back to that file. A refresh has one.
 struct RefreshDigests {
-  private var digests: [String: Digest] = [:]
+  private var digests: [StoredText: Digest] = [:]
 
   /// Takes the checksums out of the requests whose finished files are in their places.
   ///
@@ -17,7 +17,7 @@ struct RefreshDigests {
         !requests[index].isFromDocument, let layout = try? roots.layout(of: known),
         FileInspection.final(of: known, in: layout) == .ours
       else { continue }
-      digests[known.url] = requests[index].digest
+      digests[StoredText(known.url)] = requests[index].digest
       requests[index].digest = nil
     }
   }
@@ -30,7 +30,9 @@ struct RefreshDigests {
   /// - Throws: `StoreError`.
   func refreshed(_ record: DownloadRecord, in store: RecordStore) throws -> DownloadRecord? {
     guard record.state == .completed else { return nil }
-    let outcomes = try store.apply(.refresh, to: .named([record.url])) { digests[$0.url] }
+    let outcomes = try store.apply(.refresh, to: .named([record.url])) {
+      digests[StoredText($0.url)]
+    }
     return outcomes.first { $0.isDone }?.record
   }
 }

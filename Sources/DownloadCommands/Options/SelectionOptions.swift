@@ -107,10 +107,10 @@ struct FoundDownloads: Sendable {
   ///
   /// - Throws: `StoreError`.
   init(named names: [String], in store: RecordStore, includesRemoved: Bool = false) throws {
-    var urls: Set<String> = []
+    var urls: [String] = []
     for (name, result) in zip(names, try store.records(matching: names)) {
       switch result {
-      case .success(let record): urls.insert(record.url)
+      case .success(let record): urls.append(record.url)
       case .failure(let error):
         let option = error.code == .unknownRecord ? Advice.option(for: name) : nil
         problems.append(option.map { "\(error.message); \($0)" } ?? Advice.message(of: error))

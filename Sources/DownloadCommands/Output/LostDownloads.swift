@@ -7,18 +7,18 @@ internal import ObjectStore
 /// their files.
 struct LostDownloads {
   /// The downloads, with the refreshes that they were asking for, by the URLs that they had.
-  private var noted: [String: (id: String, refresh: DownloadRecord.QueuedRefresh?)] = [:]
+  private var noted: [StoredText: (id: String, refresh: DownloadRecord.QueuedRefresh?)] = [:]
 
   /// Notes a download for which the command waits.
   mutating func note(_ record: DownloadRecord) {
-    noted[record.url] = (record.id, record.queuedRefresh)
+    noted[StoredText(record.url)] = (record.id, record.queuedRefresh)
   }
 
   /// Whether another command has cancelled the refresh for which the command waited.
   func hasCancelledRefresh(_ record: DownloadRecord) -> Bool {
-    guard let noted = noted[record.url], noted.id == record.id, let refresh = noted.refresh else {
-      return false
-    }
+    guard let noted = noted[StoredText(record.url)], noted.id == record.id,
+      let refresh = noted.refresh
+    else { return false }
     return record.hasCancelled(refresh)
       // Not carried out yet.
       || record.refreshed != nil && record.intent == .cancel
@@ -30,15 +30,15 @@ struct LostDownloads {
   /// - Returns: The sentences, in the order of the URLs.
   /// - Throws: `StoreError`.
   func messages(in store: RecordStore) throws -> [String] {
-    let records = try store.records(withURLs: noted.keys.sorted())
-    let found = Dictionary(uniqueKeysWithValues: records.map { ($0.url, $0) })
+    let records = try store.records(withURLs: noted.keys.map(\.text))
+    let found = Dictionary(uniqueKeysWithValues: records.map { (StoredText($0.url), $0) })
     let roots = try store.roots()
-    return try noted.sorted { $0.key < $1.key }.compactMap { url, noted in
+    return try noted.sorted { $0.key.text < $1.key.text }.compactMap { url, noted in
       let id = noted.id
       if let record = found[url], record.id == id {
         return message(of: DownloadEntry(record, roots))
       }
-      let name = Redaction.url(url)
+      let name = Redaction.url(url.text)
       let moved = try store.records(DownloadRecord.where { $0.id == id && $0.state != .removed })
       guard let record = moved.first else { return "\(name) was removed by another command" }
       return "\(name) was given the URL \(Redaction.url(record.url)) by another command; "

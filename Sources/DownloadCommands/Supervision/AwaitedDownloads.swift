@@ -44,16 +44,17 @@ struct AwaitedDownloads {
   /// - Returns: How the run ended, and whether its bytes were written.
   /// - Throws: ``EngineError``; `StoreError`; ``ClosedPipe``.
   func run(
-    _ urls: Set<String>,
-    ended: Set<String> = [],
+    _ urls: Set<StoredText>,
+    ended: Set<StoredText> = [],
     _ piped: PipedDownload? = nil
   ) async throws -> (EngineSetup.End, isWritten: Bool) {
+    let names = urls.map(\.text).sorted()
     let setup = try EngineSetup(
       store: store,
       limits: limits,
       display: display,
       hooks: hooks,
-      scope: urls,
+      scope: names,
       isAwaited: true,
       isPiped: piped != nil,
       missingCredentials: missingCredentials,
@@ -61,7 +62,7 @@ struct AwaitedDownloads {
     )
     // Another process may have removed some of them.
     let selection = RecordSelection.matching(
-      try store.records(withURLs: urls.sorted()).map(\.url)
+      try store.records(withURLs: names).map(\.url)
     )
     var downloads = store.downloads(
       selection,
@@ -109,8 +110,8 @@ struct AwaitedDownloads {
     guard end.signal == nil, piped == nil, hooks?.isEmpty == false else {
       return (end, isWritten)
     }
-    let records = try store.records(withURLs: urls.sorted())
-    let over = Set(records.filter(\.needsCommand).map(\.url))
+    let records = try store.records(withURLs: names)
+    let over = Set(records.filter(\.needsCommand).map { StoredText($0.url) })
     guard records.count > over.count else { return (end, isWritten) }
     // A command has restarted some of them after the engine had ended.
     var (next, _) = try await run(urls, ended: over)

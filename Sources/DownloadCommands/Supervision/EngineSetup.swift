@@ -34,8 +34,8 @@ struct EngineSetup {
   ///   - limits: The options of the engine.
   ///   - display: What is printed.
   ///   - hooks: The commands that run after ends.
-  ///   - scope: The URLs of the downloads to run; `nil` for all. The engine also runs those for which
-  ///     other processes wait, which are not shown.
+  ///   - scope: The URLs of the downloads to run, each once; `nil` for all. The engine also runs
+  ///     those for which other processes wait, which are not shown.
   ///   - isAwaited: Whether a user waits for the downloads, so that a server that cannot be reached is
   ///     soon given up.
   ///   - isPiped: Whether the bytes are written to standard output while they arrive.
@@ -47,7 +47,7 @@ struct EngineSetup {
     limits: EngineLimits,
     display: DisplayOptions,
     hooks: HookOptions? = nil,
-    scope: Set<String>? = nil,
+    scope: [String]? = nil,
     isAwaited: Bool = false,
     isPiped: Bool = false,
     missingCredentials: @escaping @Sendable (String) -> String? = { _ in nil },

@@ -16,7 +16,7 @@ actor ProgressDisplay {
   private var counts: QueueCounts?
   private let lines: EventLine
   /// The URLs of the downloads to show; `nil` for all.
-  private let scope: Set<String>?
+  private let scope: Set<StoredText>?
   private var report: RunReport
   private var retries = PendingRetries()
   /// The running transfers of shared downloads.
@@ -26,14 +26,14 @@ actor ProgressDisplay {
 
   init(
     options: DisplayOptions,
-    scope: Set<String>? = nil,
+    scope: [String]? = nil,
     counts: QueueCounts? = nil,
     lines: EventLine = EventLine(),
     output: Output = .current,
     terminal: Terminal = .messages
   ) {
     self.options = options
-    self.scope = scope
+    self.scope = scope.map { Set($0.map(StoredText.init)) }
     self.counts = counts
     self.lines = lines
     report = RunReport(name: lines.name)
@@ -80,7 +80,7 @@ actor ProgressDisplay {
   /// - Throws: The errors of the downloads.
   nonisolated func follow(
     _ downloads: SharedDownloads,
-    ended: Set<String>,
+    ended: Set<StoredText>,
     notice: @Sendable (String) -> String?
   ) async throws -> SharedProgress? {
     let jobs = screen.map { screen in
@@ -94,7 +94,9 @@ actor ProgressDisplay {
       var progresses = downloads.makeAsyncIterator()
       while var progress = try await progresses.next() {
         if last == nil {
-          progress.events.removeAll { $0.isEnd && $0.url.map(ended.contains) ?? false }
+          progress.events.removeAll { event in
+            event.isEnd && event.url.map { ended.contains(StoredText($0)) } ?? false
+          }
         }
         if let other = progress.leader {
           if leader == nil, let line = notice(other) { await say(line) }
@@ -155,7 +157,7 @@ actor ProgressDisplay {
     }
   }
 
-  private func isShown(_ url: String) -> Bool { scope?.contains(url) ?? true }
+  private func isShown(_ url: String) -> Bool { scope?.contains(StoredText(url)) ?? true }
 
   /// Shows the progress of the running downloads; returns whether the output could be written.
   private func draw(_ running: [DownloadProgress]) -> Bool {

@@ -11,15 +11,15 @@ struct QueueCounts {
   static let maximumRead = 1000
 
   private let store: RecordStore
-  /// The URLs of the engine's downloads; `nil` for all.
-  private let scope: Set<String>?
+  /// The URLs of the engine's downloads, each once; `nil` for all.
+  private let scope: [String]?
   private var commit: UInt64?
   private var earliest: ContinuousClock.Instant?
   /// The remaining downloads and those that have ended: the last two that were read.
   private var totals = (previous: 0, last: 0)
   private var waitingBytes: Int64? = 0
 
-  init(store: RecordStore, scope: Set<String>?) {
+  init(store: RecordStore, scope: [String]?) {
     self.store = store
     self.scope = scope
   }

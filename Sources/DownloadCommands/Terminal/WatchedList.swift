@@ -87,14 +87,14 @@ struct WatchedList: Sendable {
     // No index serves a negation, so the candidates are looked up by their URLs: an index on the
     // state may find a million.
     candidates.condition =
-      DownloadRecord.columns.url.isIn(Set(shown).union(changed)) && !(!first.condition)
+      DownloadRecord.columns.url.isIn(shown + changed) && !(!first.condition)
     let result = try Self.entries(of: candidates, in: &tx, roots)
     if let limit = first.limit, entries.count >= limit, let last = shown.last {
       guard !changed.contains(last), !deleted.contains(last), result.count >= limit else {
         return false
       }
       // The last entry has not changed. If it is still among the results, none may follow it.
-      let position = result.lastIndex { $0.record.url == last }
+      let position = result.lastIndex { StoredText($0.record.url) == StoredText(last) }
       guard position == nil || position == result.count - 1 else { return false }
     }
     entries = result

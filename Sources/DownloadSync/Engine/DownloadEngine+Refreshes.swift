@@ -14,8 +14,8 @@ extension DownloadEngine {
     let moment = now()
     guard let cutoff = refreshes.cutoff(at: moment, environment.instant()) else { return }
     let urls: [String]
-    if let scope = options.scope {
-      urls = try store.dueRefreshes(at: cutoff).filter(scope.contains).sorted()
+    if options.scope != nil {
+      urls = try store.dueRefreshes(at: cutoff).filter(options.isOwn).sorted()
     } else {
       urls = try store.dueRefreshes(at: cutoff, limit: RefreshSchedule.page)
       refreshes.noteFound(urls.count)

@@ -8,12 +8,12 @@ internal import Foundation
 ///
 /// Pure.
 struct FollowedRecords: Sendable {
-  private var last: [String: DownloadRecord] = [:]
-  private var meters: [String: SpeedMeter] = [:]
+  private var last: [StoredText: DownloadRecord] = [:]
+  private var meters: [StoredText: SpeedMeter] = [:]
 
   /// Begins with the records that are known.
   init(after known: [DownloadRecord] = []) {
-    last = Dictionary(known.map { ($0.url, $0) }) { $1 }
+    last = Dictionary(known.map { (StoredText($0.url), $0) }) { $1 }
   }
 
   /// Notes the current records.
@@ -25,12 +25,13 @@ struct FollowedRecords: Sendable {
     at instant: SuspendingClock.Instant
   ) -> [DownloadEvent] {
     let events = records.compactMap { event(of: $0, now: now) }
-    last = Dictionary(records.map { ($0.url, $0) }) { $1 }
-    var running: [String: SpeedMeter] = [:]
+    last = Dictionary(records.map { (StoredText($0.url), $0) }) { $1 }
+    var running: [StoredText: SpeedMeter] = [:]
     for record in records where record.state == .running {
-      var meter = meters[record.url] ?? SpeedMeter()
+      let url = StoredText(record.url)
+      var meter = meters[url] ?? SpeedMeter()
       meter.note(record.received, at: instant)
-      running[record.url] = meter
+      running[url] = meter
     }
     meters = running
     return events
@@ -46,7 +47,7 @@ struct FollowedRecords: Sendable {
         state: .running,
         received: record.received,
         expected: record.expected,
-        bytesPerSecond: meters[record.url]?.bytesPerSecond(at: instant),
+        bytesPerSecond: meters[StoredText(record.url)]?.bytesPerSecond(at: instant),
         isLive: false,
         ranges: record.committed.ranges
       )
@@ -65,7 +66,7 @@ struct FollowedRecords: Sendable {
   }
 
   private func event(of record: DownloadRecord, now: Date) -> DownloadEvent? {
-    let previous = last[record.url]
+    let previous = last[StoredText(record.url)]
     let isNew = previous?.state != record.state
     let failure = record.attempts.last?.failure
     switch record.state {

@@ -48,6 +48,7 @@ import Testing
         #expect(isReached())
       }
     }
+    #expect(!FinishGoal(["\u{E9}"]).contains("e\u{301}"))
     var goal = FinishGoal(urls)
     #expect(goal.isReached { _ in nil })
     var none = FinishGoal([])
