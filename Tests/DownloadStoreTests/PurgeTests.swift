@@ -164,6 +164,18 @@ import Testing
     #expect(paths.allSatisfy { !exists($0) })
   }
 
+  #if os(Linux)
+    @Test func `orphans in folders whose names differ only in bytes are all removed`() throws {
+      let paths = try ["\u{E9}", "e\u{301}"].map {
+        try orphan(in: "\(StoreFixture.files)/\($0)")
+      }
+      let plan = try fixture.store.orphanPlan()
+      #expect(plan.files.count == 2)
+      #expect(try fixture.store.purge(plan).files.count == 2)
+      #expect(paths.allSatisfy { !exists($0) })
+    }
+  #endif
+
   @Test func `the copy of a version that a kill has left is an orphan`() throws {
     let name = PartialName(recordID: orphanID, storeID: fixture.store.id).text + ".version"
     let path = try orphan(name)

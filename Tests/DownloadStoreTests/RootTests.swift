@@ -48,6 +48,33 @@ import Testing
     #expect(try store.roots().name(of: "/nowhere") == nil)
   }
 
+  @Test func `folders whose paths differ only in their bytes have roots of their own`() throws {
+    let store = fixture.store
+    let (composed, decomposed) = ("/caf\u{E9}", "/cafe\u{301}")
+    let roots = [try store.root(at: composed), try store.root(at: decomposed)]
+    #expect(roots[0] != roots[1])
+    #expect(try [composed, decomposed].map { try store.root(at: $0) } == roots)
+    let known = try store.roots()
+    #expect(
+      [composed, decomposed].map { known.location(ofFolder: "\($0)/x")?.root } == roots
+    )
+    try store.setRoot(composed)
+    #expect(try store.root(at: composed) == RootName.standard)
+    #expect(try store.root(at: decomposed) == roots[1])
+  }
+
+  @Test func `files stay in a standard folder whose path differs from the new one only in bytes`()
+    throws
+  {
+    let store = fixture.store
+    _ = try store.setStandardFolder("/caf\u{E9}")
+    try fixture.add("https://example.com/a")
+    try fixture.change("https://example.com/a") { $0.received = 5 }
+    #expect(try store.setStandardFolder("/cafe\u{301}").count == 1)
+    let path = try fixture.layout(of: store.record(matching: "https://example.com/a")).finalPath
+    #expect(Array(path.utf8) == Array("/caf\u{E9}/a".utf8))
+  }
+
   @Test func `a moved root is not affected by a new root at its old path`() throws {
     let store = fixture.store
     let moved = try store.root(at: "/data")

@@ -50,10 +50,11 @@ extension RecordStore {
         let newURL = update.newURL(of: known)
         // Checked before the file is renamed.
         if let newURL { try requireFree(newURL, for: known, in: tx) }
-        if let filename = update.newFilename(of: known) {
+        let filename = update.newFilename(of: known)
+        if let filename {
           rename = try setFilename(filename, of: &record, roots, in: &tx)
         }
-        guard newURL != nil || record != known else {
+        guard newURL != nil || filename != nil || record != known else {
           return CommandOutcome(name: name, effect: .unchanged(known))
         }
         record.updatedAt = moment

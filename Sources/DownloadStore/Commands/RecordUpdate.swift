@@ -103,7 +103,7 @@ public struct RecordUpdate: Sendable, Hashable {
   func newFilename(of record: DownloadRecord) -> String? {
     guard let filename, !filename.isEmpty else { return nil }
     let name = SafeFilename.sanitized(filename)
-    return name == record.filename ? nil : name
+    return name.utf8.elementsEqual(record.filename.utf8) ? nil : name
   }
 
   /// The new URL of `record`; `nil` if the URL does not change.

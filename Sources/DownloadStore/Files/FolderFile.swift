@@ -120,7 +120,8 @@ package struct FolderOwner {
   static func makeFolder(_ path: String) throws(RecordStoreError) {
     var status = stat()
     if statFollowingLinks(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-    if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+    // A slash with a combining mark is one Character, but a slash to the file system.
+    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
       try makeFolder(String(path[..<slash]))
     }
     if mkdir(path, 0o777) == 0 { return giveFolder(path) }

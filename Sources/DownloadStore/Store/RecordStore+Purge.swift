@@ -83,12 +83,15 @@ extension RecordStore {
     let roots = try roots()
     let oldest = Int64(now().timeIntervalSince1970) - grace
     var plan = PurgePlan()
-    var paths = Set(roots.paths.values)
-    if let standard = roots.path(of: RootName.standard) { paths.insert(standard) }
+    // Folders are compared by their bytes, as the file system compares them.
+    var paths = Set(roots.paths.values.map(StoredText.init))
+    if let standard = roots.path(of: RootName.standard) {
+      paths.insert(StoredText(standard))
+    }
     // One root may be inside another.
-    let files = Set(paths.flatMap { FolderWalk.files(below: $0) })
+    let files = Set(paths.flatMap { FolderWalk.files(below: $0.text).map(StoredText.init) })
     try objects.read { tx in
-      for file in files.sorted() {
+      for file in files.sorted().map(\.text) {
         let text = file.split(separator: "/").last.map(String.init) ?? ""
         guard let name = PartialName(text) ?? PartialName(ofCopy: text),
           name.storeID == id,
@@ -147,14 +150,17 @@ extension RecordStore {
   ///
   /// A file whose folder cannot be synced counts as kept.
   private func syncFolders(of report: inout PurgeReport) {
-    for folder in Set(report.files.map { FolderSync.parent(of: $0.path) }).sorted() {
+    func folder(of file: PurgePlan.File) -> StoredText {
+      StoredText(FolderSync.parent(of: file.path))
+    }
+    for path in Set(report.files.map(folder)).sorted() {
       do {
-        try FolderSync.run(folder)
+        try FolderSync.run(path.text)
       } catch {
         let reason = PurgeReport.KeptFile.Reason.failed("its deletion cannot be synced: \(error)")
-        let files = report.files.filter { FolderSync.parent(of: $0.path) == folder }
+        let files = report.files.filter { folder(of: $0) == path }
         report.keptFiles += files.map { PurgeReport.KeptFile(file: $0, reason: reason) }
-        report.files.removeAll { FolderSync.parent(of: $0.path) == folder }
+        report.files.removeAll { folder(of: $0) == path }
       }
     }
   }

@@ -33,7 +33,8 @@ extension RecordStore {
     return try objects.write { tx in
       let previous = try tx.find(Root.self, key: RootName.standard)?.path ?? unset
       var kept = KeptDownloads(path: previous, count: 0)
-      if previous != path {
+      // On Linux, canonically equivalent paths are those of different folders.
+      if StoredText(previous) != StoredText(path) {
         var urls: [String] = []
         try tx.forEach(DownloadRecord.where { $0.root == RootName.standard }) { record in
           let layout = FileLayout(record: record, storeID: storeID, rootPath: previous)
@@ -60,7 +61,7 @@ extension RecordStore {
   ) throws {
     let made = Root.name(madeFor: path)
     let names = try tx.fetch(Root.all)
-      .filter { $0.path == path && $0.name.hasPrefix(made) }.map(\.name)
+      .filter { StoredText($0.path) == StoredText(path) && $0.name.hasPrefix(made) }.map(\.name)
     guard !names.isEmpty else { return }
     let roots = Roots(paths: [:], standardPath: path, storeID: id)
     for name in names {
@@ -99,7 +100,7 @@ extension RecordStore {
     in tx: inout StoreTransaction
   ) throws {
     let roots = try tx.fetch(Root.all).filter { $0.name != RootName.standard }
-    var names = roots.filter { $0.path == path }.map(\.name).sorted()
+    var names = roots.filter { StoredText($0.path) == StoredText(path) }.map(\.name).sorted()
     for url in urls {
       guard var record = try tx.find(DownloadRecord.self, key: url) else { continue }
       var candidates = names[...]

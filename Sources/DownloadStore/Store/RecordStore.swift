@@ -243,7 +243,9 @@ public final class RecordStore: Sendable {
   public func root(at path: String) throws -> String {
     let path = try Root.validatedPath(path)
     let roots = try roots()
-    if roots.path(of: RootName.standard) == path { return RootName.standard }
+    if roots.path(of: RootName.standard).map(StoredText.init) == StoredText(path) {
+      return RootName.standard
+    }
     if let known = roots.name(of: path) { return known }
     let made = try makeRoots(at: [path])
     // Made, or found, in the transaction before.
@@ -258,8 +260,10 @@ public final class RecordStore: Sendable {
   package func makeRoots(at paths: [String]) throws -> Roots {
     guard !paths.isEmpty else { return try roots() }
     try objects.write { tx in
-      var known = Set(try tx.fetch(Root.all).map(\.path))
-      for path in paths where known.insert(path).inserted { _ = try tx.makeRoot(at: path) }
+      var known = Set(try tx.fetch(Root.all).map { StoredText($0.path) })
+      for path in paths where known.insert(StoredText(path)).inserted {
+        _ = try tx.makeRoot(at: path)
+      }
     }
     return try roots()
   }
@@ -278,7 +282,9 @@ package struct Roots: Sendable, Hashable {
 
   /// The name of the root with a path.
   package func name(of path: String) -> String? {
-    paths.filter { $0.value == path }.map(\.key).min()
+    // On Linux, canonically equivalent paths are those of different folders.
+    let path = StoredText(path)
+    return paths.filter { StoredText($0.value) == path }.map(\.key).min()
   }
 
   /// Returns the place of a folder below a root.

@@ -1,13 +1,13 @@
 /// The roots of a store by their paths, to find the root that contains a folder.
 package struct RootFolders: Sendable {
-  private var names: [String: String] = [:]
+  private var names: [StoredText: String] = [:]
   /// The paths of roots that are to be made, in order.
   package private(set) var new: [String] = []
 
   /// Creates the lookup of some roots.
   package init(_ roots: Roots) {
     // Of several roots with one path, the first name counts.
-    for root in roots.all.reversed() { names[root.path] = root.name }
+    for root in roots.all.reversed() { names[StoredText(root.path)] = root.name }
   }
 
   /// Returns the place of a folder below a root.
@@ -19,7 +19,7 @@ package struct RootFolders: Sendable {
   package func place(of path: String) -> (root: String, folder: String)? {
     var parent = path[...]
     while true {
-      if let name = names[String(parent)] {
+      if let name = names[StoredText(String(parent))] {
         let rest = path.utf8.dropFirst(parent.utf8.count).drop { $0 == UInt8(ascii: "/") }
         return (name, String(rest) ?? "")
       }
@@ -35,8 +35,8 @@ package struct RootFolders: Sendable {
   /// - Throws: ``RecordStoreError`` with `invalidName`.
   package mutating func add(_ path: String) throws(RecordStoreError) {
     let path = try Root.validatedPath(path)
-    guard names[path] == nil else { return }
-    names[path] = ""
+    guard names[StoredText(path)] == nil else { return }
+    names[StoredText(path)] = ""
     new.append(path)
   }
 }

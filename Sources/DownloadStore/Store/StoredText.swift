@@ -19,3 +19,9 @@ package struct StoredText: Hashable, Sendable {
     hasher.combine(text)
   }
 }
+
+extension StoredText: Comparable {
+  package static func < (left: Self, right: Self) -> Bool {
+    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+  }
+}

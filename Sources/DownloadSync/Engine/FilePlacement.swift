@@ -146,7 +146,8 @@ struct FilePlacement: Sendable {
   func makeFolder(_ path: String) throws(PartialFile.Failure) {
     var status = stat()
     if statFollowingLinks(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-    if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+    // A slash with a combining mark is one Character, but a slash to the file system.
+    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
       try makeFolder(String(path[..<slash]))
     }
     let code = perform(.makeFolder(path: path)) { mkdir(path, 0o777) }

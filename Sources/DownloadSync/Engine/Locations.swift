@@ -62,7 +62,7 @@ enum Volume {
       if statFollowingLinks(path.isEmpty ? "/" : String(path), &status) == 0 {
         return UInt64(truncatingIfNeeded: status.st_dev)
       }
-      guard let slash = path.lastIndex(of: "/") else { return 0 }
+      guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return 0 }
       path = path[..<slash]
     }
   }

@@ -110,6 +110,21 @@ import Testing
     #expect(try !rename(to: "b.bin").isDone)
   }
 
+  #if os(Linux)
+    @Test func `a name that differs from the current one only in its bytes renames the file`()
+      throws
+    {
+      try fixture.finish(url, "body")
+      #expect(try rename(to: "\u{E9}.bin").isDone)
+      #expect(try rename(to: "e\u{301}.bin").isDone)
+      let record = try fixture.store.record(matching: url)
+      #expect(Array(record.filename.utf8) == Array("e\u{301}.bin".utf8))
+      #expect(text("e\u{301}.bin") == "body" && text("\u{E9}.bin") == nil)
+      #expect(FileInspection(of: record, in: try fixture.layout(of: record)).final == .ours)
+      #expect(try !rename(to: "e\u{301}.bin").isDone)
+    }
+  #endif
+
   @Test(arguments: [DownloadState.waiting, .failedPermanent])
   func `a finished file is renamed even if its record is not complete yet`(
     state: DownloadState
@@ -222,6 +237,14 @@ import Testing
       error?.message == "creating the folder \(fixture.folder.path(name)) failed: "
         + "\(NamingFailure.text(ENAMETOOLONG))"
     )
+  }
+
+  @Test func `a folder whose name begins with a combining mark is created with its parents`()
+    throws
+  {
+    let path = fixture.folder.path("new/\u{301}b")
+    try FolderOwner.makeFolder(path)
+    #expect(FileManager.default.fileExists(atPath: path))
   }
 
   @Test func `a rename is reverted if the folder of the new name cannot be synced`() throws {

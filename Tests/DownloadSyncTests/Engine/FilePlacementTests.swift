@@ -129,6 +129,15 @@ import Testing
     #expect(try folder.names(in: "a/b") == ["c"])
   }
 
+  @Test func `a folder whose name begins with a combining mark is created with its parents`()
+    throws
+  {
+    let path = folder.path + "/a/\u{301}b"
+    try FilePlacement().makeFolder(path)
+    try FilePlacement().synchronizeFolder(path)
+    #expect(try folder.names(in: "a").count == 1)
+  }
+
   @Test(.requirements("ZF10")) func `a folder that cannot be created throws the system's error`()
     throws
   {
