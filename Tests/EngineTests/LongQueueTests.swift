@@ -69,7 +69,7 @@ struct LongQueueTests {
     let names = ["c", "a", "d", "b"]
     try add(names.map { fixture.url($0) })
     var options = EngineOptions(maximumRunning: 1)
-    options.scope = names.map { fixture.url($0) }
+    options.scope = URLSet(names.map { fixture.url($0) })
     let engine = try DownloadEngine(store: store, transport: transport, options: options)
     try await fixture.running(engine) { _ = try await complete(4, of: engine) }
     #expect(started == names)

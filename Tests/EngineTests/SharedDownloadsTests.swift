@@ -61,6 +61,16 @@ struct SharedDownloadsTests {
     #expect(WaiterFolder.names(in: fixture.store.path).isEmpty)
   }
 
+  @Test func `an engine runs each of two downloads whose URLs differ only in their bytes`()
+    async throws
+  {
+    for path in ["/%C3%A9", "/e%CC%81"] { fixture.server.route(path, Resource(body)) }
+    let urls = try ["/\u{E9}", "/e\u{301}"].map { try fixture.add($0).url }
+    let engine = try fixture.engine { $0.scope = URLSet(urls) }
+    let summary = try await engine.run(until: .finished(.matching(urls)))
+    #expect(summary == RunSummary(completed: 2))
+  }
+
   @Test(arguments: [Resource.Framing.contentLength, .chunked])
   func `the total is known from the start if the requests state the sizes`(
     framing: Resource.Framing

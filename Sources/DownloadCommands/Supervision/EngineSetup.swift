@@ -59,7 +59,7 @@ struct EngineSetup {
       options.retry.firstContactAttempts = limits.firstContactAttempts
       options.retry.longestAwaitedServerWait = limits.longestAwaitedServerWait
     }
-    options.scope = scope
+    options.scope = scope.map { URLSet($0) }
     // The command that waits for downloads has requested theirs.
     options.refreshesScope = !isAwaited
     options.checksEqualFiles = isPiped

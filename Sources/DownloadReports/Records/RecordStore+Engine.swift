@@ -32,7 +32,7 @@ extension RecordStore {
   ) async throws -> DeletionOutcome {
     let deadline = ContinuousClock.now.advanced(by: patience)
     var options = EngineOptions()
-    options.scope = urls
+    options.scope = URLSet(urls)
     options.lockPatience = .zero
     var awaited = urls[...]
     while !urls.isEmpty {

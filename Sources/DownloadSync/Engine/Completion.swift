@@ -72,7 +72,7 @@ struct Completion {
     /// Commit other names of files, because other files have taken the ones that they had.
     case reserveNames([FinishedFile])
     /// Sync folders, so that the names in them survive a power failure.
-    case synchronizeFolders([String])
+    case synchronizeFolders([StoredText])
     /// Handle a transfer that turned out not to be complete.
     case settle(TransferKey, TransferResult)
     /// Commit a failed attempt.
@@ -110,7 +110,7 @@ struct Completion {
     /// Other names were committed; `nil` for files whose records have changed.
     case namesReserved([FinishedFile?])
     /// Folders were synced; the failures by folder.
-    case foldersSynchronized([String: PartialFile.Failure])
+    case foldersSynchronized([StoredText: PartialFile.Failure])
     /// The records of the first of ``placed`` were completed, or no longer want that.
     case committed(Int)
   }
@@ -146,9 +146,7 @@ struct Completion {
     if !synced.isEmpty { return .log(synced) }
     if !logged.isEmpty { return .rename(logged) }
     if !nameless.isEmpty { return .reserveNames(nameless) }
-    if !renamed.isEmpty {
-      return .synchronizeFolders(Set(renamed.map(\.layout.folderPath)).sorted())
-    }
+    if !renamed.isEmpty { return .synchronizeFolders(renamed.map(\.layout).folders) }
     return ends.isEmpty ? nil : ends.removeFirst()
   }
 
@@ -184,7 +182,7 @@ struct Completion {
       for file in take(files, from: &nameless).compactMap(\.1) { note(named: file) }
     case .foldersSynchronized(let failures):
       for file in renamed {
-        if let failure = failures[file.layout.folderPath] {
+        if let failure = failures[StoredText(file.layout.folderPath)] {
           // The record keeps the file identity, so that the next attempt recognizes the file.
           fail(file, failure.asDownloadFailure)
         } else {

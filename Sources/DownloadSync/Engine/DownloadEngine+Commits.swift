@@ -72,7 +72,7 @@ extension DownloadEngine {
   /// Syncs the folders of files on a background thread, and returns the failures by folder.
   func synchronizeFolders(
     of layouts: [FileLayout]
-  ) async throws -> [String: PartialFile.Failure] {
+  ) async throws -> [StoredText: PartialFile.Failure] {
     guard !layouts.isEmpty else { return [:] }
     return try await environment.blocking { [finalizer] in
       finalizer.synchronizeFolders(of: layouts)
@@ -100,7 +100,7 @@ extension DownloadEngine {
     if case .refused(.failed(_)) = removePartial(layout) {
       placement.cutPartial(layout.partialPath, to: 0)
     }
-    return try await synchronizeFolders(of: [layout])[layout.folderPath]
+    return try await synchronizeFolders(of: [layout])[StoredText(layout.folderPath)]
   }
 
   /// Notifies interceptors and observers that the finished file has its final name.

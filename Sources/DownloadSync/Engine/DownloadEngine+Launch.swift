@@ -65,7 +65,7 @@ extension DownloadEngine {
     guard options.previousExit == .crashed else { return .none }
     let count = try await store.objects.read { [scope = options.scope] tx in
       guard let scope else { return try tx.count(DownloadRecord.where { $0.state == .running }) }
-      return try tx.fetch(DownloadRecord.where { $0.url.isIn(scope) })
+      return try tx.fetch(DownloadRecord.where { $0.url.isIn(scope.urls) })
         .count { $0.state == .running }
     }
     return CrashScope(runningCount: count)
@@ -155,7 +155,8 @@ extension DownloadEngine {
     let records = try await store.objects.read { [scope = options.scope] tx in
       if let scope {
         // In the order in which they were added, as all downloads.
-        return try tx.fetch(DownloadRecord.where { $0.url.isIn(scope) }).filter(\.state.isActive)
+        return try tx.fetch(DownloadRecord.where { $0.url.isIn(scope.urls) })
+          .filter(\.state.isActive)
       }
       return try tx.fetch(DownloadRecord.where { $0.state.isIn(DownloadState.active) })
     }

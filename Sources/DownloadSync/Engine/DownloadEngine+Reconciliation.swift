@@ -98,7 +98,7 @@ extension DownloadEngine {
     for found in found {
       log("reconcile", found.record, ["rules": found.decision.ruleNames])
       let effects = found.effects
-      if found.completes, let failure = failures[found.layout.folderPath] {
+      if found.completes, let failure = failures[StoredText(found.layout.folderPath)] {
         try await failCompletion(found.record, failure)
         continue
       }
@@ -165,7 +165,7 @@ extension DownloadEngine {
       .filter { $0.value.code != ENOENT && $0.value.code != ENOTDIR }
     var withheld: [String: PartialFile.Failure] = [:]
     for found in cleared {
-      guard let failure = failures[found.layout.folderPath] else {
+      guard let failure = failures[StoredText(found.layout.folderPath)] else {
         deletions.remove(found.record.url)
         continue
       }

@@ -148,15 +148,11 @@ public struct EngineOptions: Sendable {
   /// the file.
   package var checksEqualFiles = false
 
-  /// The URLs of the downloads to run, each once; `nil` for all downloads of the store.
+  /// The URLs of the downloads to run; `nil` for all downloads of the store.
   ///
   /// A run also includes the downloads for which other processes wait; see ``JoinedDownloads``. Only
   /// the downloads of the scope count in the summary, and have their hooks marked.
-  package var scope: [String]? {
-    didSet { ownURLs = scope.map { Set($0.map(StoredText.init)) } }
-  }
-  /// The URLs of ``scope``, which differ if their bytes do.
-  private var ownURLs: Set<StoredText>?
+  package var scope: URLSet?
   /// Whether a run with a ``scope`` requests the refreshes of its downloads that are due at its start.
   package var refreshesScope = false
   /// The shortest length of the pieces whose digests are recorded, in bytes.
@@ -176,7 +172,7 @@ public struct EngineOptions: Sendable {
 
 extension EngineOptions {
   /// Whether the caller has asked for a download; another process may wait for it, too.
-  func isOwn(_ url: String) -> Bool { ownURLs?.contains(StoredText(url)) ?? true }
+  func isOwn(_ url: String) -> Bool { scope?.contains(url) ?? true }
 
   /// The hooks that the end of a download marks: none if only another process waits for it.
   func hooks(of url: String) -> Set<DownloadHook> { isOwn(url) ? hooks : [] }

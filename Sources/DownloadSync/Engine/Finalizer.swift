@@ -158,20 +158,27 @@ struct Finalizer: Sendable {
   /// Syncs the folders of files, so that their names survive a power failure.
   ///
   /// Blocks until the disk has finished. Returns the failures by folder.
-  func synchronizeFolders(of layouts: [FileLayout]) -> [String: PartialFile.Failure] {
-    synchronize(Set(layouts.map(\.folderPath)).sorted())
+  func synchronizeFolders(of layouts: [FileLayout]) -> [StoredText: PartialFile.Failure] {
+    synchronize(layouts.folders)
   }
 
   /// Syncs folders; otherwise as ``synchronizeFolders(of:)``.
-  func synchronize(_ folders: [String]) -> [String: PartialFile.Failure] {
-    var failures: [String: PartialFile.Failure] = [:]
+  func synchronize(_ folders: [StoredText]) -> [StoredText: PartialFile.Failure] {
+    var failures: [StoredText: PartialFile.Failure] = [:]
     for folder in folders {
       do throws(PartialFile.Failure) {
-        try placement.synchronizeFolder(folder)
+        try placement.synchronizeFolder(folder.text)
       } catch {
         failures[folder] = error
       }
     }
     return failures
   }
+}
+
+extension [FileLayout] {
+  /// The folders of the files, each once, in the order of their bytes.
+  ///
+  /// On Linux, canonically equivalent paths are those of different folders.
+  var folders: [StoredText] { Set(map { StoredText($0.folderPath) }).sorted() }
 }

@@ -39,7 +39,8 @@ struct FollowedRecords: Sendable {
 
   /// The progress of the running downloads, in the order of their URLs.
   func progress(at instant: SuspendingClock.Instant) -> [DownloadProgress] {
-    last.values.filter { $0.state == .running }.sorted { $0.url < $1.url }.map { record in
+    let running = last.filter { $0.value.state == .running }.sorted { $0.key < $1.key }
+    return running.map { url, record in
       DownloadProgress(
         recordID: record.id,
         url: record.url,
@@ -47,7 +48,7 @@ struct FollowedRecords: Sendable {
         state: .running,
         received: record.received,
         expected: record.expected,
-        bytesPerSecond: meters[StoredText(record.url)]?.bytesPerSecond(at: instant),
+        bytesPerSecond: meters[url]?.bytesPerSecond(at: instant),
         isLive: false,
         ranges: record.committed.ranges
       )

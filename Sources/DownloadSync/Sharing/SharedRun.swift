@@ -90,7 +90,7 @@ struct SharedRun {
   ) async throws -> Bool {
     var options = options
     if downloads.waits { options.lockPatience = .zero }
-    if downloads.selection != .all { options.scope = urls }
+    if downloads.selection != .all { options.scope = URLSet(urls) }
     let engine: DownloadEngine
     do {
       engine = try DownloadEngine(
@@ -108,9 +108,8 @@ struct SharedRun {
     _ = try await records.read()
     report(SharedProgress(records: records.last, transfers: [], isLeading: true), &followed)
     let events = engine.events()
-    let own = Set(urls.map(StoredText.init))
-    async let noted: Void = note(events, of: own)
-    let showing = Task { [records] in await show(engine, records, of: own) }
+    async let noted: Void = note(events, of: URLSet(urls))
+    let showing = Task { [records] in await show(engine, records, of: URLSet(urls)) }
     let result: Result<RunSummary, any Error>
     do {
       let goal = RunGoal.finished(.matching(urls))
@@ -125,24 +124,22 @@ struct SharedRun {
     return true
   }
 
-  private func note(_ events: DownloadEvents, of own: Set<StoredText>) async {
-    for await event in events where event.url.map({ own.contains(StoredText($0)) }) ?? true {
-      output.note(event)
-    }
+  private func note(_ events: DownloadEvents, of own: URLSet) async {
+    for await event in events where event.url.map(own.contains) ?? true { output.note(event) }
   }
 
   /// Reports the progress of the engine of this process until its run ends.
   private func show(
     _ engine: DownloadEngine,
     _ records: PacedRecords,
-    of own: Set<StoredText>
+    of own: URLSet
   ) async {
     var records = records
     var live = LiveMembers()
     while !Task.isCancelled, await !engine.hasEnded {
       if .now >= records.earliest { _ = try? await records.read() }
       // After the records, which must not have an end that the transfers do not have.
-      let transfers = await engine.currentProgress().filter { own.contains(StoredText($0.url)) }
+      let transfers = await engine.currentProgress().filter { own.contains($0.url) }
       output.report(
         SharedProgress(
           records: records.last,

@@ -45,15 +45,15 @@ enum WaitStep: Sendable, Hashable, CaseIterable {
 /// their number.
 struct FinishGoal: Sendable {
   private let urls: [String]
-  private let set: Set<StoredText>
+  private let set: URLSet
   private var next = 0
 
   init(_ urls: [String]) {
     self.urls = urls
-    set = Set(urls.map(StoredText.init))
+    set = URLSet(urls)
   }
 
-  func contains(_ url: String) -> Bool { set.contains(StoredText(url)) }
+  func contains(_ url: String) -> Bool { set.contains(url) }
 
   /// Whether each download has ended or is paused, or does not exist.
   ///

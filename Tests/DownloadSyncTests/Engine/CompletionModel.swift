@@ -233,14 +233,14 @@ struct CompletionModel {
         )
       )
     case .synchronizeFolders(let names):
-      syncedFolders.append(names)
-      var failures: [String: PartialFile.Failure] = [:]
-      for index in scripts.indices where steps[index] == .renamed && names.contains(folders[index])
-      {
+      syncedFolders.append(names.map(\.text))
+      var failures: [StoredText: PartialFile.Failure] = [:]
+      for index in scripts.indices
+      where steps[index] == .renamed && names.contains(StoredText(folders[index])) {
         move(index, to: .folderSynced)
       }
       for index in scripts.indices where !scripts[index].syncsFolder {
-        failures[folders[index]] = Self.failure
+        failures[StoredText(folders[index])] = Self.failure
       }
       completion.step(.foldersSynchronized(failures))
     case .settle(let key, _):

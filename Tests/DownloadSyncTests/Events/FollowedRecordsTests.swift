@@ -100,6 +100,18 @@ struct FollowedRecordsTests {
     #expect(try end { _ in } == ["started 0"])
   }
 
+  @Test func `downloads whose URLs differ only in bytes are each followed`() throws {
+    var (one, two) = (try record("\u{E9}"), try record("e\u{301}"))
+    (one.state, one.received) = (.running, 1)
+    (two.state, two.received) = (.running, 2)
+    var followed = FollowedRecords()
+    #expect(words(followed.note([one, two], now: .now, at: .now)) == ["started 1", "started 2"])
+    #expect(followed.progress(at: .now).map(\.received).sorted() == [1, 2])
+    one.state = .completed
+    #expect(words(followed.note([one, two], now: .now, at: .now)) == ["completed"])
+    #expect(words(followed.note([one, two], now: .now, at: .now)) == [])
+  }
+
   @Test func `the first records tell which downloads have ended`() throws {
     var (old, failed, paused) = (try record("old"), try record("failed"), try record("paused"))
     (old.state, failed.state, paused.state) = (.completed, .failedPermanent, .paused)
