@@ -31,15 +31,19 @@
 
     /// Whether a name of a certificate is that of a host: `*` stands for the whole first label, below at
     /// least two others.
-    private static func matches(_ name: [Substring], _ host: [Substring]) -> Bool {
-      guard name.count == host.count, !host.contains("") else { return false }
+    private static func matches(_ name: [ArraySlice<UInt8>], _ host: [ArraySlice<UInt8>]) -> Bool {
+      guard name.count == host.count, !host.contains([]) else { return false }
       if name == host { return true }
-      return name.first == "*" && name.count > 2 && name.dropFirst() == host.dropFirst()
+      return name.first == [UInt8(ascii: "*")] && name.count > 2
+        && name.dropFirst() == host.dropFirst()
     }
 
-    private static func labels(_ name: String) -> [Substring] {
-      let name = name.hasSuffix(".") ? String(name.dropLast()) : name
-      return name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+    /// The labels of a name, with its ASCII letters in lower case: the Kelvin sign is no `k`.
+    private static func labels(_ name: String) -> [ArraySlice<UInt8>] {
+      let dot = UInt8(ascii: ".")
+      let bytes = name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+      return (bytes.last == dot ? bytes.dropLast() : bytes[...])
+        .split(separator: dot, omittingEmptySubsequences: false)
     }
 
     /// An IP address; `nil` for the name of a host.

@@ -19,7 +19,7 @@ struct MetalinkFileBuilder {
   /// The lists of pieces; `nil` for one whose algorithm is unknown.
   private var pieces: [OpenPieces?] = []
   private var sources: [Metalink.Source] = []
-  private var urls: Set<String> = []
+  private var urls: Set<StoredText> = []
   /// The first contradiction.
   private var problem: String?
 
@@ -61,7 +61,9 @@ struct MetalinkFileBuilder {
 
   mutating func addSource(_ url: String, priority: String?, location: String?) {
     // RFC 5854, 4.2.17.1: from 1 to 999999; a missing priority is the lowest.
-    guard (try? RecordIdentity.validate(url)) != nil, urls.insert(url).inserted else { return }
+    guard (try? RecordIdentity.validate(url)) != nil, urls.insert(StoredText(url)).inserted else {
+      return
+    }
     let lowest = 999_999
     let number = priority.flatMap { Int($0) } ?? lowest
     sources.append(

@@ -241,6 +241,13 @@ import Testing
     #expect(metalink.files.first?.sources.map(\.priority) == [2, 999_999])
   }
 
+  @Test func `URLs that differ only in their bytes are different sources`() throws {
+    let metalink = try Metalink(
+      document("<file name=\"a\"><url>http://h/\u{E9}</url><url>http://h/e\u{301}</url></file>")
+    )
+    #expect(metalink.files.first?.sources.count == 2)
+  }
+
   @Test func `a file without a usable URL is skipped`() throws {
     let metalink = try Metalink(
       document("<file name=\"a\"><url>ftp://h/a</url><url>a.iso</url><url/></file>")

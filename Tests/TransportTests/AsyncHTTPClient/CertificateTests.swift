@@ -40,6 +40,8 @@
         (["*.example.com"], [], "a.b.example.com", false),
         (["*.example.com"], [], "example.com", false), (["*.com"], [], "example.com", false),
         (["*.example.com"], [], ".example.com", false), (["*"], [], "example", false),
+        // Its lower case is an ASCII letter.
+        (["\u{212A}.example.com"], [], "k.example.com", false),
         (["a*.example.com"], [], "ab.example.com", false), (["*.0.0.1"], [], "127.0.0.1", false),
         ([], [[127, 0, 0, 1]], "127.0.0.1", true), ([], [[127, 0, 0, 1]], "127.0.0.2", false),
         ([], [[127, 0, 0, 1]], "a.example", false),

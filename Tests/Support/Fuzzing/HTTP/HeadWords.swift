@@ -48,6 +48,7 @@ enum HeadWords {
     "a\u{301}.txt", "\u{202e}cod.exe", "%2e%2e%2fx", "..%2f..%2fx", "=?UTF-8?B?Li4vLi4veA==?=",
     "=?UTF-8?Q?=2E=2E=2Fx?=", "a;b", "a\"b", "\\\"", "name.bin", String(repeating: "n", count: 300),
     String(repeating: "\u{1F600}", count: 80), "\u{0}", " ", "a\tb", "CON", "store", "~", "-rf",
+    "\"\u{301}.bin", "a/\u{301}b", "\u{301}.bin", "\u{e9}.bin", "e\u{301}.bin",
   ]
 
   /// The values of each field.
