@@ -80,6 +80,7 @@ extension ResponseVerdictTests {
       ("\"x\"", nil, "\"x\"", nil, true),
       ("\"x\"", nil, "\"y\"", nil, false),
       ("\"x\"", nil, "W/\"x\"", nil, false),
+      ("\"\u{E9}\"", nil, "\"e\u{301}\"", nil, false),
       ("\"x\"", nil, "\"x-gzip\"", nil, false),
       ("\"x\"", date, nil, date, true),
       ("\"x\"", date, "\"x\"", otherDate, true),

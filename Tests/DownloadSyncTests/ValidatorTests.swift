@@ -1,3 +1,5 @@
+import DownloadStore
+import Foundation
 import Testing
 
 @testable import DownloadSync
@@ -29,5 +31,18 @@ import Testing
     ifRange: String?
   ) {
     #expect(Validator(entityTag: tag, lastModified: date)?.ifRange == ifRange)
+  }
+
+  @Test func `entity tags that differ only in their bytes are those of two versions`() {
+    let (ours, theirs) = ("\"\u{E9}\"", "\"e\u{301}\"")
+    func head(_ tag: String) -> ResponseHead {
+      ResponseHead(status: 200, fields: [HeaderField(name: "ETag", value: tag)])
+    }
+    let version = FinishedVersion(entityTag: ours, completedAt: Date(), hasPieceDigests: false)
+    #expect(version.isReplaced(in: head(theirs), size: nil))
+    #expect(!version.isReplaced(in: head(ours), size: nil))
+    let validator = Validator(entityTag: ours, lastModified: nil)
+    #expect(validator?.isContradicted(byEntityTag: theirs, lastModified: nil) == true)
+    #expect(validator?.isContradicted(byEntityTag: ours, lastModified: nil) == false)
   }
 }

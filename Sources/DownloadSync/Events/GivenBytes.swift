@@ -44,7 +44,8 @@ package struct GivenBytes: Sendable {
     if let size = record.expected, current.expected != size { return true }
     if let version = Validator(of: record) {
       return version.isStrong
-        ? current.entityTag != version.entityTag : current.lastModified != version.lastModified
+        ? current.entityTag.map(StoredText.init) != version.entityTag.map(StoredText.init)
+        : current.lastModified != version.lastModified
     }
     guard let fileNumber, let other = current.fileNumber else { return false }
     return other != fileNumber

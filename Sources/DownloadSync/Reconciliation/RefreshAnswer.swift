@@ -108,7 +108,7 @@ extension FinishedVersion {
   fileprivate func isContradicted(by head: ResponseHead) -> Bool {
     func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
     guard let entityTag, let tag = head["ETag"] else { return false }
-    return opaque(tag) != opaque(entityTag)
+    return !opaque(tag).utf8.elementsEqual(opaque(entityTag).utf8)
   }
 
   /// Whether a response with the whole file states that it is this version.
@@ -117,7 +117,7 @@ extension FinishedVersion {
   /// alone needs the same size, because two versions of one second have the same date.
   fileprivate func isRepeated(in head: ResponseHead, size: Int64?) -> Bool {
     if let entityTag, let tag = head["ETag"] {
-      return tag == entityTag && (head.contentLength ?? size) == size
+      return tag.utf8.elementsEqual(entityTag.utf8) && (head.contentLength ?? size) == size
     }
     guard let lastModified, let size else { return false }
     return head["Last-Modified"] == lastModified && head.contentLength == size
@@ -131,7 +131,7 @@ extension FinishedVersion {
   /// - Returns: Whether the size or a validator differs; `false` if there is nothing to compare.
   func isReplaced(in head: ResponseHead, size: Int64?) -> Bool {
     if let length = head.contentLength, let size, length != size { return true }
-    if let entityTag, let tag = head["ETag"] { return tag != entityTag }
+    if let entityTag, let tag = head["ETag"] { return !tag.utf8.elementsEqual(entityTag.utf8) }
     guard let lastModified, let date = head["Last-Modified"] else { return false }
     return date != lastModified
   }

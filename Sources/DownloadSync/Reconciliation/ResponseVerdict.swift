@@ -439,7 +439,10 @@ package struct Validator: Sendable, Hashable {
   /// compared; otherwise the dates are. A missing field is no contradiction; see
   /// ``isConfirmed(by:)``.
   package func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
-    if let entityTag, Self.isStrong(entityTag), let tag { return tag != entityTag }
+    // By bytes: canonically equivalent tags are those of different versions.
+    if let entityTag, Self.isStrong(entityTag), let tag {
+      return !tag.utf8.elementsEqual(entityTag.utf8)
+    }
     if let lastModified, let date { return date != lastModified }
     return false
   }

@@ -106,7 +106,9 @@ struct EntityLedger: Sendable {
   /// Returns whether a response belongs to another entity than the client's bytes.
   private func contradicts(_ head: ParsedHead, _ request: Request) -> Bool {
     let isStrong = request.storedTag.map { $0 == request.validator } ?? false
-    if isStrong, let tag = head["ETag"] { return tag != request.storedTag }
+    if isStrong, let tag = head["ETag"] {
+      return !tag.utf8.elementsEqual((request.storedTag ?? "").utf8)
+    }
     if let stored = request.storedDate, let date = head["Last-Modified"] { return date != stored }
     return false
   }
