@@ -32,17 +32,6 @@ struct FollowedRecordsTests {
     }
   }
 
-  @Test func `a download has its own events beside one whose URL differs only in its bytes`()
-    throws
-  {
-    var followed = FollowedRecords()
-    var records = [try record("\u{E9}"), try record("e\u{301}")]
-    (records[0].state, records[1].state) = (.completed, .running)
-    func note() -> [String] { words(followed.note(records, now: .now, at: .now)) }
-    #expect(note() == ["completed", "started 0"])
-    #expect(note() == [])
-  }
-
   @Test func `each change of state is one event`() throws {
     let now = Date(timeIntervalSince1970: 1_000)
     var followed = FollowedRecords()
