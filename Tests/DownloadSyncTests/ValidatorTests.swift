@@ -23,6 +23,9 @@ import Testing
       ("x", nil, nil),
       ("\"", nil, nil),
       ("x", date, date),
+      // One of bytes that are not UTF-8 may equal that of another version.
+      ("\"\u{FFFD}\"", date, date),
+      ("\"\u{FFFD}\"", nil, nil),
     ] as [(String?, String?, String?)]
   )
   func `a range is resumed with a strong entity tag, otherwise with a date`(
@@ -41,6 +44,12 @@ import Testing
     let version = FinishedVersion(entityTag: ours, completedAt: Date(), hasPieceDigests: false)
     #expect(version.isReplaced(in: head(theirs), size: nil))
     #expect(!version.isReplaced(in: head(ours), size: nil))
+    let unreadable = FinishedVersion(
+      entityTag: "\"\u{FFFD}\"",
+      completedAt: Date(),
+      hasPieceDigests: false
+    )
+    #expect(unreadable.isReplaced(in: head("\"\u{FFFD}\""), size: nil))
     let validator = Validator(entityTag: ours, lastModified: nil)
     #expect(validator?.isContradicted(byEntityTag: theirs, lastModified: nil) == true)
     #expect(validator?.isContradicted(byEntityTag: ours, lastModified: nil) == false)

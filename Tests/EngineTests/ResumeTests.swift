@@ -26,10 +26,14 @@ struct ResumeTests {
     #expect(fixture.server.requests.first?["If-Range"] == Self.date)
   }
 
-  @Test func `a weak entity tag alone is not trusted`() async throws {
+  // The last has a byte that is not UTF-8.
+  @Test(arguments: ["W/\"1\"", "\"\u{FFFD}\""])
+  func `an entity tag that promises no identical bytes is not trusted alone`(
+    tag: String
+  ) async throws {
     let fixture = try EngineFixture()
-    fixture.server.route("/a", Resource(Self.body, etag: "W/\"1\""))
-    try fixture.interrupted("/a", Self.body, entityTag: "W/\"1\"")
+    fixture.server.route("/a", Resource(Self.body, etag: tag))
+    try fixture.interrupted("/a", Self.body, entityTag: tag)
     try await fixture.run()
     #expect(Self.body.matches(file: fixture.file("a")))
     #expect(fixture.ranges("/a") == [nil])
@@ -47,6 +51,25 @@ struct ResumeTests {
     #expect(fixture.ranges("/a") == ["bytes=1000000-", nil])
     let record = try fixture.record("/a")
     #expect(record.attempts.map(\.failure.code) == [.entityChanged])
+  }
+
+  @Test func `two versions whose entity tags differ in a byte that is not UTF-8 are not mixed`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    func reply(_ tag: UInt8, _ bytes: [UInt8]) -> Fault {
+      let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\nETag: \"".utf8)
+      return .rawResponse(head + [tag] + Array("\"\r\n\r\n".utf8) + bytes)
+    }
+    let other = [UInt8](repeating: 2, count: 300_000)
+    let faults = [reply(0xE9, [UInt8](repeating: 1, count: 200_000)), reply(0xE8, other)]
+    var resource = Resource(.bytes(other), etag: nil)
+    resource.faults = faults
+    fixture.server.route("/a", resource)
+    try fixture.add("/a")
+    #expect(try await fixture.run().0 == RunSummary(completed: 1))
+    #expect(Body.bytes(other).matches(file: fixture.file("a")))
+    #expect(fixture.ranges("/a") == [nil, nil])
   }
 
   @Test func `a changed file is not mixed if its server states no validator for ranges`()

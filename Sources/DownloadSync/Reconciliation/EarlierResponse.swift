@@ -51,7 +51,8 @@ struct EarlierResponse: Sendable, Hashable {
   /// - Returns: The failure of the attempt.
   func contradiction(of head: ResponseHead, byteCount: Int64) -> DownloadFailure? {
     guard head.status == 200 || head.status == 206 else { return nil }
-    let isSame = validator?.isStrong == true && head["ETag"] == validator?.entityTag
+    let isSame =
+      validator?.isStrong == true && Validator.areEqual(head["ETag"], validator?.entityTag)
     let isShort = byteCount < self.byteCount || (total ?? 0) > byteCount
     guard byteCount == 0 || isSame && isShort else { return nil }
     let received = "\(byteCount) bytes of a file of which it had received \(self.byteCount)"

@@ -51,7 +51,7 @@ package enum RangeProof: Sendable, Hashable {
   func rejects(_ head: ResponseHead) -> Bool {
     switch self {
     case .unchanged(let validator): validator.map { !$0.isConfirmed(by: head) } ?? false
-    case .stated(let tag): head["ETag"] != tag
+    case .stated(let tag): !Validator.areEqual(head["ETag"], tag)
     case .digest: false
     case .nothing: true
     }
@@ -65,7 +65,7 @@ package enum RangeProof: Sendable, Hashable {
         byEntityTag: head["ETag"],
         lastModified: head["Last-Modified"]
       ) ?? false
-    case .stated(let tag): head["ETag"].map { $0 != tag } ?? false
+    case .stated(let tag): head["ETag"].map { !Validator.areEqual($0, tag) } ?? false
     case .digest, .nothing: false
     }
   }
@@ -85,8 +85,8 @@ package enum RangeProof: Sendable, Hashable {
   func hasSameTag(_ head: ResponseHead) -> Bool {
     switch self {
     case .unchanged(let validator):
-      validator?.isStrong == true && head["ETag"] == validator?.entityTag
-    case .stated(let tag): head["ETag"] == tag
+      validator?.isStrong == true && Validator.areEqual(head["ETag"], validator?.entityTag)
+    case .stated(let tag): Validator.areEqual(head["ETag"], tag)
     case .digest, .nothing: false
     }
   }

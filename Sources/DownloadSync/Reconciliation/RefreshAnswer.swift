@@ -117,7 +117,7 @@ extension FinishedVersion {
   /// alone needs the same size, because two versions of one second have the same date.
   fileprivate func isRepeated(in head: ResponseHead, size: Int64?) -> Bool {
     if let entityTag, let tag = head["ETag"] {
-      return tag.utf8.elementsEqual(entityTag.utf8) && (head.contentLength ?? size) == size
+      return Validator.areEqual(tag, entityTag) && (head.contentLength ?? size) == size
     }
     guard let lastModified, let size else { return false }
     return head["Last-Modified"] == lastModified && head.contentLength == size
@@ -131,7 +131,7 @@ extension FinishedVersion {
   /// - Returns: Whether the size or a validator differs; `false` if there is nothing to compare.
   func isReplaced(in head: ResponseHead, size: Int64?) -> Bool {
     if let length = head.contentLength, let size, length != size { return true }
-    if let entityTag, let tag = head["ETag"] { return !tag.utf8.elementsEqual(entityTag.utf8) }
+    if let entityTag, let tag = head["ETag"] { return !Validator.areEqual(tag, entityTag) }
     guard let lastModified, let date = head["Last-Modified"] else { return false }
     return date != lastModified
   }

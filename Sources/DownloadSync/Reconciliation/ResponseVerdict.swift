@@ -439,10 +439,7 @@ package struct Validator: Sendable, Hashable {
   /// compared; otherwise the dates are. A missing field is no contradiction; see
   /// ``isConfirmed(by:)``.
   package func isContradicted(byEntityTag tag: String?, lastModified date: String?) -> Bool {
-    // By bytes: canonically equivalent tags are those of different versions.
-    if let entityTag, Self.isStrong(entityTag), let tag {
-      return !tag.utf8.elementsEqual(entityTag.utf8)
-    }
+    if let entityTag, Self.isStrong(entityTag), let tag { return !Self.areEqual(tag, entityTag) }
     if let lastModified, let date { return date != lastModified }
     return false
   }
@@ -460,8 +457,25 @@ package struct Validator: Sendable, Hashable {
     return date != nil && date == lastModified
   }
 
+  /// Whether two entity tags name one version: they have the same bytes, which are known.
+  ///
+  /// Canonically equivalent tags are those of different versions. See ``isUnreadable(_:)``.
+  static func areEqual(_ tag: String?, _ other: String?) -> Bool {
+    guard let tag, let other, !isUnreadable(tag) else { return false }
+    return tag.utf8.elementsEqual(other.utf8)
+  }
+
+  /// Whether a tag has bytes that are not UTF-8, as that of a server that writes Latin-1 may.
+  ///
+  /// The transports replace such a byte with U+FFFD. The tag then equals those of other versions, and
+  /// the server would not recognize it.
+  static func isUnreadable(_ tag: String) -> Bool { tag.unicodeScalars.contains("\u{FFFD}") }
+
+  /// Whether a tag promises identical bytes: it is in quotes, without `W/`, and its bytes are known.
   private static func isStrong(_ tag: String?) -> Bool {
     guard let tag else { return false }
-    return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count >= 2
+    let quote = UInt8(ascii: "\"")
+    return tag.utf8.count >= 2 && tag.utf8.first == quote && tag.utf8.last == quote
+      && !isUnreadable(tag)
   }
 }
