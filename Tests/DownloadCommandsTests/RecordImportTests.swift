@@ -223,6 +223,22 @@ struct RecordImportTests: StoreSuite {
     #expect(imported.destination == "default/a (2).bin")
   }
 
+  @Test func `file names that differ only in their bytes are kept`() async throws {
+    let names = ["\u{E9}.bin", "e\u{301}.bin"]
+    let requests = names.map { name in
+      var request = DownloadRequest(url: "http://h/\(name.utf8.count)")
+      request.filename = name
+      return request
+    }
+    let result = await importing(try await export(requests))
+    #expect(result.status == .done, "\(result.messages)")
+    for request in requests {
+      #expect(
+        try Array(record(request.url).filename.utf8) == Array(request.filename?.utf8 ?? "".utf8)
+      )
+    }
+  }
+
   @Test func `a number that another download of the store has is not given again`() async throws {
     var numbered = DownloadRequest(url: "http://other/2")
     numbered.filename = "a (2).bin"

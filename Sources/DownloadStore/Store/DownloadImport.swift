@@ -347,7 +347,8 @@ package final class DownloadImport: ImportReview {
     FileLayout.destination(root: record.root, folder: record.folder, filename: filename)
   }
 
-  private static func hash(of text: String) -> Int { StoredText(text).hashValue }
+  /// The hash of the bytes; that of a `String` is equal for canonically equivalent ones.
+  private static func hash(of text: String) -> Int { Array(text.utf8).hashValue }
 
   /// The number that a valid id writes in hexadecimal digits.
   private static func number(ofID id: String) -> UInt64 { UInt64(id, radix: 16) ?? 0 }
