@@ -70,7 +70,7 @@ package struct ObjectStoreCommand: AsyncParsableCommand {
     Store.exitProcessOnDamage(status: ExitStatus.damaged.rawValue)
     MemoryFault.isCorruption(saying: memoryFaultMessage)
     do {
-      let arguments = try CommandLineArguments.ofProcess()
+      let arguments = try CommandLineArguments.ofProcess(reading: { $0 == "TMPDIR" })
       quit(await status(of: arguments).rawValue)
     } catch {
       Output.current.say("\(error.message ?? "")")

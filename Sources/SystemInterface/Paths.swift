@@ -97,13 +97,15 @@ package func access(_ path: String, _ mode: Int32) -> Int32 {
 }
 
 /// Returns the absolute path of an existing file, with symbolic links resolved; `nil` and `errno` if
-/// there is none.
+/// there is none, and `EILSEQ` if it is not UTF-8.
 ///
 /// The corresponding C function is `realpath`.
 package func resolvedPath(_ path: String) -> String? {
   guard let real = unsafe realpath(path, nil) else { return nil }
-  defer { unsafe free(real) }
-  return unsafe String(cString: real)
+  let text = unsafe String(validatingCString: real)
+  unsafe free(real)
+  if text == nil { errno = EILSEQ }
+  return text
 }
 
 /// Creates a file with a name of its own, and removes the name.
@@ -136,6 +138,8 @@ package func makeTemporaryFolder(_ template: String) -> String? {
 
 /// Returns the names in a folder, also `.` and `..`; `nil` and `errno` if it cannot be read.
 ///
+/// A name that is not UTF-8 is left out: with U+FFFD it would be that of another file.
+///
 /// The corresponding C functions are `opendir` and `readdir`.
 package func namesInFolder(_ path: String) -> [String]? {
   guard let entries = unsafe opendir(path) else { return nil }
@@ -143,9 +147,11 @@ package func namesInFolder(_ path: String) -> [String]? {
   var names: [String] = []
   while let entry = unsafe readdir(entries) {
     let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-      unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
+        unsafe String(validatingCString: $0)
+      }
     }
-    names.append(name)
+    if let name { names.append(name) }
   }
   return names
 }
@@ -166,11 +172,18 @@ package func lastName(in path: String) -> String {
   path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
 }
 
-/// Returns a path that stays right when the current folder changes; `nil` if that folder is gone
-/// (`getcwd`).
+/// Returns a path that stays right when the current folder changes; `nil` if that folder is gone, or
+/// if its path is not UTF-8.
 package func absolutePath(_ path: String) -> String? {
   guard path.utf8.first != UInt8(ascii: "/") else { return path }
+  return currentFolderBytes().flatMap { String(validating: $0, as: UTF8.self) }.map { "\($0)/\(path)" }
+}
+
+/// Returns the path of the current folder, as bytes; `nil` if that folder is gone.
+///
+/// The corresponding C function is `getcwd`.
+package func currentFolderBytes() -> [UInt8]? {
   guard let folder = unsafe getcwd(nil, 0) else { return nil }
   defer { unsafe free(folder) }
-  return unsafe String(cString: folder) + "/" + path
+  return unsafe Array(UnsafeRawBufferPointer(start: folder, count: strlen(folder)))
 }

@@ -2,6 +2,14 @@
 ///
 /// The corresponding C function is `posix_spawn`.
 package struct ProcessStart {
+  /// The environment variables of the new process.
+  package enum Variables {
+    case none
+    /// Those of this process, byte for byte, except for the named ones: these have the values, or are
+    /// removed if the value is `nil`.
+    case inherited(changes: [String: String?])
+  }
+
   /// What happens to a descriptor in the new process.
   package enum File {
     /// `target` is a copy of `source`, and open also if `source` is the same and closed on `exec`.
@@ -39,12 +47,12 @@ package struct ProcessStart {
   /// - Parameters:
   ///   - path: The program.
   ///   - arguments: Its arguments, with its name; `nil` for those of this process, byte for byte.
-  ///   - environment: Its variables, as `NAME=value`.
+  ///   - variables: Its environment.
   /// - Returns: The id of the process, and 0 or an error number.
   package func start(
     _ path: String,
     arguments: [String]?,
-    environment: [String]
+    variables: Variables
   ) -> (id: pid_t, code: Int32) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -99,7 +107,11 @@ package struct ProcessStart {
     var argv: [UnsafeMutablePointer<CChar>?] =
       unsafe (arguments ?? []).map { unsafe strdup($0) } + [nil]
     var envp: [UnsafeMutablePointer<CChar>?] =
-      unsafe environment.map { unsafe strdup($0) } + [nil]
+      unsafe variables.entries.map { entry in
+        unsafe (entry + [0]).withUnsafeBytes { bytes in
+          unsafe bytes.baseAddress.flatMap { unsafe strdup($0.assumingMemoryBound(to: CChar.self)) }
+        }
+      } + [nil]
     defer {
       while let text = unsafe argv.popLast() { unsafe free(text) }
       while let text = unsafe envp.popLast() { unsafe free(text) }
@@ -112,6 +124,18 @@ package struct ProcessStart {
         unsafe posix_spawn(&id, path, &actions, &attributes, argv, envp)
       }
     return (id, code)
+  }
+}
+
+extension ProcessStart.Variables {
+  /// The variables as `NAME=value`.
+  fileprivate var entries: [[UInt8]] {
+    guard case .inherited(let changes) = self else { return [] }
+    let kept = environmentBytes().filter { entry in
+      let name = String(validating: entry.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+      return name.map { !changes.keys.contains($0) } ?? true
+    }
+    return kept + changes.compactMap { name, value in value.map { Array("\(name)=\($0)".utf8) } }
   }
 }
 
@@ -173,6 +197,22 @@ package func argumentBytes() -> [[UInt8]] {
     arguments.append(unsafe Array(UnsafeRawBufferPointer(start: start, count: strlen(start))))
   }
   return arguments
+}
+
+/// Returns the environment variables of this process as `NAME=value`, as bytes.
+package func environmentBytes() -> [[UInt8]] {
+  var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+  #if canImport(Darwin)
+    unsafe next = _NSGetEnviron().pointee
+  #else
+    unsafe next = environ
+  #endif
+  var entries: [[UInt8]] = []
+  while let entry = unsafe next?.pointee {
+    entries.append(unsafe Array(UnsafeRawBufferPointer(start: entry, count: strlen(entry))))
+    unsafe next = next.map { unsafe $0 + 1 }
+  }
+  return entries
 }
 
 /// Returns a variable of the environment; `nil` if it is not set.

@@ -36,7 +36,7 @@ struct DescriptorTests {
       }
       if isGivenLaterOne { start.files.append(.copy(input.reading, as: other.writing + 1)) }
       start.closesOthers = closing == .others
-      let shell = start.start("/bin/sh", arguments: ["sh", "-c", "read line"], environment: [])
+      let shell = start.start("/bin/sh", arguments: ["sh", "-c", "read line"], variables: .none)
       #expect(shell.code == 0)
       close(other.writing)
       // A program that another test starts at this moment may hold it for as long as it runs.

@@ -139,10 +139,10 @@ extension Folder {
   /// Returns the absolute path of an existing folder, with symbolic links resolved, so that one
   /// folder is one root.
   ///
-  /// - Throws: ``CommandFailure`` with `notFound`, `permissionDenied` or `cannotCreate`.
+  /// - Throws: ``CommandFailure`` with `notFound`, `permissionDenied`, `cannotCreate` or `usage`.
   static func existing(at path: String) throws -> String {
     let path = absolutePath(path)
-    guard let resolved = resolvedPath(path) else {
+    guard let resolved = try resolved(path) else {
       let code = errno
       throw CommandFailure(
         SystemCall.status(code),

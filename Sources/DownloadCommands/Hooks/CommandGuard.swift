@@ -84,7 +84,7 @@ enum CommandGuard {
     // A group of its own, which the terminal does not signal.
     start.beginsGroup = true
     let arguments = ["/bin/sh", "-c", text]
-    let (_, code) = start.start("/bin/sh", arguments: arguments, environment: [])
+    let (_, code) = start.start("/bin/sh", arguments: arguments, variables: .none)
     guard code == 0 else {
       close(pipe.writing)
       throw failure(code)

@@ -56,7 +56,7 @@ struct UserCommand: Sendable {
   ) async throws -> End {
     let child = try ChildProcess(
       arguments: ["/bin/sh", "-c", CommandGuard.registeringText, text],
-      environment: Self.environment(adding: variables),
+      variables: .inherited(changes: Self.changes(adding: variables)),
       input: input,
       capturesOutput: capturesOutput
     )
@@ -80,13 +80,14 @@ struct UserCommand: Sendable {
     running.withLock { for group in $0 { _ = kill(-group, SIGKILL) } }
   }
 
-  /// The environment that the user started the program with, and more variables.
+  /// The changes of this process's variables to those that the user started the program with, and more
+  /// variables.
   ///
   /// Without the server of `dlstore --server`: the variables name the store of this machine.
-  private static func environment(adding variables: [String: String]) -> [String: String] {
-    var environment = Worker.userEnvironment(ProcessInfo.processInfo.environment)
-    environment[RemoteServer.variable] = nil
-    return environment.merging(variables) { $1 }
+  private static func changes(adding variables: [String: String]) -> [String: String?] {
+    var changes = Worker.changesToUser(ProcessInfo.processInfo.environment)
+    changes.updateValue(nil, forKey: RemoteServer.variable)
+    return changes.merging(variables) { $1 }
   }
 }
 
@@ -105,7 +106,7 @@ private final class ChildProcess: Sendable {
 
   init(
     arguments: [String],
-    environment: [String: String],
+    variables: ProcessStart.Variables,
     input: String,
     capturesOutput: Bool
   ) throws(CommandFailure) {
@@ -134,7 +135,7 @@ private final class ChildProcess: Sendable {
     let (process, code) = start.start(
       arguments[0],
       arguments: arguments,
-      environment: environment.map { "\($0)=\($1)" }
+      variables: variables
     )
     if let pipe { close(pipe.writing) }
     guard code == 0 else {

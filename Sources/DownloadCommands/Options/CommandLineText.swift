@@ -25,10 +25,21 @@ enum PercentEncoding {
 enum CommandLineText {
   /// The arguments without the program's name.
   ///
-  /// - Throws: ``CommandFailure`` with `usage` for one that is not UTF-8.
+  /// - Throws: ``CommandFailure`` with `usage` for one that is not UTF-8, and for a current folder or a
+  ///   variable that is not.
   static func arguments() throws -> [String] {
-    try CommandLineArguments.ofProcess(encodedURL)
+    try CommandLineArguments.ofProcess(reading: isRead, encodedURL)
   }
+
+  /// Whether the value of an environment variable matters, and not only that it is set.
+  private static func isRead(_ variable: String) -> Bool {
+    variable.hasPrefix(Setting.variablePrefix) || otherVariables.contains(variable)
+  }
+
+  private static let otherVariables: Set = [
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TMPDIR", "NOTIFY_SOCKET", "SSL_CERT_FILE",
+    "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+  ]
 
   /// Converts an argument; a URL that is not UTF-8 is requested as its bytes are.
   ///

@@ -29,8 +29,17 @@ extension Folder {
       }
     }
     try check(path)
-    guard let real = resolvedPath(path) else { throw failure(path) }
+    guard let real = try resolved(path) else { throw failure(path) }
     return real
+  }
+
+  /// Returns the path with symbolic links resolved; `nil` and `errno` if there is no such file.
+  ///
+  /// - Throws: ``CommandFailure`` with `usage` if that path is not UTF-8: a record cannot have it.
+  static func resolved(_ path: String) throws(CommandFailure) -> String? {
+    if let real = resolvedPath(path) { return real }
+    guard errno == EILSEQ else { return nil }
+    throw CommandFailure(.usage, "\(path) leads to a folder whose path is not valid UTF-8")
   }
 
   /// Throws if no file can be created in a folder.

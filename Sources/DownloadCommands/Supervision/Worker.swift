@@ -20,17 +20,17 @@ struct Worker: Sendable {
     static let replacedPrefix = "DLSTORE_WORKER_REPLACED_"
   }
 
-  /// Returns the environment of a worker.
+  /// Returns the changes from the environment of a supervisor to that of its worker.
   ///
   /// - Parameters:
   ///   - additions: The variables that have the effect of options and of the configuration file.
   ///   - environment: The environment of the supervisor, which is the user's.
-  /// - Returns: All variables.
-  static func environment(
+  /// - Returns: The changed variables.
+  static func changes(
     adding additions: [String: String],
     to environment: [String: String]
-  ) -> [String: String] {
-    var result = environment.merging(additions) { $1 }
+  ) -> [String: String?] {
+    var result: [String: String?] = additions.mapValues { $0 }
     for name in additions.keys {
       if let value = environment[name] { result[Variable.replacedPrefix + name] = value }
     }
@@ -38,19 +38,20 @@ struct Worker: Sendable {
     return result
   }
 
-  /// Returns the environment that the user started the program with, for the commands that it runs.
+  /// Returns the changes from the environment of a worker to that with which the user started the
+  /// program, for the commands that it runs.
   ///
   /// They receive no value of an option or of the configuration file, such as a proxy's password,
   /// and none of the variables between a supervisor and its worker: a command may run `dlstore`, too.
-  static func userEnvironment(_ environment: [String: String]) -> [String: String] {
-    var result = environment
+  static func changesToUser(_ environment: [String: String]) -> [String: String?] {
+    var result: [String: String?] = [:]
     for name in environment[Variable.added]?.split(separator: " ") ?? [] {
       let name = String(name)
-      result[name] = environment[Variable.replacedPrefix + name]
-      result[Variable.replacedPrefix + name] = nil
+      result.updateValue(environment[Variable.replacedPrefix + name], forKey: name)
+      result.updateValue(nil, forKey: Variable.replacedPrefix + name)
     }
     for name in [Variable.supervisor, Variable.previousExit, Variable.added, Variable.token] {
-      result[name] = nil
+      result.updateValue(nil, forKey: name)
     }
     return result
   }

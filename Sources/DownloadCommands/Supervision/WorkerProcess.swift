@@ -27,7 +27,7 @@ internal import CommandLineSupport
       let (id, code) = start.start(
         "/proc/self/exe",
         arguments: nil,
-        environment: Self.environment(isRestart, additions)
+        variables: .inherited(changes: Self.changes(isRestart, additions))
       )
       close(pipe.writing)
       guard code == 0 else {
@@ -80,19 +80,17 @@ internal import CommandLineSupport
       return Worker.Report(bytes.prefix(max(0, count)))
     }
 
-    private static func environment(
+    private static func changes(
       _ isRestart: Bool,
       _ additions: [String: String]
-    ) -> [String] {
-      var environment = Worker.environment(
-        adding: additions,
-        to: ProcessInfo.processInfo.environment
-      )
-      environment[Worker.Variable.supervisor] = String(getpid())
-      environment[Worker.Variable.previousExit] = isRestart ? "crashed" : nil
+    ) -> [String: String?] {
+      let environment = ProcessInfo.processInfo.environment
+      var changes = Worker.changes(adding: additions, to: environment)
+      changes[Worker.Variable.supervisor] = String(getpid())
+      changes.updateValue(isRestart ? "crashed" : nil, forKey: Worker.Variable.previousExit)
       // A backtrace takes longer than starting the next worker, and is of no use to a user.
-      if environment["SWIFT_BACKTRACE"] == nil { environment["SWIFT_BACKTRACE"] = "enable=no" }
-      return environment.map { "\($0)=\($1)" }
+      if environment["SWIFT_BACKTRACE"] == nil { changes["SWIFT_BACKTRACE"] = "enable=no" }
+      return changes
     }
 
     private static func failure(_ code: Int32) -> CommandFailure {
