@@ -176,7 +176,10 @@ package func lastName(in path: String) -> String {
 /// if its path is not UTF-8.
 package func absolutePath(_ path: String) -> String? {
   guard path.utf8.first != UInt8(ascii: "/") else { return path }
-  return currentFolderBytes().flatMap { String(validating: $0, as: UTF8.self) }.map { "\($0)/\(path)" }
+  guard let folder = currentFolderBytes(), let text = String(validating: folder, as: UTF8.self) else {
+    return nil
+  }
+  return "\(text)/\(path)"
 }
 
 /// Returns the path of the current folder, as bytes; `nil` if that folder is gone.

@@ -97,7 +97,7 @@
       #expect(bytes.split(whereSeparator: \.isWhitespace) == ["78", "e9", "79"])
     }
 
-    @Test func `a link to a folder whose path is not UTF-8 does not lead to another one`() async throws {
+    @Test func `a link to a folder whose path is not UTF-8 is refused`() async throws {
       let result = try await DLStoreProcess.run(
         store: folder.path("store"),
         in: folder.path,

@@ -151,6 +151,27 @@ struct HostileInputTests {
     #expect(result.status == 64 && result.messages.contains("argument 1 is not valid UTF-8"))
   }
 
+  #if os(Linux)
+    @Test func `a current folder whose path is not UTF-8 is a usage error`() async throws {
+      try await Store(at: path, models: [SampleNote.self]).write { tx in
+        try tx.insert(SampleNote(id: 1))
+      }
+      let result = try await BuiltProcess.run(
+        in: folder.path,
+        shell: """
+          mkdir "$(printf 'caf\\351')" && cd "$(printf 'caf\\351')" && objectstore '\(path)' backup copy
+          status=$?
+          objectstore --help > /dev/null && echo "$status $(ls -A | wc -l)"
+          """
+      )
+      #expect(result.output == "64 0\n")
+      #expect(
+        result.messages
+          == "objectstore: the path of the current folder is not valid UTF-8: change to another folder\n"
+      )
+    }
+  #endif
+
   @Test func `a closed pipe ends a query quietly`() async throws {
     try await Store(at: path, models: [SampleNote.self]).write { tx in
       for id in 1...5_000 { try tx.insert(SampleNote(id: id)) }

@@ -10,7 +10,7 @@ extension Folder {
   /// A folder that root creates belongs to the owner of the folder
   /// that contains it.
   ///
-  /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied` or `inputOutput`.
+  /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied`, `inputOutput` or `usage`.
   static func made(at path: String) throws -> String {
     let path = absolutePath(path)
     guard path.utf8.first == UInt8(ascii: "/") else { throw failure(path, ENOENT) }
