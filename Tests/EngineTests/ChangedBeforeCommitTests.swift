@@ -144,12 +144,12 @@ struct ChangedBeforeCommitTests {
     let change = Change { effect in
       if case .synchronize = effect { isSynced.withLock { $0 = true } }
       return effect == .commit && isSynced.withLock { $0 }
-    } _: {
+    } _: { [weak transport] in
       let fields = [
         HeaderField(name: "Content-Length", value: "100"),
         HeaderField(name: "ETag", value: "\"2\""),
       ]
-      _ = transport.started[0].sink.receive(ResponseHead(status: 200, fields: fields))
+      _ = transport?.started[0].sink.receive(ResponseHead(status: 200, fields: fields))
     }
     try await fixture.running(try engine(change)) {
       try await fixture.started(1)

@@ -64,8 +64,8 @@ struct SharedCommitTests {
     try fixture.add("a", "b", "c")
     let first = try fixture.layout("a").partialPath
     let transport = fixture.transport
-    let hook = try await run(3) { effect in
-      guard effect == .synchronize(path: first) else { return }
+    let hook = try await run(3) { [weak transport] effect in
+      guard effect == .synchronize(path: first), let transport else { return }
       for task in transport.started where !task.request.url.hasSuffix("/a") { task.complete() }
     } _: {
       try await fixture.started(3)
