@@ -45,8 +45,8 @@ struct ExitStatusTests {
 
   @Test func `each engine error maps to an exit status`() {
     let table: [EngineError.Code: Int32] = [
-      .alreadyRunning: 75, .cannotLock: 73, .diskFull: 74, .stopped: 1, .cancelled: 1,
-      .fileMissing: 1,
+      .alreadyRunning: 75, .cannotLock: 73, .diskFull: 74, .outOfResources: 74, .stopped: 1,
+      .cancelled: 1, .fileMissing: 1,
     ]
     for code in EngineError.Code.all {
       #expect(ExitStatus(EngineError(code, "")).rawValue == table[code], "\(code)")

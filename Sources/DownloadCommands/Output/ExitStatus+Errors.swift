@@ -38,7 +38,7 @@ extension ExitStatus {
     switch code {
     case .alreadyRunning: self = .engineRuns
     case .cannotLock: self = .cannotCreate
-    case .diskFull: self = .inputOutput
+    case .diskFull, .outOfResources: self = .inputOutput
     default: self = .failed
     }
   }

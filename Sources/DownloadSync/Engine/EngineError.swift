@@ -14,7 +14,7 @@ public struct EngineError: Error, Sendable {
   /// More codes may be added.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String, CaseIterable {
-      case alreadyRunning, cannotLock, diskFull, stopped, cancelled, fileMissing
+      case alreadyRunning, cannotLock, diskFull, outOfResources, stopped, cancelled, fileMissing
     }
 
     private let value: Value
@@ -30,6 +30,9 @@ public struct EngineError: Error, Sendable {
     ///
     /// All transfers are stopped, and the downloads keep the bytes that are synced.
     public static let diskFull = Self(value: .diskFull)
+    /// A file of the store cannot be opened, because the process or the system has too many open files,
+    /// or no memory.
+    public static let outOfResources = Self(value: .outOfResources)
 
     /// The engine's run ended before the download did, or before the engine was run again.
     public static let stopped = Self(value: .stopped)

@@ -30,7 +30,7 @@ package final class EngineLock: Sendable {
   ///   - storePath: The folder of the store.
   ///   - patience: How long to wait for a holder. Zero tries once.
   ///   - runsAll: Whether the engine runs all downloads of the store.
-  /// - Throws: ``EngineError`` with `alreadyRunning` or `cannotLock`.
+  /// - Throws: ``EngineError`` with `alreadyRunning`, `cannotLock`, `diskFull` or `outOfResources`.
   package init(
     storePath: String,
     patience: Duration = .milliseconds(300),
@@ -40,7 +40,7 @@ package final class EngineLock: Sendable {
     do throws(LockedFile.Refusal) {
       descriptor = try FolderFile.openOrCreate(Self.name, in: storePath)
     } catch {
-      throw EngineError(.cannotLock, "\(storePath)/\(Self.name) cannot be used: \(error)")
+      throw EngineError(error, using: "\(storePath)/\(Self.name)")
     }
     let range = StoreRangeLock(storePath: storePath)
     let start = ContinuousClock.now

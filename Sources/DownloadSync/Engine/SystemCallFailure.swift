@@ -41,6 +41,23 @@ package enum SystemCallFailure: String, Sendable, Hashable, CaseIterable {
   }
 }
 
+extension EngineError {
+  /// Creates the error for a file or folder of a store that an engine needs.
+  init(_ refusal: LockedFile.Refusal, using path: String) {
+    guard case .failed(let code) = refusal else {
+      self.init(.cannotLock, "\(path) cannot be used: \(refusal)")
+      return
+    }
+    switch SystemCallFailure(errno: code) {
+    case .diskFull: self.init(.diskFull, "\(path) cannot be written: the disk is full")
+    case .outOfResources:
+      self.init(.outOfResources, "\(path) cannot be opened: \(systemErrorText(code).lowercased())")
+    case .fileUnavailable, .permanent:
+      self.init(.cannotLock, "\(path) cannot be used: \(refusal)")
+    }
+  }
+}
+
 extension PartialFile.Failure {
   /// The failure of the download that this failure causes.
   var asDownloadFailure: DownloadFailure {

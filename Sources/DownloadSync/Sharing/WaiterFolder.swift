@@ -7,7 +7,8 @@ internal import SystemInterface
 /// Each process has a file with the ids of its downloads, and holds the lock of that file (`flock`)
 /// while it waits. An engine that another process has started for its own downloads runs these
 /// downloads, too. The lock ends with the process: a file without a lock was left by a kill, and the
-/// next reader deletes it.
+/// next reader deletes it. The next process that reads or writes the folder also deletes the drafts
+/// that a kill has left.
 enum WaiterFolder {
   static let name = "waiters"
   /// The prefix of a file that is being written.
@@ -15,10 +16,16 @@ enum WaiterFolder {
 
   /// The files of the processes that wait, including this one.
   ///
-  /// Costs a system call if no process waits.
+  /// Deletes the drafts that were left by a kill. Costs a system call if no process waits.
+  @discardableResult
   static func names(in storePath: String) -> Set<String> {
-    let names = namesInFolder("\(storePath)/\(name)") ?? []
+    let folder = "\(storePath)/\(name)"
+    let names = namesInFolder(folder) ?? []
     guard !names.isEmpty, isFolder(in: storePath) else { return [] }
+    for draft in names where draft.hasPrefix(draftPrefix) && isName(String(draft.dropFirst())) {
+      // A process that is writing its draft has locked it, or begins again with another one.
+      _ = try? LockedFile.delete("\(folder)/\(draft)")
+    }
     return Set(names.filter(isName))
   }
 
@@ -73,31 +80,55 @@ enum WaiterFolder {
     in storePath: String
   ) throws(LockedFile.Refusal) -> LockedFile {
     let folder = "\(storePath)/\(name)"
-    // Readers delete files without a lock, so the file has another name until it is locked.
-    let (draft, path) = ("\(folder)/\(draftPrefix)\(file)", "\(folder)/\(file)")
-    // Another process may remove the empty folder between the calls.
+    names(in: storePath)
+    // Another process may remove the empty folder, or a draft without a lock, between the calls.
     for _ in 0..<16 {
-      if mkdir(folder, 0o700) == 0 {
-        FolderOwner.giveFolder(folder)
-      } else if errno == EEXIST, !isFolder(in: storePath) {
-        throw .failed(ENOTDIR)
-      }
+      try make(folder, in: storePath)
+      // Readers delete files without a lock, so the file has another name until it is locked. A draft
+      // whose lock another process has taken is deleted by that process.
+      let draft = "\(folder)/\(draftPrefix)\(newName())"
       do throws(LockedFile.Refusal) {
         let locked = try LockedFile(creating: draft)
-        let text = Array(ids.joined(separator: "\n").utf8)
-        guard text.isEmpty || pwrite(locked.descriptor, text.span, at: 0) == text.count,
-          rename(draft, path) == 0
-        else {
-          let code = errno
+        let code = write(ids, to: locked.descriptor)
+        guard code == 0, rename(draft, "\(folder)/\(file)") == 0 else {
+          let code = code == 0 ? errno : code
           unlink(draft)
           throw .failed(code)
         }
         return locked
       } catch .failed(ENOENT) {
         continue
+      } catch .locked {
+        continue
       }
     }
     throw .failed(ENOENT)
+  }
+
+  /// Returns a name for a file of this process, which is given once.
+  static func newName() -> String { "\(getpid())-\(UUID().uuidString)" }
+
+  /// Creates the folder if it is missing.
+  private static func make(
+    _ folder: String,
+    in storePath: String
+  ) throws(LockedFile.Refusal) {
+    if mkdir(folder, 0o700) == 0 { return FolderOwner.giveFolder(folder) }
+    let code = errno
+    guard code == EEXIST else { throw .failed(code) }
+    guard !isFolder(in: storePath) else { return }
+    // Another process may have removed the folder since.
+    var status = stat()
+    guard lstat(folder, &status) != 0, errno == ENOENT else { throw .failed(ENOTDIR) }
+  }
+
+  /// Writes ids to an empty file; returns the error number, or 0.
+  private static func write(_ ids: [String], to descriptor: Int32) -> Int32 {
+    let text = Array(ids.joined(separator: "\n").utf8)
+    guard !text.isEmpty else { return 0 }
+    let count = pwrite(descriptor, text.span, at: 0)
+    // A disk that becomes full takes a part.
+    return count < 0 ? errno : count == text.count ? 0 : ENOSPC
   }
 
   /// Deletes a file, and the folder if it is empty.
@@ -118,16 +149,14 @@ package final class WaiterRegistration: Sendable {
   /// - Parameters:
   ///   - ids: The ids of the records.
   ///   - storePath: The folder of the store.
-  /// - Throws: ``EngineError`` with `cannotLock` if the store's folder cannot be written.
+  /// - Throws: ``EngineError`` with `cannotLock` if the store's folder cannot be written, `diskFull` or
+  ///   `outOfResources`.
   package init(of ids: [String], storePath: String) throws(EngineError) {
-    name = "\(getpid())-\(UUID().uuidString)"
+    name = WaiterFolder.newName()
     do throws(LockedFile.Refusal) {
       file = try WaiterFolder.add(name, listing: ids, in: storePath)
     } catch {
-      throw EngineError(
-        .cannotLock,
-        "\(storePath)/\(WaiterFolder.name) cannot be used: \(error)"
-      )
+      throw EngineError(error, using: "\(storePath)/\(WaiterFolder.name)")
     }
     self.storePath = storePath
   }

@@ -1,3 +1,4 @@
+import DownloadStore
 import Foundation
 import SystemInterface
 import TestSupport
@@ -47,6 +48,118 @@ struct WaiterFolderTests {
     #expect(WaiterFolder.names(in: path).count == 1)
     withExtendedLifetime(other) {}
   }
+
+  private func draft() -> String { "\(path)/\(WaiterFolder.name)/.1-\(UUID().uuidString)" }
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(WaiterFolder.name)")
+  }
+
+  @Test(arguments: ["", "123"])
+  func `a draft that was left by a kill is deleted by the next reader, and the next writer`(
+    text: String
+  ) throws {
+    let waiter = try WaiterRegistration(of: ["1"], storePath: path)
+    try Data(text.utf8).write(to: URL(filePath: draft()))
+    var joined = JoinedDownloads()
+    #expect(joined.readNew(in: path) == ["1"])
+    #expect(try names().count == 1)
+    try Data(text.utf8).write(to: URL(filePath: draft()))
+    let other = try WaiterRegistration(of: ["2"], storePath: path)
+    #expect(try names().count == 2)
+    #expect(joined.readNew(in: path) == ["2"])
+    withExtendedLifetime((waiter, other)) {}
+  }
+
+  @Test func `the folder is removed with the last process also after a kill left a draft`() throws {
+    try FileManager.default.createDirectory(
+      atPath: "\(path)/\(WaiterFolder.name)",
+      withIntermediateDirectories: false
+    )
+    try Data().write(to: URL(filePath: draft()))
+    withExtendedLifetime(try WaiterRegistration(of: ["1"], storePath: path)) {}
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
+  }
+
+  @Test func `a draft that its process has locked stays`() throws {
+    let waiter = try WaiterRegistration(of: ["1"], storePath: path)
+    let draft = draft()
+    let locked = try LockedFile(creating: draft)
+    let other = try WaiterRegistration(of: ["2"], storePath: path)
+    var joined = JoinedDownloads()
+    #expect(joined.readNew(in: path).sorted() == ["1", "2"])
+    #expect(locked.nameState(draft) == .same)
+    withExtendedLifetime((waiter, other)) {}
+  }
+
+  @Test func `processes that begin to wait while others read are all listed`() async throws {
+    let waiter = try WaiterRegistration(of: [], storePath: path)
+    await withTaskGroup { group in
+      for number in 0..<4 {
+        group.addTask { [path] in
+          for _ in 0..<200 {
+            guard number.isMultiple(of: 2) else {
+              _ = WaiterFolder.names(in: path)
+              continue
+            }
+            do throws(EngineError) {
+              let other = try WaiterRegistration(of: ["\(number)"], storePath: path)
+              var joined = JoinedDownloads()
+              #expect(joined.readNew(in: path).contains("\(number)"))
+              withExtendedLifetime(other) {}
+            } catch {
+              Issue.record(error)
+            }
+          }
+        }
+      }
+    }
+    #expect(try names().count == 1)
+    withExtendedLifetime(waiter) {}
+  }
+
+  @Test func `too many open files are said to be the reason`() async {
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      var limit = rlimit()
+      var none = rlimit()
+      #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      #else
+        let resource = RLIMIT_NOFILE
+      #endif
+      try #require(unsafe getrlimit(resource, &limit) == 0)
+      none.rlim_max = limit.rlim_max
+      try #require(unsafe setrlimit(resource, &none) == 0)
+      let waiting = Result { () throws(EngineError) in
+        _ = try WaiterRegistration(of: ["1"], storePath: path)
+      }
+      let locking = Result { () throws(EngineError) in _ = try EngineLock(storePath: path) }
+      try #require(unsafe setrlimit(resource, &limit) == 0)
+      for result in [waiting, locking] {
+        let error = #expect(throws: EngineError.self) { try result.get() }
+        #expect(error?.code == .outOfResources)
+        #expect(error?.message.hasSuffix(" cannot be opened: too many open files") == true)
+      }
+    }
+  }
+
+  #if os(Linux)
+    @Test(.enabled(if: SmallDisk.isAvailable, "needs the right to mount a file system"))
+    func `a full disk is said to be full, and no draft is left on it`() throws {
+      let disk = try #require(SmallDisk(kilobytes: 64))
+      let file = open(disk.path + "/fill", O_CREAT | O_WRONLY, 0o600)
+      defer { close(file) }
+      let bytes = [UInt8](repeating: 7, count: 100_000)
+      #expect(pwrite(file, bytes.span, at: 0) == 65_536)
+      let error = #expect(throws: EngineError.self) {
+        try WaiterRegistration(of: ["1"], storePath: disk.path)
+      }
+      #expect(error?.code == .diskFull && error?.message.hasSuffix(": the disk is full") == true)
+      let folder = "\(disk.path)/\(WaiterFolder.name)"
+      let left = try? FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(left ?? [] == [])
+    }
+  #endif
 
   @Test func `a link in the place of the folder is not followed`() throws {
     let other = folder.path("other")
