@@ -146,6 +146,39 @@ struct KeepVersionsTests {
     #expect(version("a") == 2 && version("a.~1~") == 1)
   }
 
+  @Test(arguments: [false, true])
+  func `a newer version that does not get its name leaves no copy`(lacksLinks: Bool) async throws {
+    try await complete(keeping: 1)
+    try await refresh(to: 2)
+    let path = fixture.file("a")
+    let hook = EffectHook { effect in
+      if case .rename(_, path) = effect { return EPERM }
+      return lacksLinks && Self.isNumbered(effect) ? EPERM : nil
+    }
+    for _ in 0..<2 { try await refresh(to: 3, hook) }
+    #expect(try names() == ["a", "a.~1~"])
+    #expect(version("a") == 2 && version("a.~1~") == 1)
+    try await refresh(to: 3)
+    #expect(try names() == ["a", "a.~2~"])
+    #expect(version("a") == 3 && version("a.~2~") == 2)
+  }
+
+  @Test func `a file that takes the name of a copy stays if the newer version does not get its name`()
+    async throws
+  {
+    try await complete(keeping: 1)
+    let (path, kept) = (fixture.file("a"), fixture.file("a.~1~"))
+    let hook = EffectHook { effect in
+      guard case .rename(_, path) = effect else { return nil }
+      unlink(kept)
+      try? Data("mine".utf8).write(to: URL(filePath: kept))
+      return EPERM
+    }
+    try await refresh(to: 2, hook)
+    #expect(version("a") == 1)
+    #expect(try Data(contentsOf: URL(filePath: kept)) == Data("mine".utf8))
+  }
+
   /// Refuses every effect from some number of effects after the sync of the complete file on.
   private final class Kill: Sendable {
     private let count: Mutex<Int?> = Mutex(nil)

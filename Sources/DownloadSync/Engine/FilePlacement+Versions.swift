@@ -2,6 +2,42 @@ internal import DownloadStore
 internal import SystemInterface
 
 extension FilePlacement {
+  /// Gives a file the name of its previous version, which gets a numbered name before.
+  ///
+  /// If the file does not get the name, the numbered one is removed again, unless the user or an earlier
+  /// process has made it.
+  func replace(
+    _ previous: FileIdentity,
+    of record: DownloadRecord,
+    _ layout: FileLayout
+  ) -> Outcome {
+    let isMade = record.loggedVersion?.found(in: layout.folderPath, orCopy: true) == nil
+    switch keep(previous, of: record, layout) {
+    case .failure(let failure): return .failed(failure)
+    case .success(let version):
+      let outcome = replace(layout.finalPath, with: layout.partialPath)
+      if outcome == .placed { return .placedKeeping(version) }
+      if isMade { withdraw(version, of: previous, layout) }
+      return outcome
+    }
+  }
+
+  /// Removes a numbered name that the previous version has just got, while that version still has the
+  /// name of the finished file.
+  private func withdraw(
+    _ version: KeptVersion,
+    of previous: FileIdentity,
+    _ layout: FileLayout
+  ) {
+    var copied = version.identity
+    copied.inode = previous.inode
+    let path = "\(layout.folderPath)/\(version.filename)"
+    guard copied == previous, FileIdentity(ofFileAt: layout.finalPath) == previous,
+      FileIdentity(ofFileAt: path) == version.identity
+    else { return }
+    remove(path)
+  }
+
   /// Gives the previous version of a finished file a numbered name beside its own, and never replaces
   /// another file.
   ///

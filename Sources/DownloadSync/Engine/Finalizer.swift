@@ -147,12 +147,7 @@ struct Finalizer: Sendable {
     guard file.record.keepVersions != nil else {
       return placement.replace(file.layout.finalPath, with: file.layout.partialPath)
     }
-    switch placement.keep(previous, of: file.record, file.layout) {
-    case .failure(let failure): return .failed(failure)
-    case .success(let version):
-      let outcome = placement.replace(file.layout.finalPath, with: file.layout.partialPath)
-      return outcome == .placed ? .placedKeeping(version) : outcome
-    }
+    return placement.replace(previous, of: file.record, file.layout)
   }
 
   /// Syncs the folders of files, so that their names survive a power failure.
