@@ -104,6 +104,16 @@ struct StoreMessageTests {
     )
   }
 
+  @Test func `a current folder that was deleted`() async {
+    await #expect(processExitsWith: .success) { [path = folder.path("deleted") as String] in
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try #require(FileManager.default.changeCurrentDirectoryPath(path))
+      try #require(rmdir(path) == 0)
+      let error = #expect(throws: CommandFailure.self) { try Folder.made(at: ".") }
+      #expect(error?.message?.hasPrefix("the path of the current folder is unknown") == true)
+    }
+  }
+
   @Test func `a folder that is a link to a missing one`() async throws {
     let (link, target) = (folder.path("link"), folder.path("nowhere"))
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)

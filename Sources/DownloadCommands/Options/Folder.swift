@@ -13,7 +13,13 @@ extension Folder {
   /// - Throws: ``CommandFailure`` with `cannotCreate`, `permissionDenied`, `inputOutput` or `usage`.
   static func made(at path: String) throws -> String {
     let path = absolutePath(path)
-    guard path.utf8.first == UInt8(ascii: "/") else { throw failure(path, ENOENT) }
+    guard path.utf8.first == UInt8(ascii: "/") else {
+      throw CommandFailure(
+        .cannotCreate,
+        "the path of the current folder is unknown, because it was deleted or its path is too long: "
+          + "change to another folder"
+      )
+    }
     var made = ""
     for part in components(of: path[...]) {
       let parent = made
