@@ -176,7 +176,8 @@ package func lastName(in path: String) -> String {
 /// if its path is not UTF-8.
 package func absolutePath(_ path: String) -> String? {
   guard path.utf8.first != UInt8(ascii: "/") else { return path }
-  guard let folder = currentFolderBytes(), let text = String(validating: folder, as: UTF8.self) else {
+  guard let folder = currentFolderBytes(), let text = String(validating: folder, as: UTF8.self)
+  else {
     return nil
   }
   return "\(text)/\(path)"

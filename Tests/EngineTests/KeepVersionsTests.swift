@@ -163,7 +163,8 @@ struct KeepVersionsTests {
     #expect(version("a") == 3 && version("a.~2~") == 2)
   }
 
-  @Test func `a file that takes the name of a copy stays if the newer version does not get its name`()
+  @Test
+  func `a file that takes the name of a copy stays if the newer version does not get its name`()
     async throws
   {
     try await complete(keeping: 1)
