@@ -4,8 +4,8 @@ internal import SystemInterface
 /// The exclusive lock of the engine that runs a store's transfers.
 ///
 /// It is an advisory lock (`flock`) on the file `engine.lock` in the store's folder. The lock ends
-/// with the process, even if the process is killed. The file contains the process id of the holder, for
-/// people, and whether its engine runs all downloads. A link, or a file of another user, in its place
+/// with the process, even if the process is killed. The file contains the process id of the last holder,
+/// for people, and whether its engine runs all downloads. A link, or a file of another user, in its place
 /// is refused; see ``FolderFile``.
 ///
 /// The engine also locks a byte of `data.mdb`, so that it excludes others after a user has deleted or
@@ -64,8 +64,9 @@ package final class EngineLock: Sendable {
     self.descriptor = descriptor
     self.range = range
     let text = Array("process \(getpid())\n\(runsAll ? "\(Self.all)\n" : "")".utf8)
-    ftruncate(descriptor, 0)
+    // In this order, the file always begins with a name.
     _ = pwrite(descriptor, text.span, at: 0)
+    ftruncate(descriptor, off_t(text.count))
   }
 
   /// The error of `flock` with an error number.
@@ -84,8 +85,8 @@ package final class EngineLock: Sendable {
   }
 
   deinit {
-    ftruncate(descriptor, 0)
-    // In this order: an engine that starts takes the file first.
+    // The text stays, so that a process that still finds the file locked reads a name. In this order: an
+    // engine that starts takes the file first.
     range?.release()
     close(descriptor)
   }
