@@ -16,7 +16,7 @@ actor ProgressDisplay {
   private var counts: QueueCounts?
   private let lines: EventLine
   /// The URLs of the downloads to show; `nil` for all.
-  private let scope: Set<StoredText>?
+  private let scope: URLSet?
   private var report: RunReport
   private var retries = PendingRetries()
   /// The running transfers of shared downloads.
@@ -33,7 +33,7 @@ actor ProgressDisplay {
     terminal: Terminal = .messages
   ) {
     self.options = options
-    self.scope = scope.map { Set($0.map(StoredText.init)) }
+    self.scope = scope.map { URLSet($0) }
     self.counts = counts
     self.lines = lines
     report = RunReport(name: lines.name)
@@ -157,7 +157,7 @@ actor ProgressDisplay {
     }
   }
 
-  private func isShown(_ url: String) -> Bool { scope?.contains(StoredText(url)) ?? true }
+  private func isShown(_ url: String) -> Bool { scope?.contains(url) ?? true }
 
   /// Shows the progress of the running downloads; returns whether the output could be written.
   private func draw(_ running: [DownloadProgress]) -> Bool {

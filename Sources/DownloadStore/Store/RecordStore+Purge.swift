@@ -151,7 +151,7 @@ extension RecordStore {
   /// A file whose folder cannot be synced counts as kept.
   private func syncFolders(of report: inout PurgeReport) {
     func folder(of file: PurgePlan.File) -> StoredText {
-      StoredText(FolderSync.parent(of: file.path))
+      StoredText(parentFolder(of: file.path))
     }
     for path in Set(report.files.map(folder)).sorted() {
       do {

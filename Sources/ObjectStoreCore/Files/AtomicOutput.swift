@@ -63,7 +63,7 @@ package final class OutputFile {
     temporary.remove()
     self.temporary = nil
     do {
-      try FolderSync.run(FolderSync.parent(of: path))
+      try FolderSync.run(parentFolder(of: path))
     } catch {
       _ = unlink(path)
       throw error
@@ -80,9 +80,6 @@ package enum FolderSync {
       throw StoreError(errno: error.code.rawValue, folder)
     }
   }
-
-  /// The folder that contains a path.
-  package static func parent(of path: String) -> String { parentFolder(of: path) }
 }
 
 extension StoreError {
@@ -132,7 +129,7 @@ package enum NewFolder {
         throw StoreError(errno: error.code.rawValue, path)
       }
       do {
-        try FolderSync.run(FolderSync.parent(of: path))
+        try FolderSync.run(parentFolder(of: path))
       } catch {
         remove(path)
         throw error

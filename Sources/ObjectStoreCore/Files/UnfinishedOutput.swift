@@ -79,7 +79,7 @@ struct UnfinishedOutput: UnfinishedItem {
 
   /// Locks the outputs that killed processes of this user have left for a target.
   private static func abandoned(of target: String) -> [Self] {
-    let folder = FolderSync.parent(of: target)
+    let folder = parentFolder(of: target)
     let name = lastName(in: target)
     var found: [Self] = []
     for text in namesInFolder(folder) ?? [] {
