@@ -171,6 +171,34 @@ struct RestartTests {
     #expect(try fixture.record("/a").attempts.last?.failure.code == .quarantined)
   }
 
+  @Test func `a refresh that crashed the process three times leaves the finished file alone`()
+    async throws
+  {
+    let fixture = try EngineFixture()
+    fixture.server.route("/a", Resource(Self.body))
+    let record = try fixture.add("/a")
+    _ = try await fixture.run()
+    try await fixture.store.refresh(.all)
+    try fixture.store.objects.writeNow { tx in
+      try tx.update(DownloadRecord.self, key: record.url) {
+        $0.state = .running
+        $0.received = 400_000
+        $0.expected = 1_000_000
+        $0.unresolvedStarts = 2
+      }
+    }
+    let partial = try fixture.store.roots().layout(of: record).partialPath
+    try Data(count: 400_000).write(to: URL(filePath: partial))
+    let (summary, _) = try await fixture.run { $0.previousExit = .crashed }
+    #expect(summary == RunSummary(completed: 0, failed: 1))
+    #expect(fixture.ranges("/a") == [nil])
+    let refreshed = try fixture.record("/a")
+    #expect(refreshed.state == .completed && refreshed.received == 1_000_000)
+    #expect(refreshed.refreshFailure?.code == .quarantined)
+    #expect(Self.body.matches(file: fixture.file("a")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.file("")) == ["a"])
+  }
+
   @Test(arguments: [DownloadState.paused, .failedPermanent, .completed, .cancelled])
   func `a paused, failed, completed or cancelled download is not started by a launch`(
     state: DownloadState

@@ -73,6 +73,13 @@ struct RecordChange: Sendable {
     return changed == stored ? stored : try tx.store(changed, after: stored)
   }
 
+  /// Whether the change gives a refresh up, which leaves the finished file without a partial one.
+  func givesRefreshUp(at moment: Date) throws -> Bool {
+    guard record.earlierVersion != nil, effects.record != .complete, effects.partial != .delete
+    else { return false }
+    return try changed(record, at: moment).state == .completed
+  }
+
   private func changed(_ stored: DownloadRecord, at moment: Date) throws -> DownloadRecord {
     var changed = stored
     resumeData.apply(to: &changed)
