@@ -259,6 +259,29 @@ struct AdoptTests: StoreSuite {
     #expect(Self.body.matches(file: "\(store)/files/a"))
   }
 
+  /// Another program has stored no validator, but the time of its file.
+  @Test(arguments: [true, false])
+  func `a file that was begun before the server's was changed is downloaded again`(
+    isChanged: Bool
+  ) async throws {
+    let path = folder.path("begun")
+    try Data(Self.body.bytes(at: 0, count: 1_500_000)).write(to: URL(filePath: path))
+    let written = Date(timeIntervalSince1970: 1_700_000_000.5)
+    try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: path)
+    let body = isChanged ? Body.generated(byteCount: Self.size, seed: 32) : Self.body
+    // A second after the time of the file, and before it in the same second.
+    let time = isChanged ? "22:13:21" : "22:13:20"
+    server.route("/a", Resource(body, etag: "\"2\"", lastModified: "Tue, 14 Nov 2023 \(time) GMT"))
+    #expect(
+      await dlstore("--store", store, "add", server.url("/a"), "--adopt", path).status == .done
+    )
+    let run = ["--store", store, "run", "--until-idle", "--quiet", "--continue-unvalidated"]
+    #expect(await dlstore(run).status == .done)
+    let requests = ["bytes=1500000-"] + (isChanged ? [nil] : [])
+    #expect(server.requests.map { $0["Range"] } == requests)
+    #expect(body.matches(file: "\(store)/files/a"))
+  }
+
   // MARK: Sessions
 
   /// Writes a session with one download, whose file is in the folder `files`.

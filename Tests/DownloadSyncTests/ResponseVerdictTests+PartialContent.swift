@@ -184,8 +184,11 @@ extension ResponseVerdictTests {
       case .stated: "stated"
       case .nothing: "nothing"
       case .digest: "digest"
+      case .written: "written"
       }
     #expect(name == expected)
+    let written = RangeProof.written(.now)
+    #expect(written.proof(for: head, validatorOrigin: "https://a.example:443") == written)
     let digest = RangeProof.digest
     #expect(digest.proof(for: head, validatorOrigin: "https://a.example:443") == .digest)
     let stated = RangeProof.stated("\"x\"").proof(
@@ -193,6 +196,30 @@ extension ResponseVerdictTests {
       validatorOrigin: "https://a.example:443"
     )
     #expect(stated == (url?.hasPrefix("http:") == true ? .nothing : .stated("\"x\"")))
+  }
+
+  /// The bytes on disk were written at a time in the second before, in, or after that of the response.
+  @Test(arguments: [(-0.1, "again: entityChanged"), (0, "write 4 of 10"), (0.9, "write 4 of 10")])
+  func `without a validator a file that was modified after the bytes were written is another one`(
+    seconds: TimeInterval,
+    expected: String
+  ) throws {
+    let modified = try #require(HTTPDate.moment(Self.date, now: .now))
+    let proof = RangeProof.written(modified.addingTimeInterval(seconds))
+    func kind(_ status: Int, _ fields: [String: String], offset: Int64 = 4) -> String {
+      let fields = fields.map { HeaderField(name: $0.key, value: $0.value) }
+      let head = ResponseHead(status: status, fields: fields)
+      return self.kind(
+        ResponseVerdict(head, offset: offset, expected: 10, proof: proof, now: Date())
+      )
+    }
+    let range = ["Content-Range": "bytes 4-9/10"]
+    let dated = range.merging(["Last-Modified": Self.date]) { $1 }
+    #expect(kind(206, dated) == expected)
+    #expect(kind(206, range) == "write 4 of 10")
+    #expect(kind(206, range.merging(["Last-Modified": "yesterday"]) { $1 }) == "write 4 of 10")
+    let end = ["Content-Range": "bytes */10", "Last-Modified": Self.date]
+    #expect(kind(416, end, offset: 10) == (seconds < 0 ? "again: entityChanged" : "complete"))
   }
 
   @Test func `without a proof no range is used, and the whole file is`() {

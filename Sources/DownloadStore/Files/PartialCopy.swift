@@ -4,6 +4,8 @@ internal import SystemInterface
 enum PartialCopy {
   /// Creates a partial file with some bytes of another file, at the same offsets, and syncs it.
   ///
+  /// It gets the modification time of that file, before which the bytes were received.
+  ///
   /// A partial file of that name that no process uses is replaced: a call that was killed has left
   /// it. Blocks until the disk has finished.
   ///
@@ -27,6 +29,7 @@ enum PartialCopy {
         let code = copy(range, from: descriptor, to: file.descriptor)
         guard code == 0 else { throw failure("copying \(source) to \(path)", code) }
       }
+      copyTime(from: descriptor, to: file.descriptor)
       guard fsync(file.descriptor) == 0 else { throw failure("syncing \(path)", errno) }
     } catch {
       // No record counts its bytes, which may have filled the disk.
@@ -60,6 +63,13 @@ enum PartialCopy {
 
   private static func failure(_ operation: String, _ code: Int32) -> RecordStoreError {
     RecordStoreError(.fileSystem, "\(operation): \(systemErrorText(code))")
+  }
+
+  /// Sets the modification time of a file to that of another one, as far as its file system can.
+  private static func copyTime(from source: Int32, to target: Int32) {
+    var status = stat()
+    guard fstat(source, &status) == 0 else { return }
+    _ = futimens(target, access: status.modificationTime, change: status.modificationTime)
   }
 
   /// Copies bytes to the same place of another file; returns the error number.

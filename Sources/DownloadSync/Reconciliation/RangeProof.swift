@@ -1,9 +1,14 @@
 package import DownloadStore
+package import Foundation
 
 /// What shows that the bytes of a response belong to the same file as those on disk.
 package enum RangeProof: Sendable, Hashable {
   /// The server that sent the other bytes has evaluated `If-Range`, and states the same validator.
   case unchanged(Validator?)
+  /// No server has stated a validator of the bytes on disk, the last of which were written at this time.
+  ///
+  /// A response is of another version if its file was modified later.
+  case written(Date)
   /// The response states this strong entity tag, which the request did not contain.
   ///
   /// A server that never got the tag cannot repeat it.
@@ -18,7 +23,7 @@ package enum RangeProof: Sendable, Hashable {
   var ifRange: String? {
     switch self {
     case .unchanged(let validator): validator?.ifRange
-    case .stated, .digest, .nothing: nil
+    case .written, .stated, .digest, .nothing: nil
     }
   }
 
@@ -37,7 +42,7 @@ package enum RangeProof: Sendable, Hashable {
     guard let actual = head.origin, actual != origin else { return self }
     let isLessSecure = actual.hasPrefix("http:") && origin.hasPrefix("https:")
     switch self {
-    case .digest, .nothing, .unchanged(nil): return self
+    case .written, .digest, .nothing, .unchanged(nil): return self
     case .stated: return isLessSecure ? .nothing : self
     case .unchanged(let validator?):
       guard !isLessSecure, validator.isStrong, let tag = validator.entityTag else {
@@ -51,6 +56,7 @@ package enum RangeProof: Sendable, Hashable {
   func rejects(_ head: ResponseHead) -> Bool {
     switch self {
     case .unchanged(let validator): validator.map { !$0.isConfirmed(by: head) } ?? false
+    case .written: isContradicted(by: head)
     case .stated(let tag): !Validator.areEqual(head["ETag"], tag)
     case .digest: false
     case .nothing: true
@@ -65,6 +71,10 @@ package enum RangeProof: Sendable, Hashable {
         byEntityTag: head["ETag"],
         lastModified: head["Last-Modified"]
       ) ?? false
+    case .written(let moment):
+      // The time only places years of two digits.
+      head["Last-Modified"].flatMap { HTTPDate.moment($0, now: moment) }.map { $0 > moment }
+        ?? false
     case .stated(let tag): head["ETag"].map { !Validator.areEqual($0, tag) } ?? false
     case .digest, .nothing: false
     }
@@ -77,7 +87,7 @@ package enum RangeProof: Sendable, Hashable {
   func rejectsEnd(_ head: ResponseHead) -> Bool {
     switch self {
     case .stated, .nothing: rejects(head)
-    case .unchanged, .digest: isContradicted(by: head)
+    case .unchanged, .written, .digest: isContradicted(by: head)
     }
   }
 
@@ -87,7 +97,7 @@ package enum RangeProof: Sendable, Hashable {
     case .unchanged(let validator):
       validator?.isStrong == true && Validator.areEqual(head["ETag"], validator?.entityTag)
     case .stated(let tag): Validator.areEqual(head["ETag"], tag)
-    case .digest, .nothing: false
+    case .written, .digest, .nothing: false
     }
   }
 
@@ -99,7 +109,7 @@ package enum RangeProof: Sendable, Hashable {
         .entityChanged,
         "the server is another one than that of the bytes on disk, and states no strong entity tag"
       )
-    case .unchanged, .stated, .digest: ResponseVerdict.changed
+    case .unchanged, .written, .stated, .digest: ResponseVerdict.changed
     }
   }
 }
@@ -119,6 +129,9 @@ extension DownloadRecord {
   ) -> RangeProof {
     if trustsDigest, expectedDigest != nil || pieces?.requiresDigests == true { return .digest }
     let validator = Validator(of: self)
+    if validator == nil, received > 0, let file = partialIdentity {
+      return .written(file.modificationDate)
+    }
     guard let validator, validator.isStrong, let tag = validator.entityTag,
       !isConditional || hasOtherOrigins
     else { return .unchanged(validator) }
