@@ -7,6 +7,9 @@ import Testing
   @Test(arguments: [
     // User info.
     ("https://me:pw@example.com/a", "https://•••@example.com/a"),
+    ("https://h/proxy/https%3A%2F%2Fme%3Apw%40x%2Fy/a", "https://h/proxy/•••/a"),
+    ("https://h/proxy/https%3A%2F%2Fme%3Apw%40x", "https://h/proxy/•••"),
+    ("https://h/f?__gda__=17_9f86&sk=ab&page=2", "https://h/f?__gda__=•••&sk=•••&page=2"),
     ("https://token@example.com/a?b=c", "https://•••@example.com/a?b=c"),
     ("https://a@b:p@example.com/", "https://•••@example.com/"),
     ("ftp://me:pw@example.com", "ftp://•••@example.com"),
@@ -115,6 +118,7 @@ import Testing
   }
 
   @Test(arguments: [
+    "https://h/proxy/https%3A%2F%2Fx%2Fa%40b", "https://h/a%40b",
     "https://example.com/a.zip", "https://example.com/a@b", "https://example.com/?q=a@b",
     "https://example.com/?design=1&assign=2&resign=3", "https://example.com/?author=me",
     "https://example.com/?page=2&sort=date&signed=yes", "https://example.com/a?download=true",
@@ -277,13 +281,18 @@ import Testing
     ("https://h/a?token=x", "https://h/a?token=•••"), ("https://h/a@b", "https://h/a@b"),
     ("ftp://me:pw@h/", "ftp://•••@h/"), ("http://me:p/w@h/", "http://•••@h/"),
     ("http://me:p#w@h/?a", "http://•••@h/?a"), ("http://h/a Authorization: x", "http://h/a•••"),
-    ("http://me:p w@h/", "http://me:p•••"), ("http://h:80/a@b", "http://h:80/a@b"),
+    ("http://me:p w@h/", "http://•••"), ("http://h:80/a@b", "http://h:80/a@b"),
     ("http://[::1]/a@b", "http://[::1]/a@b"),
     // A header field, credentials, a token, in the place of a URL.
     ("Authorization: Basic abc", "Authorization:•••"), ("Bearer abc", "Bearer •••"),
     ("me:pw@host/a", "•••@host/a"), ("token=abc", "token=•••"),
     ("--password=abc", "--password=•••"),
     ("ghpAbCdEfGhIjKlMnOpQrStUv123", "•••"),
+    // A URL with a misspelt scheme, or without one.
+    ("https:/h/x?token=a", "https:/h/x?token=•••"), ("https:h?token=a", "https:h?token=•••"),
+    ("htp:/h/x?a=b&sig=c#d", "htp:/h/x?a=b&sig=•••#d"), ("me@h/x?token=a", "•••@h/x?token=•••"),
+    ("me:pw@h/x?token=a", "•••@h/x?token=•••"), ("//me:pw@h/x?token=a", "•••@h/x?token=•••"),
+    ("Cookie: a=b; c=d", "Cookie:•••"), ("http://h/my file@2", "http://•••"),
     // Texts that contain no secret.
     ("example.com/a.zip", "example.com/a.zip"), ("08:00-18:00=2M", "08:00-18:00=2M"),
     ("0123456789abcdef", "0123456789abcdef"), ("my file.iso", "my file.iso"), ("", ""),

@@ -37,13 +37,17 @@ package enum Redaction {
     guard !beginsAsURL(name) else { return url(name) }
     let bytes = Array(name.utf8)
     let text = hidingLogin(bytes)
-    let hasParameters =
-      text.contains(equals)
-      && text.contains { $0 == question || $0 == hash || $0 == ampersand || $0 == semicolon }
-    guard hasParameters || text != bytes || name.hasPrefix("//") || name.contains("://") else {
+    guard hasParameters(text) || text != bytes || name.hasPrefix("//") || name.contains("://")
+    else {
       return name
     }
     return String(decoding: redacted(text, nesting: 0, isName: true), as: UTF8.self)
+  }
+
+  /// Whether a text has parameters as a URL has them.
+  private static func hasParameters(_ text: [UInt8]) -> Bool {
+    text.contains(equals)
+      && text.contains { $0 == question || $0 == hash || $0 == ampersand || $0 == semicolon }
   }
 
   /// Returns a name without the login at its start.
@@ -215,7 +219,10 @@ package enum Redaction {
     if let start = SecretText.start(in: part, isFileName: isFileName) { return start }
     let plain = decoded(part)
     guard plain.count < part.count else { return nil }
-    return SecretText.start(in: plain[...], isFileName: isFileName).map { _ in part.startIndex }
+    let hasSecret =
+      SecretText.start(in: plain[...], isFileName: isFileName) != nil
+      || hidingUserInfo(plain) != plain
+    return hasSecret ? part.startIndex : nil
   }
 
   /// Decodes percent-encoding, which may be nested: a redirect encodes a URL again.
@@ -338,8 +345,8 @@ package enum Redaction {
   /// which may be anything that the user typed or a line contains.
   ///
   /// - A URL is redacted; one that is malformed up to its last `@`, and from its first blank on.
-  /// - Of other texts, all before an `@` is redacted, the value of a header field or of a name that
-  ///   stands for a secret, and a text that looks random.
+  /// - Of other texts, all before an `@` is redacted, parameters as those of a URL, the value of a header
+  ///   field or of a name that stands for a secret, and a text that looks random.
   package static func argument(_ text: String) -> String {
     let bytes = Array(text.utf8)
     if let authority = endOfSeparator(in: bytes, from: 0) {
@@ -350,12 +357,17 @@ package enum Redaction {
       {
         // A password with a slash ends the authority for a parser.
         shown = shown[..<authority] + markBytes + shown[mark...]
+      } else if let blank, blank >= authority, bytes[blank...].contains(at) {
+        // The blank may be in the password.
+        shown = bytes[..<authority]
       }
       return shortened(redacted(Array(shown), nesting: 0) + (blank == nil ? [] : markBytes))
     }
     if beginsAsDigest(bytes[...]) { return shortened(bytes[...]) }
     let name = bytes.firstIndex { $0 == equals || $0 == colon || $0 <= 0x20 }
-    if let mark = bytes.lastIndex(of: at) { return shortened(markBytes + bytes[mark...]) }
+    if let mark = bytes.lastIndex(of: at) {
+      return shortened(redacted(markBytes + bytes[mark...], nesting: 0, isName: true))
+    }
     if let name {
       let value = bytes[(name + 1)...]
       // `Authorization: x`, or `Bearer x`.
@@ -366,6 +378,8 @@ package enum Redaction {
         return shortened(bytes[...name] + markBytes)
       }
     }
+    // A URL without a scheme, or with a misspelt one.
+    if hasParameters(bytes) { return shortened(redacted(bytes, nesting: 0, isName: true)) }
     return RandomText.matches(bytes) ? mark : shortened(bytes[...])
   }
 

@@ -13,7 +13,7 @@ enum SecretName {
     bytes([
       "sig", "sign", "auth", "jwt", "hmac", "pwd", "pw", "pass", "psw", "sid", "sess", "otp",
       "totp", "pin", "pat", "tok", "hash", "nonce", "csrf", "xsrf", "saml", "sas", "cred", "creds",
-      "verify", "dpop", "wsse",
+      "verify", "dpop", "wsse", "gda", "sk", "ssid", "license", "licence", "serial",
     ])
   )
 
