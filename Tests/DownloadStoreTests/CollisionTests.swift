@@ -55,6 +55,30 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "theirs")
   }
 
+  /// Some of these files are created when they are needed.
+  @Test(arguments: ["data.mdb", "lock.mdb", "changes", "engine.lock", "waiters", "LOCK.mdb"])
+  func `no download gets the name of a file of its store`(name: String) throws {
+    let own = fixture.store.path
+    try fixture.store.setRoot(own, named: "own")
+    for collision in [NameCollision.fail, .keep, .replace] {
+      let error = #expect(throws: RecordStoreError.self) {
+        try fixture.add(url) { ($0.root, $0.filename, $0.collision) = ("own", name, collision) }
+      }
+      #expect(error?.code == .nameTaken)
+      #expect(error?.message == "'\(own)/\(name)' is a file of the store itself")
+    }
+    let numbered = try fixture.add(url) { ($0.root, $0.filename) = ("own", name) }.record
+    #expect(numbered.filename == SafeFilename.numbered(name, 2))
+    var update = RecordUpdate()
+    update.filename = name
+    #expect(throws: RecordStoreError.self) {
+      try fixture.store.updateNow(matching: url, with: update)
+    }
+    // The names are free in other folders.
+    let other = try fixture.add("https://three.example/") { $0.filename = name }.record
+    #expect(other.filename == name)
+  }
+
   @Test func `a request to keep the existing file cannot have a digest`() throws {
     try fixture.write("theirs", to: file)
     let digest = try Digest("sha256:" + String(repeating: "a", count: 64))

@@ -241,6 +241,9 @@ struct AdditionBatch {
         "'\(path)' cannot be examined: \(systemErrorText())"
       )
     }
+    guard try !store.hasStorePath(record, roots) else {
+      throw RecordStoreError(.nameTaken, "'\(path)' is a file of the store itself")
+    }
     guard request.collision != .fail, let fileIdentity = FileIdentity(ofFileAt: path),
       try !isReserved(record, in: tx)
     else {

@@ -1,4 +1,5 @@
 package import ObjectStore
+internal import SystemInterface
 
 extension RecordStore {
   /// Gives the record a name that no other record and no file has, numbered if necessary.
@@ -99,22 +100,40 @@ extension RecordStore {
     try !isOccupied(record, roots) && !isReserved(record, in: tx)
   }
 
-  /// Whether something exists at the record's final path.
+  /// Whether something exists at the record's final path, or the store has a file of its own there.
   ///
   /// A path that cannot be examined, in a folder without permission or on a volume that is away, does
   /// not count: no number would help, and the rename at the end of the download replaces nothing.
   func isOccupied(_ record: DownloadRecord, _ roots: Roots) throws -> Bool {
     switch PathExamination(try roots.finalPath(of: record)) {
     case .file, .other: true
-    case .missing, .failed: false
+    case .missing, .failed: try hasStorePath(record, roots)
     }
   }
 
-  /// Whether nothing exists at the record's final path.
+  /// Whether nothing exists at the record's final path, and the store has no file of its own there.
   func isFileMissing(of record: DownloadRecord, _ roots: Roots) throws -> Bool {
     guard case .missing = PathExamination(try roots.finalPath(of: record)) else { return false }
-    return true
+    return try !hasStorePath(record, roots)
   }
+
+  /// Whether a record's final path is that of a file of this store, which may not exist yet.
+  ///
+  /// Case does not count, because some file systems disregard it. Costs two `stat` for the name of such
+  /// a file.
+  func hasStorePath(_ record: DownloadRecord, _ roots: Roots) throws -> Bool {
+    let name = record.filename.lowercased()
+    guard Self.storeNames.contains(name) || name.utf8.starts(with: "data.mdb".utf8) else {
+      return false
+    }
+    let folder = parentFolder(of: try roots.finalPath(of: record))
+    var (status, own) = (stat(), stat())
+    return statFollowingLinks(folder, &status) == 0 && statFollowingLinks(path, &own) == 0
+      && status.st_dev == own.st_dev && status.st_ino == own.st_ino
+  }
+
+  /// The files beside `data.mdb` and its copies.
+  private static let storeNames: Set = ["lock.mdb", "changes", "engine.lock", "waiters"]
 
   /// Whether another record has the name of a record in the same folder, but for the number.
   ///
