@@ -269,7 +269,9 @@ import Testing
     let secret = HeaderField(name: "Authorization", value: "Bearer a")
     let other = HeaderField(name: "Authorization", value: "Bearer b")
     _ = try add("https://a.example/x", key: "k") { $0.headers = [secret] }
-    let record = try add("https://b.example/x", key: "k") { $0.headers = [other] }.record
+    let added = try add("https://b.example/x", key: "k") { $0.headers = [other] }
+    #expect(added.change?.properties == [.mirrors] && added.change?.hasUnkeptHeaders == true)
+    let record = added.record
     #expect(try fixture.store.headers(of: record, sentTo: "https://a.example/x") == [secret])
     #expect(try fixture.store.headers(of: record, sentTo: "https://b.example/x").isEmpty)
     let plain = try add("https://c.example/x", key: "c").record

@@ -65,7 +65,14 @@ struct CommandReport {
 
 extension RecordStore.Added {
   /// The messages for standard error about what the request did not do, or did besides.
-  var messages: [String] { [noteMessage, mirrorMessage].compactMap(\.self) }
+  var messages: [String] { [noteMessage, mirrorMessage, headerMessage].compactMap(\.self) }
+
+  private var headerMessage: String? {
+    guard change?.hasUnkeptHeaders == true else { return nil }
+    return
+      "\(record.id): the header fields are not kept for '\(TerminalText.safe(record.filename))': "
+      + "a download has those of one server, and keeps those of its first URL"
+  }
 
   /// Says how many mirrors are not kept; `nil` if all are.
   var mirrorMessage: String? {

@@ -64,9 +64,12 @@ struct Addition: Sendable {
     FileLayout.destination(root: request.root, folder: folder, filename: filename)
   }
 
-  /// Whether the header fields were given for the origin of a URL.
-  func isForOrigin(of url: String) -> Bool {
-    RecordIdentity.origin(of: givenURL) == RecordIdentity.origin(of: url)
+  /// Whether a known download takes the header fields.
+  ///
+  /// Fields for the origin of a mirror do not replace those for the origin of the URL.
+  func givesHeaders(to known: DownloadRecord) -> Bool {
+    let isForURL = RecordIdentity.origin(of: givenURL) == RecordIdentity.origin(of: known.url)
+    return !request.headers.isEmpty && (isForURL || !known.hasHeaders)
   }
 }
 

@@ -64,7 +64,7 @@ struct AdditionBatch {
           entries[position].record = record
           entries[position].isChanged = true
         }
-        return (position, change: Change(of: known, to: record, addition.request), note: note)
+        return (position, change: Change(of: known, to: record, addition), note: note)
       }
       let record = try create(addition, in: tx)
       append(Entry(record: record, isStored: false))
@@ -378,8 +378,7 @@ struct AdditionBatch {
       // The URLs that were given last: those of before may have expired.
       record.mirrors = Array((new + known.mirrors).prefix(RecordLimits.mirrors))
     }
-    // Fields for the origin of a mirror do not replace those for the origin of the URL.
-    if !request.headers.isEmpty, !known.hasHeaders || addition.isForOrigin(of: known.url) {
+    if addition.givesHeaders(to: known) {
       record.hasHeaders = true
       addHeaders(of: addition, to: record)
     }
@@ -491,9 +490,10 @@ extension RecordStore.Added.Change {
   fileprivate init(
     of known: DownloadRecord,
     to record: DownloadRecord,
-    _ request: DownloadRequest
+    _ addition: Addition
   ) {
     previousState = known.state
+    hasUnkeptHeaders = !addition.request.headers.isEmpty && !addition.givesHeaders(to: known)
     properties = Property.allCases.filter { property in
       switch property {
       case .tags: record.tags != known.tags
@@ -501,7 +501,7 @@ extension RecordStore.Added.Change {
       case .priority: record.priority != known.priority
       case .mirrors: record.mirrors != known.mirrors
       case .checksum: record.expectedDigest != known.expectedDigest
-      case .headers: !request.headers.isEmpty
+      case .headers: addition.givesHeaders(to: known)
       case .rateLimit: record.bytesPerSecond != known.bytesPerSecond
       case .connections: record.connections != known.connections
       case .notBefore: record.notBefore != known.notBefore

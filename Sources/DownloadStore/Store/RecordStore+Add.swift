@@ -33,6 +33,8 @@ extension RecordStore {
       package var previousState: DownloadState
       /// The properties that the request has changed.
       package var properties: [Property]
+      /// Whether the request has header fields for another server than that of the download's.
+      package var hasUnkeptHeaders: Bool
 
       /// A property that a request may change, by the name for people.
       package enum Property: String, Sendable, Hashable, CaseIterable {
