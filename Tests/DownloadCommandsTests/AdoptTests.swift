@@ -269,8 +269,8 @@ struct AdoptTests: StoreSuite {
     let written = Date(timeIntervalSince1970: 1_700_000_000.5)
     try FileManager.default.setAttributes([.modificationDate: written], ofItemAtPath: path)
     let body = isChanged ? Body.generated(byteCount: Self.size, seed: 32) : Self.body
-    // A second after the time of the file, and before it in the same second.
-    let time = isChanged ? "22:13:21" : "22:13:20"
+    // The same second as that of the file, in which either may be later, and the one before.
+    let time = isChanged ? "22:13:20" : "22:13:19"
     server.route("/a", Resource(body, etag: "\"2\"", lastModified: "Tue, 14 Nov 2023 \(time) GMT"))
     #expect(
       await dlstore("--store", store, "add", server.url("/a"), "--adopt", path).status == .done

@@ -71,10 +71,7 @@ package enum RangeProof: Sendable, Hashable {
         byEntityTag: head["ETag"],
         lastModified: head["Last-Modified"]
       ) ?? false
-    case .written(let moment):
-      // The time only places years of two digits.
-      head["Last-Modified"].flatMap { HTTPDate.moment($0, now: moment) }.map { $0 > moment }
-        ?? false
+    case .written(let moment): head.states(aChangeAfter: moment)
     case .stated(let tag): head["ETag"].map { !Validator.areEqual($0, tag) } ?? false
     case .digest, .nothing: false
     }
@@ -161,5 +158,20 @@ extension DownloadRecord {
     }
     // Mirrors may have equal dates for different builds.
     return validator.isStrong || origin == origins[0] || origin == validatorOrigin
+  }
+}
+
+extension ResponseHead {
+  /// Whether the file was modified after bytes of it were written, as far as the date says.
+  ///
+  /// The date has no fraction of a second, so one of the same second counts as later. But a program may
+  /// have set the time of the bytes to that of the server's file: that one has no fraction either.
+  fileprivate func states(aChangeAfter moment: Date) -> Bool {
+    // The time only places years of two digits.
+    guard let date = self["Last-Modified"].flatMap({ HTTPDate.moment($0, now: moment) }) else {
+      return false
+    }
+    let second = moment.timeIntervalSince1970.rounded(.down)
+    return date > moment || (date.timeIntervalSince1970 == second && date != moment)
   }
 }
