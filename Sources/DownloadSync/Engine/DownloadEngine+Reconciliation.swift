@@ -60,17 +60,26 @@ extension DownloadEngine {
     let (found, withheld) = try await syncFiles(of: found)
     let counted = found.map { $0.countedBytes(correct[$0.record.id]) }
     guard !found.isEmpty else { return withheld }
-    let changes = zip(found, counted).map { found, counted in
-      RecordChange(found, after: crash, resumeData: resumeData, counted: counted, options)
-    }
+    let (options, crash) = (options, crash)
     let moment = now()
-    for (found, change) in zip(found, changes) where try change.givesRefreshUp(at: moment) {
+    for found in found where found.record.refreshed != nil {
+      let change = RecordChange(found, after: crash, resumeData: nil, counted: nil, options)
+      guard try change.givesRefreshUp(at: moment) else { continue }
       if let failure = try await discardPartial(of: TransferKey(found.record), found.layout) {
         log("deletion not synced", found.record, ["error": "\(failure)"])
       }
     }
     let changed = try await commit { tx in
-      try changes.map { try $0.apply(at: moment, in: &tx) }
+      try zip(found, counted).map { found, counted in
+        try RecordChange(
+          found,
+          after: crash,
+          resumeData: resumeData,
+          counted: counted,
+          options
+        )
+        .apply(at: moment, in: &tx)
+      }
     }
     for ((found, counted), record) in zip(zip(found, counted), changed) {
       guard let record else { continue }
