@@ -62,6 +62,7 @@ extension DownloadEngine {
     guard !found.isEmpty else { return withheld }
     let (options, crash) = (options, crash)
     let moment = now()
+    // A crash can end a refresh here, as a failure does elsewhere: the partial file is deleted first.
     for found in found where found.record.refreshed != nil {
       let change = RecordChange(found, after: crash, resumeData: nil, counted: nil, options)
       guard try change.givesRefreshUp(at: moment) else { continue }

@@ -72,9 +72,9 @@ public struct EngineOptions: Sendable {
   /// Whether to continue from bytes on disk if neither a validator nor a digest can show that they
   /// belong to the server's file.
   ///
-  /// If `true`, only the size is compared, and the date of the server's file with that of the last write: a
-  /// file that has changed otherwise becomes a mixture of both versions. If `false`, such a download
-  /// restarts from the first byte.
+  /// If `true`, the size must be the same, and the date that the server states for its file must not be
+  /// later than the last write. A file that has changed nevertheless becomes a mixture of both versions. If
+  /// `false`, such a download restarts from the first byte.
   public var continuesUnvalidated = false
   /// The source of a file name that the user has not chosen.
   public var naming = FileNaming.fromResponse

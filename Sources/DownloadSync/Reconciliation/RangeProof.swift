@@ -5,9 +5,9 @@ package import Foundation
 package enum RangeProof: Sendable, Hashable {
   /// The server that sent the other bytes has evaluated `If-Range`, and states the same validator.
   case unchanged(Validator?)
-  /// No server has stated a validator of the bytes on disk, the last of which were written at this time.
+  /// The bytes on disk have no validator, and were written until this time.
   ///
-  /// A response is of another version if its file was modified later.
+  /// A response belongs to another version if it states that the file was modified later.
   case written(Date)
   /// The response states this strong entity tag, which the request did not contain.
   ///
