@@ -155,6 +155,16 @@ import Testing
     #expect(!FileInspection(of: record, in: layout).isPartialChanged)
   }
 
+  @Test func `a partial file with a second name counts as shared`() throws {
+    try fixture.add(url)
+    let record = try fixture.change(url) { $0.received = 4 }
+    let layout = try fixture.layout(of: record)
+    try fixture.write("body", to: layout.partialPath)
+    #expect(!FileInspection(of: record, in: layout).isPartialShared)
+    try FileManager.default.linkItem(atPath: layout.partialPath, toPath: layout.finalPath)
+    #expect(FileInspection(of: record, in: layout).isPartialShared)
+  }
+
   @Test func `the comparison covers every combination of sizes`() {
     for size in Int64(0)...4 {
       for committed in Int64(0)...4 {

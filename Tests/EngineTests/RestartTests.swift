@@ -11,6 +11,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct RestartTests {
   static let body = Body.generated(byteCount: 1_000_000, seed: 5)
+  private static let digest = {
+    var hasher = DigestHasher(.sha256)
+    hasher.update(body.bytes(at: 0, count: 1_000_000).span)
+    return hasher.digest
+  }()
 
   /// Stores a record in the given state, with the given bytes in its partial file.
   private func killed(
@@ -132,6 +137,25 @@ struct RestartTests {
     let layout = try fixture.store.roots().layout(of: record)
     try FileManager.default.linkItem(atPath: layout.finalPath, toPath: layout.partialPath)
     try await expectComplete(fixture, requests: [])
+  }
+
+  /// A backup has given it another name, or a kill during a rename whose volume was then away.
+  @Test(arguments: [true, false], [0, 400_000, 1_000_000] as [Int64])
+  func `a download whose partial file has a second name begins again with a file of its own`(
+    hasDigest: Bool,
+    received: Int64
+  ) async throws {
+    let fixture = try EngineFixture()
+    let record = try killed(fixture, state: .waiting, received: received, partial: 1_000_000) {
+      if hasDigest { $0.expectedDigest = Self.digest.text }
+    }
+    let layout = try fixture.store.roots().layout(of: record)
+    let other = fixture.folder.appending(path: "backup").path
+    try FileManager.default.linkItem(atPath: layout.partialPath, toPath: other)
+    let backup = FileIdentity(ofFileAt: other)
+    try await expectComplete(fixture, requests: [nil])
+    #expect(FileIdentity(ofFileAt: fixture.file("a"))?.inode != backup?.inode)
+    #expect(FileIdentity(ofFileAt: other) == backup)
   }
 
   @Test func `a file lost during the final rename is downloaded again`() async throws {

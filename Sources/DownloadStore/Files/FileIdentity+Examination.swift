@@ -10,8 +10,8 @@ internal import SystemInterface
 ///
 /// Symbolic links are not followed.
 enum PathExamination {
-  /// A regular file.
-  case file(FileIdentity)
+  /// A regular file, and the number of its names (hard links).
+  case file(FileIdentity, names: Int)
   /// Something else: a folder, a symbolic link or a device, for example.
   case other
   /// The path does not exist.
@@ -25,7 +25,7 @@ enum PathExamination {
     if lstat(path, &status) != 0 {
       self = errno == ENOENT || errno == ENOTDIR ? .missing : .failed
     } else if status.st_mode & S_IFMT == S_IFREG {
-      self = .file(FileIdentity(status))
+      self = .file(FileIdentity(status), names: Int(status.st_nlink))
     } else {
       self = .other
     }
@@ -43,7 +43,7 @@ extension FileIdentity {
   ///
   /// - Parameter path: The path of the file.
   public init?(ofFileAt path: String) {
-    guard case .file(let fileIdentity) = PathExamination(path) else { return nil }
+    guard case .file(let fileIdentity, _) = PathExamination(path) else { return nil }
     self = fileIdentity
   }
 

@@ -52,6 +52,8 @@ package struct FileInspection: Sendable, Hashable {
   /// Whether another program may have changed or replaced the partial file whose bytes the record
   /// counts; see ``isChanged(_:since:writtenAt:)``.
   package var isPartialChanged: Bool
+  /// Whether the partial file has a second name (a hard link), so that it must not be written to.
+  package var isPartialShared: Bool
   /// The file at the final path, if the download replaces it: the previous one of a restarted download,
   /// or one that the user asked to replace.
   package var replaced: FileIdentity?
@@ -66,6 +68,7 @@ package struct FileInspection: Sendable, Hashable {
     partialSize: Int64 = 0,
     partialIdentity: FileIdentity? = nil,
     isPartialChanged: Bool = false,
+    isPartialShared: Bool = false,
     replaced: FileIdentity? = nil
   ) {
     self.final = final
@@ -74,6 +77,7 @@ package struct FileInspection: Sendable, Hashable {
     self.partialSize = partialSize
     self.partialIdentity = partialIdentity
     self.isPartialChanged = isPartialChanged
+    self.isPartialShared = isPartialShared
     self.replaced = replaced
   }
 
@@ -90,11 +94,15 @@ package struct FileInspection: Sendable, Hashable {
     final = Self.final(of: record, examination)
     isFinalUnknown = if case .failed = examination { true } else { false }
     replaced =
-      if case .file(let identity) = examination, record.replaces(identity) { identity } else { nil }
+      if case .file(let found, _) = examination, record.replaces(found) { found } else { nil }
     let file = PathExamination(layout.partialPath)
     let size = Self.partialSize(of: record, file)
     partialSize = size ?? 0
-    partialIdentity = if case .file(let identity) = file { identity } else { nil }
+    if case .file(let identity, let names) = file {
+      (partialIdentity, isPartialShared) = (identity, names > 1)
+    } else {
+      (partialIdentity, isPartialShared) = (nil, false)
+    }
     isPartialChanged =
       record.received > 0
       && Self.isChanged(
@@ -122,7 +130,7 @@ package struct FileInspection: Sendable, Hashable {
     _ examination: PathExamination
   ) -> Final {
     switch examination {
-    case .file(let fileIdentity):
+    case .file(let fileIdentity, _):
       let size = record.fileIdentity?.size ?? record.expected
       return fileIdentity == record.fileIdentity
         ? .ours : fileIdentity.size == size ? .sizeOnly : .mismatch
@@ -138,7 +146,7 @@ package struct FileInspection: Sendable, Hashable {
     _ examination: PathExamination
   ) -> Int64? {
     switch examination {
-    case .file(let fileIdentity): fileIdentity.size
+    case .file(let fileIdentity, _): fileIdentity.size
     case .failed where record.received > 0: record.committed.end
     case .missing, .other, .failed: nil
     }

@@ -447,7 +447,7 @@ struct AdditionBatch {
     let path = try roots.finalPath(of: record)
     let identity: FileIdentity
     switch PathExamination(path) {
-    case .file(let found): identity = found
+    case .file(let found, _): identity = found
     // It may exist: nothing is known that would be a reason to download it again.
     case .failed: return .folderUnreachable
     case .missing where try roots.layout(of: record).folderProblem != nil: return .folderUnreachable

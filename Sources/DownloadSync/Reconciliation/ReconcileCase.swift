@@ -87,12 +87,13 @@ package struct ReconcileCase: Sendable, Hashable {
     package var canContinue: Bool
     /// Whether the next retry is due.
     package var isRetryDue: Bool
-    /// Whether the store has digests of the file's pieces.
+    /// Whether the store has digests of the file's pieces, which show what the partial file can keep.
     package var hasPieceDigests: Bool
     /// Whether another program may have changed the partial file, and no required digest of the
     /// whole file would show that at the end.
     ///
-    /// With digests of pieces, always whether the file may have changed: they also show where.
+    /// With digests of pieces, always whether the file may have changed: they also show where. True of a
+    /// file with a second name, which must not be written to.
     package var isPartialChanged: Bool
     /// Whether a task of a previous process continues where the counted bytes end, or has delivered
     /// a body that is read again.

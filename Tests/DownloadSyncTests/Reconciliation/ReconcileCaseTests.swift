@@ -175,6 +175,20 @@ import Testing
     #expect(decision.result == .placed || decision.result.states == [.paused])
   }
 
+  @Test(arguments: [nil, "sha256:aa"], [true, false])
+  func `a partial file with a second name counts as changed, whatever digests there are`(
+    digest: String?,
+    hasPieceDigests: Bool
+  ) {
+    var record = DownloadRecord.sample()
+    record.expectedDigest = digest
+    record.hasPieceDigests = hasPieceDigests
+    let files = FileInspection(final: .missing, partial: .complete, isPartialShared: true)
+    let given = ReconcileCase(record: record, files: files, now: now)
+    #expect(given.conditions.isPartialChanged && !given.conditions.hasPieceDigests)
+    #expect(Reconciler.decide(given).plan?.rules == [.p13])
+  }
+
   @Test func `every stored case except none is a record's state`() {
     #expect(
       Set(ReconcileCase.Stored.allCases.compactMap(\.state)) == Set(DownloadState.allCases)

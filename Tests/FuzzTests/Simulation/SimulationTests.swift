@@ -74,7 +74,8 @@ struct SimulationTests {
   /// is gone, and one that starts when another file has its name; the partial file of an unchanged file,
   /// which returns after a power failure; one of a refresh that fails, deleted while its bytes count; a refresh
   /// of a file that a mounted volume hides (the simulated user restarted only complete downloads); a refresh
-  /// that is given up because it crashed the process, whose partial file stayed.
+  /// that is given up because it crashed the process, whose partial file stayed; a file under both names on a
+  /// volume that was away until its record was of another file.
   @Test(
     arguments: [
       3_851, 702_641, 251_751_789_761_210, 106_858_482_316_215, 106_858_482_285_325,
@@ -88,7 +89,7 @@ struct SimulationTests {
       700_000_000_027_475, 700_000_000_030_040, 700_000_000_033_737,
       950_000_000_002_963, 980_000_000_000_372, 980_000_000_001_504,
       990_000_000_008_668, 990_000_000_011_212, 81_794_469_525_052, 195_724_350_454_621,
-      7_016_172,
+      7_016_172, 9_001_240,
     ] as [UInt64]
   )
   func `the invariants hold for a seed that has failed before`(seed: UInt64) throws {
