@@ -107,11 +107,12 @@ package final class EngineLock: Sendable {
     guard let descriptor = try? FolderFile.open(name, in: storePath, O_RDONLY) else {
       return unnamedHolder(storePath)
     }
-    defer { release(descriptor) }
-    // A shared lock, so that two callers do not see each other. An engine that starts now retries.
-    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else {
-      return unnamedHolder(storePath)
-    }
+    defer { close(descriptor) }
+    // A shared lock, so that two callers do not see each other. An engine that starts now retries, but
+    // not for long, so the lock ends before anything else is done.
+    let isTaken = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    flock(descriptor, LOCK_UN)
+    guard isTaken else { return unnamedHolder(storePath) }
     let text = text(of: descriptor)
     return text.isEmpty ? unknown : text
   }
