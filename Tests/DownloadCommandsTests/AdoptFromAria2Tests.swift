@@ -38,8 +38,8 @@ struct AdoptFromAria2Tests {
     process.arguments = [
       "--no-conf", "--quiet", "--max-tries=1", "--split=4", "--max-connection-per-server=4",
       "--min-split-size=1M", "--piece-length=1M", "--file-allocation=none",
-      "--timeout=600", "--auto-save-interval=1", "--dir=\(folder.path)", "--out=a.bin",
-      server.url("/a.bin"),
+      "--timeout=600", "--connect-timeout=600", "--auto-save-interval=1", "--dir=\(folder.path)",
+      "--out=a.bin", server.url("/a.bin"),
     ]
     process.standardInput = FileHandle.nullDevice
     try process.start()
@@ -83,13 +83,14 @@ struct AdoptFromAria2Tests {
     let received = try await downloadAPart(to: path)
     #expect(received.byteCount < Self.size)
     server.route("/a.bin", Resource(Self.body))
-    let count = server.requests.count
 
     let digest = try Digest.ofFile(at: reference).text
     try await dlstore(["add", server.url("/a.bin"), "--adopt", path, "--checksum", digest])
     try await dlstore(["run", "--until-idle", "--quiet"])
 
-    let requested = ByteRanges(try server.requests.dropFirst(count).map(Self.range))
+    // The server may read a request of aria2c after that was killed.
+    let requests = server.requests.filter { $0["User-Agent"]?.hasPrefix("aria2/") != true }
+    let requested = ByteRanges(try requests.map(Self.range))
     #expect(requested == received.gaps(in: 0..<Self.size))
     #expect(Self.body.matches(file: folder.path("store/files/a.bin")))
   }

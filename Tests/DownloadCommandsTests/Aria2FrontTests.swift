@@ -20,8 +20,9 @@ struct Aria2FrontTests {
   }
 
   private func start(_ arguments: [String], shell: String? = nil) throws -> DLStoreProcess {
+    // It reads no settings of dlstore, and its default time-out may pass on a busy machine.
     try DLStoreProcess(
-      ["aria2c"] + arguments,
+      ["aria2c", "--timeout=600"] + arguments,
       store: folder.path("unused"),
       in: folder.path,
       shell: shell,

@@ -123,7 +123,10 @@ struct Aria2Tests: StoreSuite {
   private func runAria2(_ arguments: String...) async throws -> Int32 {
     let process = Process()
     process.executableURL = URL(filePath: Self.program)
-    let options = ["--no-conf", "--quiet", "--max-tries=1", "--connect-timeout=5"]
+    // The longest times that it accepts: the server may pause on a busy machine.
+    let options = [
+      "--no-conf", "--quiet", "--max-tries=1", "--connect-timeout=600", "--timeout=600",
+    ]
     process.arguments = options + arguments
     process.currentDirectoryURL = URL(filePath: folder.path)
     process.standardInput = FileHandle.nullDevice

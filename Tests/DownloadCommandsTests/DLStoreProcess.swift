@@ -24,8 +24,9 @@ extension BuiltProcess {
     let environment = [
       // Not the configuration of the user who runs the tests.
       "DLSTORE_CONFIG": "", "DLSTORE_STORE": store,
-      // A transfer that a test stalls must not fail because the machine is busy.
-      "DLSTORE_TIMEOUT": "10m",
+      // A transfer that a test stalls must neither fail nor let another one go first because the
+      // machine is busy.
+      "DLSTORE_TIMEOUT": "10m", "DLSTORE_LOWEST_SPEED_TIME": "1h",
     ]
     try self.init(
       program: "dlstore",

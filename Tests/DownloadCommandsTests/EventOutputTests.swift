@@ -118,11 +118,23 @@ struct EventOutputTests {
   }
 
   @Test func `verbose prints each step, and no secret`() async throws {
+    let body = Body.generated(byteCount: 100_000, seed: 1)
+    var resource = Resource(body, faults: .resetAfter(bytes: 60_000))
+    let gate = Gate()
+    resource.endGate = gate
+    server.route("/a", resource)
+    let url = server.url("/b")
     let process = try DLStoreProcess(
-      ["get", "--verbose", server.url("/b"), server.url("/none?sig=hush")],
+      ["get", "--verbose", url, server.url("/none?sig=hush")],
       store: store,
       in: folder.path
     )
+    // A reset discards bytes that the program has not read; the second attempt resumes after some.
+    try await process.wait {
+      let record = try? RecordStore(at: store, access: .readOnly).record(matching: url)
+      return (record?.received ?? 0) > 0 || !process.isRunning
+    }
+    gate.open()
     #expect(try await process.status() == 1)
     let messages = process.messages
     // Reconciliation, the first attempt, the URL after a redirect, and the resume offset.

@@ -442,7 +442,7 @@ struct FailureSentenceTests {
   @Test(arguments: [
     (Fault.emptyReply, "PEER closed the connection without an answer (2 attempts)", ""),
     (.rawResponse([0x15, 3, 1, 0, 2, 2, 0x46]), "the answer of PEER is not HTTP", ""),
-    (.stallBeforeHeader, "PEER sent nothing for 1 s", "--timeout sets the limit; "),
+    (.stallBeforeHeader, "PEER sent nothing for 10 s", "--timeout sets the limit; "),
   ])
   func `a proxy that may be the one that does not answer is named`(
     _ fault: Fault,
@@ -450,16 +450,18 @@ struct FailureSentenceTests {
     _ limit: String
   ) async throws {
     server.route("*", Resource(Self.body, faults: fault, then: .repeatLast))
+    // Not too short for the connection, and reached in no other case.
+    let isSilent = fault == .stallBeforeHeader
     let result = try await get(
       "http://h.example:81/x",
       "--proxy",
       server.url(""),
       "--timeout",
-      "1s",
+      isSilent ? "10s" : "10m",
       "--retry-wait",
       "1ms",
       "--max-attempts",
-      "2"
+      isSilent ? "1" : "2"
     )
     #expect(result.status == .failed)
     let peer = "h.example port 81, or the proxy 127.0.0.1 port \(server.port),"
@@ -523,8 +525,17 @@ struct FailureSentenceTests {
   }
 
   @Test func `a resumed attempt says at which byte`() async throws {
-    server.route("/x", Resource(Self.body, faults: .resetAfter(bytes: 60_000)))
-    let result = try await get(server.url("/x"))
+    var resource = Resource(Self.body, faults: .resetAfter(bytes: 60_000))
+    let gate = Gate()
+    resource.endGate = gate
+    server.route("/x", resource)
+    async let run = get(server.url("/x"))
+    // A reset discards bytes that the client has not read.
+    while (try? record(server.url("/x")))?.received ?? 0 == 0 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    gate.open()
+    let result = try await run
     #expect(result.status == .done)
     let retry = lines(result, "retrying").first ?? ""
     #expect(retry.contains("reset the connection; attempt 2 of 8 "), "\(result.messages)")

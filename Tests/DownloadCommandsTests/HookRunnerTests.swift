@@ -85,7 +85,9 @@ struct HookRunnerTests {
     let runner = HookRunner(
       store: store,
       actions: HookActions(commands: [.completion: UserCommand(text: command)]),
-      scope: ["https://example.com/0"]
+      scope: ["https://example.com/0"],
+      // The command ends by itself, and is not ended because the machine is busy.
+      stopPatience: .seconds(3_600)
     )
     let folder = folder
     let result = await CommandResult.of(DLStoreCommand.program()) { _ in

@@ -25,11 +25,30 @@ func dlstore(
 ) async -> CommandResult {
   await CommandResult.of(DLStoreCommand.program(arguments), failingWith: failure) { output in
     do {
-      let command = try DLStoreCommand.command(of: arguments)
+      let command = try DLStoreCommand.command(of: patient(arguments))
       return await output.program.status(of: command)
     } catch {
       output.say(DLStoreCommand.text(ofParserError: error, arguments))
       return ExitStatus(rawValue: DLStoreCommand.exitCode(for: error).rawValue) ?? .failed
     }
   }
+}
+
+/// Returns the words of a command that may run an engine with limits of time that a busy machine
+/// does not reach: those that the built program gets from its environment in tests.
+///
+/// A server in a test may pause for longer than the program waits by default. The command would
+/// send further requests, or let another download go first.
+private func patient(_ arguments: [String]) -> [String] {
+  let scan = DLStoreCommand.scan(arguments)
+  guard scan.command is any EngineCommand.Type, !CommandLineScan.isRequest(arguments) else {
+    return arguments
+  }
+  let patience = [("--timeout", "10m"), ("--lowest-speed-time", "1h")]
+  var words = arguments
+  words.insert(
+    contentsOf: patience.filter { scan.given[$0.0] == nil }.map { "\($0)=\($1)" },
+    at: scan.endOfName
+  )
+  return words
 }

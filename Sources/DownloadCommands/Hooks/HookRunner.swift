@@ -35,20 +35,25 @@ struct HookRunner: Sendable {
     case busy
   }
 
-  /// The time that running commands have after a stop.
-  static let stopPatience = Duration.seconds(10)
-
   private let store: RecordStore
   private let actions: HookActions
   /// The URLs of the downloads whose hooks run; `nil` for all.
   private let scope: [String]?
+  /// The time that running commands have after a stop.
+  private let stopPatience: Duration
   private let inbox: AsyncStream<Signal>
   private let signals: AsyncStream<Signal>.Continuation
 
-  init(store: RecordStore, actions: HookActions, scope: [String]?) {
+  init(
+    store: RecordStore,
+    actions: HookActions,
+    scope: [String]?,
+    stopPatience: Duration = .seconds(10)
+  ) {
     self.store = store
     self.actions = actions
     self.scope = scope
+    self.stopPatience = stopPatience
     (inbox, signals) = AsyncStream.makeStream()
     signals.yield(.woken)
   }
@@ -83,7 +88,7 @@ struct HookRunner: Sendable {
       case .abandon: for task in running.values { task.cancel() }
       case .stop where !isStopping:
         isStopping = true
-        timers.append(timer(.abandon, at: .now.advanced(by: Self.stopPatience)))
+        timers.append(timer(.abandon, at: .now.advanced(by: stopPatience)))
       case .stop: break
       case .ended(let entry, let end):
         running[entry] = nil

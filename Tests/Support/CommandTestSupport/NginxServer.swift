@@ -90,6 +90,25 @@ public final class NginxServer: Sendable {
     return text.split(separator: "\n").map(String.init)
   }
 
+  /// Waits for requests in ``log``.
+  ///
+  /// The server notes a request after its last byte, so the client may have ended before.
+  ///
+  /// - Parameter isComplete: Returns whether the requests are those to wait for.
+  /// - Returns: The requests answered so far.
+  /// - Throws: ``Failure`` with these after ``hangLimit``.
+  public func requests(until isComplete: ([String]) -> Bool) async throws -> [String] {
+    let deadline = ContinuousClock.now.advanced(by: hangLimit)
+    while true {
+      let requests = log
+      if isComplete(requests) { return requests }
+      guard ContinuousClock.now < deadline else {
+        throw Failure(message: "requests are missing in the log of nginx: \(requests)")
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
   // MARK: -
 
   private static func freePort() throws -> UInt16 {
@@ -144,6 +163,10 @@ public final class NginxServer: Sendable {
         fastcgi_temp_path \(folder)/t3;
         uwsgi_temp_path \(folder)/t4;
         scgi_temp_path \(folder)/t5;
+        # A client may pause on a busy machine.
+        client_header_timeout 1h;
+        send_timeout 1h;
+        keepalive_timeout 1h;
         server {
           listen 127.0.0.1:\(port) ssl http2;
           ssl_certificate \(folder)/certificate.pem;
