@@ -13,9 +13,6 @@
   /// opens one more connection, takes the certificate, and rejects it: its handshake never succeeds,
   /// so nothing is sent to the server. It does not change what the client accepts.
   struct CertificateProbe {
-    /// How long a probe may take before the failure is reported without a reason.
-    private static let timeLimit = TimeAmount.seconds(5)
-
     let url: RequestURL
     let tls: TLSConfiguration
     /// The HTTP proxy through which to connect; `nil` for none.
@@ -24,6 +21,8 @@
     var address: String?
     /// The address of this machine from which to connect; `nil` for any.
     var localAddress: String?
+    /// How long a probe may take before the failure is reported without a reason.
+    let timeLimit: TimeAmount
 
     /// Returns the certificate of the server; `nil` if it shows none in time.
     func certificate() async -> CertificateFacts? {
@@ -36,7 +35,7 @@
       guard let context = try? NIOSSLContext(configuration: tls) else { return nil }
       let loop = MultiThreadedEventLoopGroup.singleton.next()
       let found = loop.makePromise(of: CertificateFacts?.self)
-      let timeout = loop.scheduleTask(in: Self.timeLimit) { found.succeed(nil) }
+      let timeout = loop.scheduleTask(in: timeLimit) { found.succeed(nil) }
       let host = url.connectionHost
       let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
       var bootstrap = ClientBootstrap(group: loop)
@@ -45,7 +44,7 @@
       }
       let connection =
         bootstrap
-        .connectTimeout(Self.timeLimit)
+        .connectTimeout(timeLimit)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             // The connection may end before the server has shown its certificate.

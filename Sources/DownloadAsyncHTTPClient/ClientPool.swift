@@ -86,6 +86,12 @@
     /// The address of this machine from which connections are made.
     var localAddress: String? { configuration.localAddress }
 
+    /// How long a ``CertificateProbe`` may take: five seconds, or a twelfth of the time that
+    /// connecting may take.
+    var probeTimeLimit: TimeAmount {
+      max(.seconds(5), .nanoseconds((configuration.timeout.connect?.nanoseconds ?? 0) / 12))
+    }
+
     /// Returns the address that replaces those of DNS for direct connections to the server of a URL.
     func address(for url: RequestURL) -> HostAddress? { addresses.first { $0.applies(to: url) } }
 

@@ -152,7 +152,8 @@
           tls: tls,
           proxy: route.proxy,
           address: clients.address(for: url)?.address,
-          localAddress: clients.localAddress
+          localAddress: clients.localAddress,
+          timeLimit: clients.probeTimeLimit
         )
         .certificate()
       else { return nil }

@@ -109,10 +109,12 @@ struct BackgroundFixture {
 
   func engine(
     _ maximumRunning: Int = 4,
-    firstRetry: Duration = .milliseconds(1)
+    retry: RetryPolicy = RetryPolicy(base: .milliseconds(1))
   ) throws -> DownloadEngine {
     var options = EngineOptions(maximumRunning: maximumRunning, maximumPerHost: 100)
-    options.retry = RetryPolicy(maximumAttempts: 8, base: firstRetry, cap: .seconds(3600))
+    options.retry = retry
+    // A task that waits for the test does not give its slot up to another one.
+    options.lowestSpeed = 0
     return try DownloadEngine(store: store, transport: session, options: options)
   }
 

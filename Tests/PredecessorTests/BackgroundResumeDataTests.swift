@@ -25,7 +25,7 @@ import Testing
     let offline = DownloadFailure(.cannotFindHost, "there is no network")
     fixture.session.network.interrupt(fixture.url("a"), afterBytes: -1, with: offline)
     try fixture.store.apply(.resume(immediately: false), to: .all)
-    try await fixture.running(try fixture.engine(firstRetry: .seconds(3600))) {
+    try await fixture.running(try fixture.engine(retry: .late)) {
       fixture.finish(try await fixture.task(2))
       try await waitUntil("the failure") { try fixture.record().attempts.count == 1 }
       #expect(try fixture.record().resumeData == blob)

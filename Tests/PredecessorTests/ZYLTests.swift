@@ -172,7 +172,7 @@ struct ZYLTests {
   {
     try fixture.add("a")
     try fixture.store.apply(.pause, to: .all)
-    let engine = try fixture.engine()
+    let engine = try fixture.engineWithLateRetries()
     try await fixture.running(engine) {
       try await fixture.settle()
       #expect(fixture.transport.started.isEmpty)

@@ -103,6 +103,8 @@ struct CancelTests {
     let (ends, end) = AsyncStream<TaskOutcome>.makeStream()
     let transport = transport
     let server = server
+    // A body that does not end before the task is cancelled, however late its id is known.
+    server.route("/endless", Resource(.generated(byteCount: 1 << 50)))
     @Sendable func next(_ remaining: Int) {
       let id = Mutex<TaskID?>(nil)
       let sink = RecordingSink(
@@ -115,7 +117,7 @@ struct CancelTests {
         }
       )
       let started = transport.start(
-        TaskRequest(url: server.url("/file"), recordID: "\(remaining)"),
+        TaskRequest(url: server.url("/endless"), recordID: "\(remaining)"),
         sink: sink
       )
       id.withLock { $0 = started }
@@ -139,15 +141,23 @@ struct CancelTests {
     let server = try FaultServer()
     server.route("/small", Resource(.text("small")))
     var transport: (any LimitedTransport)? = TransportUnderTest.make()
+    // Clients close connections that were idle for a minute. None was if less time has passed since
+    // the request before.
+    let shortest = Duration.seconds(60)
+    var (started, pauses) = (ContinuousClock.now, 0)
     for index in 0..<30 {
+      let last = started
+      started = .now
       let sink = RecordingSink(expecting: .text("small"))
       let request = TaskRequest(url: server.url("/small"), recordID: "\(index)")
       _ = transport?.start(request, sink: sink)
       #expect(await sink.outcome() == .completed)
+      if last.duration(to: .now) >= shortest { pauses += 1 }
     }
     // A second session would open a second connection.
-    #expect(Set(server.requests.map(\.connection)).count == 1)
-    #expect(server.openConnectionCount == 1)
+    #expect(Set(server.requests.map(\.connection)).count <= 1 + pauses)
+    let openCount = server.openConnectionCount
+    #expect(openCount == 1 || started.duration(to: .now) >= shortest || pauses > 0)
     transport = nil
     // A session that still exists keeps its idle connection.
     let deadline = ContinuousClock.now.advanced(by: hangLimit)

@@ -17,23 +17,22 @@ package final class EngineLock: Sendable {
   /// `nil` before the store has a data file.
   private let range: StoreRangeLock?
 
-  /// How long to wait for a holder that was killed but still has threads.
-  private static let exitPatience = Duration.seconds(10)
-
   /// Takes the lock, and blocks the thread while it waits.
   ///
   /// A killed process holds the lock until its last thread has ended, which may take long on a busy
-  /// machine. A held lock is therefore retried for the duration of `patience`, and for up to ten
-  /// seconds while the holder is known to be terminating.
+  /// machine. A held lock is therefore retried for the duration of `patience`, and for up to
+  /// `exitPatience` while the holder is known to be terminating.
   ///
   /// - Parameters:
   ///   - storePath: The folder of the store.
   ///   - patience: How long to wait for a holder. Zero tries once.
+  ///   - exitPatience: How long to wait for a holder that was killed but still has threads.
   ///   - runsAll: Whether the engine runs all downloads of the store.
   /// - Throws: ``EngineError`` with `alreadyRunning`, `cannotLock`, `diskFull` or `outOfResources`.
   package init(
     storePath: String,
     patience: Duration = .milliseconds(300),
+    exitPatience: Duration = .seconds(10),
     runsAll: Bool = false
   ) throws(EngineError) {
     let descriptor: Int32
@@ -53,7 +52,7 @@ package final class EngineLock: Sendable {
       let waited = ContinuousClock.now - start
       let mayWait =
         waited < patience
-        || (patience > .zero && waited < Self.exitPatience && Self.isEnding(holder))
+        || (patience > .zero && waited < exitPatience && Self.isEnding(holder))
       guard code == EINTR || code == EWOULDBLOCK && mayWait else {
         Self.release(descriptor)
         range?.release()

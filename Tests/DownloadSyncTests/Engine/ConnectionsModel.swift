@@ -35,6 +35,7 @@ struct ConnectionsModel {
   private var sources: [Int: Int] = [0: 0]
   private var missing = ByteRanges(upTo: Self.size)
   private var trust = ServerTrust.Level.full
+  private let begin = ContinuousClock.now
   private var seconds = 0
   private var refused: Set<Int> = []
   private var isStopped = false
@@ -83,7 +84,7 @@ struct ConnectionsModel {
       progress,
       within: ConnectionLimits(limits, beside: [connections]),
       stallTime: .seconds(1_000),
-      at: .now.advanced(by: .seconds(seconds))
+      at: begin.advanced(by: .seconds(seconds))
     )
     while connections.wantsNext(hasSpare: false), let opening = connections.next(reading) {
       open(opening)

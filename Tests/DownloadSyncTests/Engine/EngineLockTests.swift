@@ -139,7 +139,7 @@ import Testing
     await waitUntilExists(path + "/holding")
     let error = #expect(throws: EngineError.self) { try EngineLock(storePath: path) }
     #expect(error?.code == .alreadyRunning)
-    #expect(error?.message.contains("process \(getpid())") == false)
+    #expect(error?.message.hasSuffix(": process \(getpid())") == false)
     makeFile(path + "/seen")
     await child
     _ = try EngineLock(storePath: path)
@@ -211,7 +211,7 @@ import Testing
       ]
       try process.start()
       await waitUntilExists(folder.path + "/holding")
-      _ = try EngineLock(storePath: folder.path)
+      _ = try EngineLock(storePath: folder.path, exitPatience: hangLimit)
       try await process.waitForEnd()
       #expect(process.terminationStatus == 0)
     }

@@ -143,6 +143,8 @@ private final class FileWatch: FaultInjector {
     _ = try folder.makeFile(String(path.dropFirst(folder.path.count + 1)), "body")
     #expect(finalizer.place(file) == .replaced)
     #expect(text("a") == nil)
+    // The new file does not get the inode of one that is open.
+    withExtendedLifetime(download) {}
   }
 
   @Test func `a file that was changed after its digest was computed is not synced as verified`()
@@ -174,6 +176,8 @@ private final class FileWatch: FaultInjector {
       "body"
     )
     #expect(FinishedFile(ofLoggedRename: record, download.layout) == nil)
+    // The new file does not get the inode of one that is open.
+    withExtendedLifetime(download) {}
   }
 
   @Test func `folders that cannot be synced are returned with their failures`() throws {

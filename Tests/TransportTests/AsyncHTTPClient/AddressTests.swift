@@ -25,7 +25,7 @@
     ) async throws -> TaskOutcome? {
       var connection = ConnectionSettings()
       try change(&connection)
-      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let transport = try AsyncHTTPClientTransport(idleTimeout: hangLimit, connection: connection)
       let sink = RecordingSink()
       _ = transport.start(TaskRequest(url: url, recordID: "r"), sink: sink)
       return await sink.outcome()

@@ -24,7 +24,11 @@
       connection.certificateAuthorities = try trusted.map {
         try TestCertificate.write($0, to: folder.path)
       }
-      let transport = try AsyncHTTPClientTransport(connection: connection)
+      // The certificate may take minutes to arrive, a twelfth of this.
+      let transport = try AsyncHTTPClientTransport(
+        idleTimeout: hangLimit * 12,
+        connection: connection
+      )
       let sink = RecordingSink()
       let url = "https://\(host):\(server.port)/x"
       _ = transport.start(TaskRequest(url: url, recordID: "r"), sink: sink)

@@ -2,6 +2,7 @@
   import DownloadAsyncHTTPClient
   import DownloadStore
   import DownloadSync
+  import EngineTestSupport
   import FaultServer
   import Testing
 
@@ -17,6 +18,7 @@
       await #expect(throws: DownloadFailure.self) {
         try await exchange.send("POST", url, headers: [], body: [])
       }
+      try await waitUntil("the connection") { server.connectionCount > 0 }
       #expect(server.connectionCount == 1)
     }
   }

@@ -1,7 +1,10 @@
 #if AsyncHTTPClient
+  import AsyncHTTPClient
   import DownloadStore
   import DownloadSync
   import EngineTestSupport
+  import FaultServer
+  import NIOCore
   import Testing
 
   @testable import DownloadAsyncHTTPClient
@@ -26,6 +29,35 @@
       // It is watched on.
       busyFetch.listens()
       #expect(await busy.outcome()?.failureCode == .timedOut)
+    }
+
+    @Test func `a low rate limit does not make tasks time out`() async throws {
+      let server = try FaultServer()
+      server.route("/slow", Resource(.generated(byteCount: 30_000)))
+      var configuration = HTTPClient.Configuration()
+      configuration.timeout.connect = .hours(1)
+      let clients = ClientPool(configuration: configuration, ConnectionSettings())
+      let executor = SinkExecutor()
+      defer { withExtendedLifetime(executor) { clients.shutdown() } }
+      // The bytes that have arrived wait for many minutes.
+      let limiter = RateLimiter(bytesPerSecond: 1)
+      let (slow, silent) = (RecordingSink(), RecordingSink())
+      let slowFetch = fetch(slow)
+      let request = try PreparedRequest(TaskRequest(url: server.url("/slow"), recordID: "1"))
+      slowFetch.begin(on: executor) {
+        await slowFetch.run(request, clients: clients, limiter: limiter)
+      }
+      try await waitUntil("bytes") { limiter.delay > .seconds(300) }
+      let watch = IdleWatch(fetches, limit: .milliseconds(1))
+      // A watch that ends one fetch has looked at the other, too.
+      fetch(silent).listens()
+      watch.wake()
+      #expect(await silent.outcome()?.failureCode == .timedOut)
+      #expect(slow.record.outcomes.isEmpty)
+      watch.stop()
+      limiter.bytesPerSecond = nil
+      #expect(await slow.outcome() == .completed)
+      #expect(slow.record.byteCount == 30_000)
     }
 
     @Test func `a watch begins again after the last fetch has ended`() async {

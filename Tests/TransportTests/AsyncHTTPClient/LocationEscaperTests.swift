@@ -3,6 +3,7 @@
   import DownloadSync
   import EngineTestSupport
   import FaultServer
+  import TestSupport
   import Testing
 
   @testable import DownloadAsyncHTTPClient
@@ -65,7 +66,7 @@
       let found = bytes("\(interim)HTTP/1.1 200 OK\r\nX: y\r\n\(length)")
       server.route("*", Resource { _ in RawReply(found + body, ending: .keep) })
       let file = Body.bytes(body)
-      let transport = AsyncHTTPClientTransport()
+      let transport = AsyncHTTPClientTransport(idleTimeout: hangLimit)
       for _ in 0..<3 {
         let sink = RecordingSink(expecting: file)
         _ = transport.start(TaskRequest(url: server.url("/old"), recordID: "r"), sink: sink)

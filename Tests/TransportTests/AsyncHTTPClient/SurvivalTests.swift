@@ -56,16 +56,6 @@
       #expect(sink.record.byteCount == 5)
     }
 
-    @Test func `a low rate limit does not make tasks time out`() async {
-      server.route("/slow", Resource(.generated(byteCount: 30_000)))
-      let transport = AsyncHTTPClientTransport(idleTimeout: .seconds(2), bytesPerSecond: 5_000)
-      let sinks = (0..<2).map { _ in RecordingSink() }
-      for sink in sinks {
-        _ = transport.start(TaskRequest(url: server.url("/slow"), recordID: "r"), sink: sink)
-      }
-      for sink in sinks { #expect(await sink.outcome() == .completed) }
-    }
-
     @Test func `a sink that blocks does not delay other tasks`() async {
       server.route("/file", Resource(.generated(byteCount: 1_000_000)))
       let gate = Mutex(false)

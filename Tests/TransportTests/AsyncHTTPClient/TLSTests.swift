@@ -20,7 +20,7 @@
       var connection = ConnectionSettings()
       connection.certificateAuthorities = file
       connection.clientCertificate = file
-      transport = try AsyncHTTPClientTransport(connection: connection)
+      transport = try AsyncHTTPClientTransport(idleTimeout: hangLimit, connection: connection)
     }
 
     private func outcome(_ request: TaskRequest) async -> TaskOutcome? {
@@ -45,7 +45,7 @@
       var connection = ConnectionSettings()
       connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
       connection.minimumTLSVersion = .tls13
-      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let transport = try AsyncHTTPClientTransport(idleTimeout: hangLimit, connection: connection)
       let sink = RecordingSink()
       _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
       let outcome = await sink.outcome()
@@ -63,7 +63,7 @@
       var connection = ConnectionSettings()
       connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
       connection.hostAddresses = [try HostAddress("\(host):\(server.port):127.0.0.1")]
-      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let transport = try AsyncHTTPClientTransport(idleTimeout: hangLimit, connection: connection)
       let sink = RecordingSink()
       let request = TaskRequest(
         url: "https://\(host):\(server.port)/x",
@@ -94,7 +94,7 @@
           try PinnedKey("sha256//ksEo/DbvrC5sRZsoqw3Ep7LME/n6VOpGz3bAPVZ5B2E=")
         )
       }
-      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let transport = try AsyncHTTPClientTransport(idleTimeout: hangLimit, connection: connection)
       let sink = RecordingSink()
       _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
       let outcome = await sink.outcome()
@@ -126,7 +126,7 @@
       var connection = ConnectionSettings()
       connection.certificateAuthorities = try TestCertificate.write(to: folder.path)
       connection.minimumTLSVersion = minimum
-      let transport = try AsyncHTTPClientTransport(connection: connection)
+      let transport = try AsyncHTTPClientTransport(idleTimeout: hangLimit, connection: connection)
       let sink = RecordingSink()
       _ = transport.start(TaskRequest(url: server.url("/x"), recordID: "r"), sink: sink)
       let failure = DownloadFailure(
