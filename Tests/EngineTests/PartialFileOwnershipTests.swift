@@ -74,6 +74,22 @@ struct PartialFileOwnershipTests {
     }
   }
 
+  @Test func `a child process that is just being started does not keep a partial file in use`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let path = try folder.makeFile("part", "abc")
+    let copies: DescriptorCopies
+    do {
+      let file = try LockedFile(path, for: .writing)
+      copies = DescriptorCopies(ofFileAt: path)
+      #expect(copies.count == 1)
+      withExtendedLifetime(file) {}
+    }
+    _ = try LockedFile(path, for: .writing)
+    withExtendedLifetime(copies) {}
+  }
+
   @Test func `a removed download keeps its record while its partial file is in use`() async throws {
     let fixture = try ManualFixture()
     try fixture.add("a")

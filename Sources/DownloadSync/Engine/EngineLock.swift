@@ -55,7 +55,7 @@ package final class EngineLock: Sendable {
         waited < patience
         || (patience > .zero && waited < Self.exitPatience && Self.isEnding(holder))
       guard code == EINTR || code == EWOULDBLOCK && mayWait else {
-        close(descriptor)
+        Self.release(descriptor)
         range?.release()
         throw Self.error(code, storePath: storePath, holder: holder)
       }
@@ -88,6 +88,14 @@ package final class EngineLock: Sendable {
     // The text stays, so that a process that still finds the file locked reads a name. In this order: an
     // engine that starts takes the file first.
     range?.release()
+    Self.release(descriptor)
+  }
+
+  /// Releases the lock and closes the file.
+  ///
+  /// Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
+  private static func release(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
@@ -99,7 +107,7 @@ package final class EngineLock: Sendable {
     guard let descriptor = try? FolderFile.open(name, in: storePath, O_RDONLY) else {
       return unnamedHolder(storePath)
     }
-    defer { close(descriptor) }
+    defer { release(descriptor) }
     // A shared lock, so that two callers do not see each other. An engine that starts now retries.
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else {
       return unnamedHolder(storePath)

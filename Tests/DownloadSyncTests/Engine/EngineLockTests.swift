@@ -44,6 +44,17 @@ import Testing
     #expect(EngineLock.holder(storePath: folder.path) == nil)
   }
 
+  @Test func `a child process that is just being started does not keep the lock`() throws {
+    var lock: EngineLock? = try EngineLock(storePath: folder.path)
+    let copies = DescriptorCopies(ofFileAt: folder.path("engine.lock"))
+    #expect(copies.count == 1)
+    withExtendedLifetime(lock) {}
+    lock = nil
+    #expect(EngineLock.holder(storePath: folder.path) == nil)
+    _ = try EngineLock(storePath: folder.path, patience: .zero)
+    withExtendedLifetime(copies) {}
+  }
+
   @Test func `an engine that runs all downloads says so`() throws {
     #expect(EngineLock.holderForAll(storePath: folder.path) == nil)
     do {
