@@ -38,7 +38,8 @@ struct ChecksumTests {
     fixture.server.route("/a", Resource(body, faults: .resetEvery(bytes: 2_500_000)))
     let expected = digest(of: body, algorithm)
     try fixture.add("/a") { $0.digest = expected }
-    try await fixture.run()
+    // A client that was not running at the reset may have lost all bytes of the connection.
+    try await fixture.run { $0.retry.maximumAttempts = 1_000 }
     #expect(fixture.server.requests.count > 1)
     #expect(try fixture.record("/a").verifiedDigest == expected.text)
   }

@@ -186,6 +186,7 @@ struct CommandExecutionTests {
   {
     try store.addNow([DownloadRequest(url: "https://example.com/b")])
     var options = EngineOptions()
+    options.removeTimeLimits()
     options.checkpointInterval = .milliseconds(50)
     options.limits = ConcurrencyLimits(maximumRunning: 1)
     let engine = try DownloadEngine(store: store, transport: transport, options: options)

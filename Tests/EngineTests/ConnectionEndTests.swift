@@ -18,15 +18,23 @@ struct ConnectionEndTests {
 
   /// Creates an engine that opens two connections without measuring, and splits 60 bytes or more.
   func engine(
+    environment: EngineEnvironment = .live,
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
     var options = EngineOptions(maximumRunning: 8, maximumPerHost: 8)
+    options.removeTimeLimits()
     options.split = SplitOptions(maximumConnections: 2, minimumLength: 30)
     options.split.measuringTime = .zero
     options.split.stallTime = .seconds(600)
     options.retry = RetryPolicy(maximumAttempts: 8, base: .milliseconds(1), cap: .seconds(1))
     change(&options)
-    return try DownloadEngine(store: fixture.store, transport: transport, options: options)
+    return try DownloadEngine(
+      store: fixture.store,
+      transport: transport,
+      options: options,
+      now: { Date() },
+      environment: environment
+    )
   }
 
   func head(_ status: Int, range: String? = nil, tag: String = "\"1\"") -> ResponseHead {
@@ -104,7 +112,8 @@ struct ConnectionEndTests {
     var request = DownloadRequest(url: fixture.url("m"))
     request.mirrors = [fixture.url("n")]
     try fixture.store.addNow([request])
-    let engine = try engine()
+    // A stop waits for the tasks for ten seconds of this clock, which stands still.
+    let engine = try engine(environment: ManualClocks().environment)
     let run = Task { try await engine.run(until: .stopped) }
     let (first, second) = try await split()
     #expect(second.request.url == fixture.url("n"))

@@ -109,8 +109,8 @@ struct DeletionSyncTests {
     #expect(try fixture.record("a").state == .removed)
     #expect(FileManager.default.fileExists(atPath: layout.finalPath))
 
-    // The engine retries by itself.
-    let engine = try engine(hook)
+    // The engine retries by itself, as often as it is refused.
+    let engine = try engine(hook, maximumAttempts: .max)
     async let summary = engine.run(until: .idle)
     isRefused.withLock { $0 = false }
     _ = try await summary
@@ -216,11 +216,19 @@ struct DeletionSyncTests {
   {
     _ = try complete()
     try fixture.store.apply(.remove(withFile: true), to: .all)
-    let folders = FailingFolders(0..<1, fixture.store)
-    let engine = try engine(folders.hook)
+    let isRefused = Mutex(true)
+    let hasFailed = Mutex(false)
+    let hook = EffectHook { effect in
+      guard case .synchronizeFolder = effect, isRefused.withLock({ $0 }) else { return nil }
+      hasFailed.withLock { $0 = true }
+      return EIO
+    }
+    // The engine retries until the download is added again, however late that is.
+    let engine = try engine(hook, maximumAttempts: .max)
     let run = Task { try await engine.run(until: .idle) }
-    try await waitUntil("the sync to fail") { !folders.states.isEmpty }
+    try await waitUntil("the sync to fail") { hasFailed.withLock { $0 } }
     try fixture.add("a")
+    isRefused.withLock { $0 = false }
     try await fixture.started(1)
     fixture.transport.started[0].complete()
     #expect(try await run.value.completed == 1)

@@ -345,11 +345,15 @@ struct DownloadBytesTests {
   }
 
   /// Reads a download whose server is slow, calls `act` after the first bytes, and returns the error.
+  ///
+  /// The first response does not end before, and the next one brings no byte: a reader that is slow
+  /// would find as many bytes as it has given out, and go on.
   private func failure(
     after act: @escaping @Sendable (FileLayout) throws -> Void
   ) async throws -> (any Error)? {
-    var resource = Resource(Self.body)
-    resource.bytesPerSecond = 50_000
+    var resource = Resource(Self.body, faults: .none, .stallBeforeHeader, then: .repeatLast)
+    let gate = Gate()
+    (resource.bytesPerSecond, resource.rateGate) = (50_000, gate)
     fixture.server.route("/a", resource)
     let layout = try fixture.store.roots().layout(of: try fixture.add("/a"))
     let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
@@ -359,6 +363,7 @@ struct DownloadBytesTests {
         for try await _ in bytes where !hasActed {
           hasActed = true
           try act(layout)
+          gate.open()
         }
       }
     }

@@ -28,9 +28,10 @@ struct DownloadTests {
   {
     let fixture = try EngineFixture()
     let body = Body.generated(byteCount: 4_000_000, seed: 2)
-    fixture.server.route("/a.bin", Resource(body, faults: .resetAfter(bytes: 1_500_000)))
+    let resource = Resource(body, faults: .resetAfter(bytes: 1_500_000))
+    let gate = fixture.routeGated("/a.bin", resource)
     try fixture.add("/a.bin")
-    try await fixture.run()
+    try await fixture.run(opening: gate, at: 1_500_000)
     #expect(body.matches(file: fixture.file("a.bin")))
     let ranges = fixture.ranges("/a.bin")
     #expect(ranges.count == 2)

@@ -30,6 +30,7 @@ struct DueRefreshTests {
 
   private func engine() throws -> DownloadEngine {
     var options = EngineOptions()
+    options.removeTimeLimits()
     options.retry = RetryPolicy(maximumAttempts: 1)
     return try DownloadEngine(
       store: fixture.store,

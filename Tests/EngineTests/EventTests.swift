@@ -112,6 +112,7 @@ struct EventTests {
     let urls = ["a", "b"].map { "https://example.com/\($0)" }
     try fixture.store.addNow(urls.map { DownloadRequest(url: $0) })
     var options = EngineOptions()
+    options.removeTimeLimits()
     options.limits = ConcurrencyLimits(maximumRunning: 1)
     options.checkpointInterval = .milliseconds(50)
     let engine = try DownloadEngine(

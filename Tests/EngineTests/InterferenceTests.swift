@@ -235,6 +235,7 @@ struct InterferenceTests {
     var options = EngineOptions()
     options.pieceLength = Self.length
     options.checkpointBytes = awaitsCheckpoint ? 100_000 : 950_000
+    if !awaitsCheckpoint { options.checkpointInterval = .seconds(86_400) }
     options.split.maximumConnections = 1
     options.retry = RetryPolicy(maximumAttempts: 3, base: .milliseconds(1))
     let transport = manual.transport

@@ -164,7 +164,7 @@ struct OwnershipTests {
     let body = Body.generated(byteCount: 3_000_000, seed: 4)
     fixture.server.route("/a", Resource(body, faults: .stallAfter(bytes: 1_000_000)))
     try fixture.add("/a")
-    let engine = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
+    let engine = try fixture.engine()
     let run = Task { try await engine.run(until: .stopped) }
     while await engine.currentProgress().first.map({ $0.received < 500_000 }) ?? true {
       try await Task.sleep(for: .milliseconds(1))
@@ -175,8 +175,7 @@ struct OwnershipTests {
     #expect(stopped.state == .waiting)
     #expect(stopped.received >= 500_000)
     fixture.server.route("/a", Resource(body))
-    let next = try DownloadEngine(store: fixture.store, transport: TransportUnderTest.make())
-    _ = try await next.run(until: .idle)
+    try await fixture.run()
     #expect(fixture.ranges("/a") == [nil, "bytes=\(stopped.received)-"])
     #expect(body.matches(file: fixture.file("a")))
   }

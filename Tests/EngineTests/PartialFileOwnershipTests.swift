@@ -52,7 +52,8 @@ struct PartialFileOwnershipTests {
       record.entityTag = "\"1\""
     }
     var options = EngineOptions()
-    options.retry.base = .milliseconds(1)
+    // The engine tries again until the test unlocks the file, however late that is.
+    options.retry = RetryPolicy(maximumAttempts: .max, base: .milliseconds(1), cap: .seconds(1))
     let engine = try DownloadEngine(
       store: fixture.store,
       transport: fixture.transport,
@@ -72,6 +73,22 @@ struct PartialFileOwnershipTests {
       try await fixture.started(1)
       #expect(fixture.transport.started[0].request.offset == 5)
     }
+  }
+
+  @Test func `a child process that is just being started does not keep a partial file in use`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let path = try folder.makeFile("part", "abc")
+    let copies: DescriptorCopies
+    do {
+      let file = try LockedFile(path, for: .writing)
+      copies = DescriptorCopies(ofFileAt: path)
+      #expect(copies.count == 1)
+      withExtendedLifetime(file) {}
+    }
+    _ = try LockedFile(path, for: .writing)
+    withExtendedLifetime(copies) {}
   }
 
   @Test func `a removed download keeps its record while its partial file is in use`() async throws {

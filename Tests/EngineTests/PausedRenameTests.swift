@@ -67,6 +67,8 @@ struct PausedRenameTests {
     let path = try fixture.layout("a").partialPath
     try FileManager.default.removeItem(atPath: path)
     try Data(repeating: 8, count: 100).write(to: URL(filePath: path))
+    let hourAgo = Date(timeIntervalSinceNow: -3_600)
+    try FileManager.default.setAttributes([.modificationDate: hourAgo], ofItemAtPath: path)
     let summary = try await engine(EffectHook()).run(until: .idle)
     #expect(summary == RunSummary())
     let record = try fixture.record("a")

@@ -179,11 +179,18 @@ struct RefusalTests {
     fixture.server.route("/good", Resource(Self.body))
     try fixture.add("/wild")
     try fixture.add("/good")
-    let (summary, _) = try await fixture.run {
+    // The idle timeout may end attempts of both downloads while a slow machine pauses the server.
+    let engine = try fixture.engine(idleTimeout: fixture.idleTimeout) {
+      $0.retry = RetryPolicy(maximumAttempts: .max, base: .milliseconds(1), cap: .milliseconds(5))
+    }
+    let first = try await engine.run(until: .finished(.matching(fixture.server.url("/good"))))
+    #expect(Self.body.matches(file: fixture.file("good")))
+    let second = try await fixture.run {
       $0.retry = RetryPolicy(maximumAttempts: 2, base: .milliseconds(1), cap: .milliseconds(5))
     }
-    #expect(summary == RunSummary(completed: 1, failed: 1))
-    #expect(Self.body.matches(file: fixture.file("good")))
+    .summary
+    #expect(first.completed == 1 && second.completed == 0)
+    #expect(first.failed + second.failed == 1)
     #expect(try fixture.record("/wild").state == .failedPermanent)
   }
 }

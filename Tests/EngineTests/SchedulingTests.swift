@@ -173,10 +173,12 @@ struct SchedulingTests {
     }
     var environment = EngineEnvironment.live
     environment.faultInjector = hook
+    var options = EngineOptions(maximumRunning: 10, maximumPerHost: 1)
+    options.removeTimeLimits()
     let engine = try DownloadEngine(
       store: store,
       transport: transport,
-      options: EngineOptions(maximumRunning: 10, maximumPerHost: 1),
+      options: options,
       now: { Date() },
       environment: environment
     )

@@ -92,11 +92,13 @@ struct ServerFilenameTests {
     let fixture = try EngineFixture()
     var resource = Resource(Self.body, faults: .resetAfter(bytes: 100_000))
     resource.fields = [Field("Content-Disposition", "attachment; filename=a.zip")]
-    fixture.server.route("/get.php", resource)
+    let gate = fixture.routeGated("/get.php", resource)
     try fixture.add("/get.php")
-    let (_, events) = try await fixture.run()
-    let retried = events.compactMap { event -> String? in
-      if case .retrying(let record, _, _) = event { record.filename } else { nil }
+    let engine = try fixture.engine()
+    let events = engine.events()
+    try await fixture.run(engine, opening: gate, at: 100_000)
+    let retried = await events.reduce(into: [String]()) { names, event in
+      if case .retrying(let record, _, _) = event { names.append(record.filename) }
     }
     #expect(retried == ["a.zip"])
     #expect(Self.body.matches(file: fixture.file("a.zip")))

@@ -35,6 +35,7 @@ struct SharedCommitTests {
       return nil
     }
     var options = EngineOptions(maximumRunning: maximumRunning, maximumPerHost: 100)
+    options.removeTimeLimits()
     options.checkpointInterval = .seconds(3_600)
     let engine = try DownloadEngine(
       store: fixture.store,

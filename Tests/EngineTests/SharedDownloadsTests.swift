@@ -33,6 +33,7 @@ struct SharedDownloadsTests {
     change: (inout EngineOptions) -> Void = { _ in }
   ) -> SharedDownloads {
     var options = EngineOptions()
+    options.removeTimeLimits()
     options.retry = RetryPolicy(maximumAttempts: 2, base: .milliseconds(1), cap: .seconds(1))
     change(&options)
     return fixture.store.downloads(

@@ -254,12 +254,28 @@ struct SplitTests {
   {
     var resource = stalling(.damage(at: 3_000_000))
     resource.repeatsValidators = false
+    let gate = Gate()
+    resource.rateGate = gate
     fixture.server.route("/a", resource)
     var hasher = DigestHasher(.sha256)
     hasher.update(Self.body.bytes(at: 0, count: Int(Self.size)).span)
     let digest = hasher.digest
     try fixture.add("/a") { $0.digest = digest }
-    try expectComplete(try await run(connections: 2))
+    let engine = try fixture.engine { options in
+      Self.split(&options, 2)
+      options.split.stallTime = .seconds(86_400)
+    }
+    let run = Task { try await engine.run(until: .idle) }
+    // The first connection continues when the second one has all of its bytes but the last one, which
+    // waits for the gate: until then, no other connection fetches the damaged byte.
+    try await waitUntil("the damaged byte") {
+      guard let part = parts.first, let progress = await engine.currentProgress().first else {
+        return false
+      }
+      return progress.received >= 100_000 + Int64(part.count) - 1
+    }
+    gate.open()
+    try expectComplete(try await run.value)
     #expect(try fixture.record("/a").attempts.map(\.failure.code) == [.entityChanged])
   }
 
@@ -350,7 +366,9 @@ struct SplitTests {
         record.checkpoint(kept, total: Self.size, entityTag: "\"1\"", lastModified: nil, at: Date())
       }
     }
-    try expectComplete(try await run(connections: connections))
+    // A connection that is not answered in time would be opened again.
+    let summary = try await run(connections: connections) { $0.split.stallTime = .seconds(86_400) }
+    try expectComplete(summary)
     #expect(fixture.ranges("/a").first == "bytes=0-99")
     // Each missing byte was requested, and no other one.
     #expect(!parts.isEmpty)

@@ -45,6 +45,7 @@ struct TransferCommandTests {
     _ act: (DownloadEngine) async throws -> Void
   ) async throws {
     var options = EngineOptions()
+    options.removeTimeLimits()
     options.retry = RetryPolicy(maximumAttempts: 4, base: .milliseconds(1), cap: .seconds(1))
     options.checkpointInterval = .milliseconds(50)
     options.split.maximumConnections = 1
@@ -255,15 +256,14 @@ struct TransferCommandTests {
   @Test func `a download renamed while the engine is idle completes under the new name`()
     async throws
   {
-    var resource = Resource(body)
-    resource.bytesPerSecond = 8_000_000
-    fixture.server.route("/a", resource)
+    let gate = slow("/a")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/a"))])
       try await received(engine, 1)
       var update = RecordUpdate()
       update.filename = "b.bin"
       try await engine.store.update(matching: url("/a"), with: update)
+      gate.open()
       try await waitUntil("completion") { try fixture.record("/a").state == .completed }
     }
     #expect(try files() == ["b.bin"])
@@ -281,10 +281,12 @@ struct TransferCommandTests {
       .status(403),
       then: .repeatLast
     )
-    fixture.server.route("/signed-old", expired)
+    let gate = fixture.routeGated("/signed-old", expired)
     fast("/signed-new")
     try await running { engine in
       try await engine.store.add([DownloadRequest(url: url("/signed-old"))])
+      try await received(engine, 3_000_000)
+      gate.open()
       try await waitUntil("the failure") {
         try fixture.record("/signed-old").state == .failedPermanent
       }

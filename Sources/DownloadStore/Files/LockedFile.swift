@@ -47,7 +47,7 @@ package struct LockedFile: ~Copyable {
         self.descriptor = descriptor
         return
       }
-      close(descriptor)
+      Self.release(descriptor)
     }
     throw .locked
   }
@@ -70,7 +70,13 @@ package struct LockedFile: ~Copyable {
   }
 
   deinit {
-    // Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
+    Self.release(descriptor)
+  }
+
+  /// Releases the lock and closes the file.
+  ///
+  /// Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
+  private static func release(_ descriptor: Int32) {
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

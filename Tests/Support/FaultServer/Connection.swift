@@ -130,7 +130,12 @@ struct Connection {
     case .close:
       wait(for: reply.endGate)
       return false
-    case .stall: return stall()
+    case .stall:
+      guard reply.rateGate != nil, wait(for: reply.rateGate) else { return stall() }
+      var rest = reply
+      rest.ending = .whole
+      rest.range = reply.range.lowerBound + sent..<reply.range.upperBound
+      return sendBody(rest, chunked: chunked)
     case .whole: return chunked ? socket.send(Array("0\r\n\r\n".utf8)) : true
     }
   }

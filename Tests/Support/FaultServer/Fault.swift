@@ -10,7 +10,8 @@ public enum Fault: Sendable, Hashable {
   case closeAfter(bytes: Int64)
   /// No data after the given number of body bytes.
   ///
-  /// The connection stays open until the client closes it or the server stops.
+  /// The connection stays open until the client closes it or the server stops. The reply continues
+  /// when the resource's ``Resource/rateGate`` is opened.
   case stallAfter(bytes: Int64)
   /// No data at all, for as long as ``stallAfter(bytes:)``.
   case stallBeforeHeader

@@ -56,6 +56,7 @@ public struct Resource: Sendable {
   public var bytesPerSecond: Int64?
   /// Ends the limit of the rate, also of replies that have begun; `nil` to keep it.
   ///
+  /// A reply that has stalled continues.
   /// The last byte of a whole reply waits for the gate, so that no transfer ends before it on a slow
   /// machine.
   public var rateGate: Gate?

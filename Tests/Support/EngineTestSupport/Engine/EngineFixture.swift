@@ -69,13 +69,14 @@ package final class EngineFixture {
     }
   }
 
-  /// Creates an engine with short retry delays.
+  /// Creates an engine with short retry delays, and without limits of time and speed.
   package func engine(
     idleTimeout: Duration = .seconds(300),
     environment: EngineEnvironment = .live,
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) throws -> DownloadEngine {
     var options = EngineOptions()
+    options.removeTimeLimits()
     options.retry = RetryPolicy(
       maximumAttempts: 8,
       base: .milliseconds(1),
@@ -139,7 +140,16 @@ package final class EngineFixture {
     at byteCount: Int64,
     _ change: (inout EngineOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
-    let engine = try engine(idleTimeout: idleTimeout, change)
+    try await run(try engine(idleTimeout: idleTimeout, change), opening: gate, at: byteCount)
+  }
+
+  /// Runs an engine as ``run(opening:at:_:)`` does.
+  @discardableResult
+  package func run(
+    _ engine: DownloadEngine,
+    opening gate: Gate,
+    at byteCount: Int64
+  ) async throws -> RunSummary {
     let run = Task { try await engine.run(until: .idle) }
     try await waitUntil("\(byteCount) bytes") {
       await engine.currentProgress().first.map { $0.received >= byteCount } ?? false

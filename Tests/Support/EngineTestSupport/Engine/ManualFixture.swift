@@ -60,6 +60,7 @@ package struct ManualFixture {
     queue bounds: QueueBounds = QueueBounds()
   ) throws -> DownloadEngine {
     var options = EngineOptions(maximumRunning: maximumRunning, maximumPerHost: perHost)
+    options.removeTimeLimits()
     options.queueBounds = bounds
     // A test finds the task of a download by its name.
     options.split.maximumConnections = 1

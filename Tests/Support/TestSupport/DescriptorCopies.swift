@@ -1,0 +1,31 @@
+internal import SystemInterface
+
+/// Copies of this process's descriptors of a file, as a child process has them between `fork` and
+/// `exec`.
+public final class DescriptorCopies: Sendable {
+  private let copies: [Int32]
+
+  /// The number of copies.
+  public var count: Int { copies.count }
+
+  /// Copies each descriptor of the file at a path.
+  public init(ofFileAt path: String) {
+    var named = stat()
+    guard lstat(path, &named) == 0 else {
+      copies = []
+      return
+    }
+    copies = (0..<Int32(1 << 16)).compactMap { descriptor in
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_dev == named.st_dev,
+        status.st_ino == named.st_ino
+      else { return nil }
+      let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+      return copy < 0 ? nil : copy
+    }
+  }
+
+  deinit {
+    for copy in copies { close(copy) }
+  }
+}
