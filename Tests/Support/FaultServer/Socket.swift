@@ -171,10 +171,10 @@ struct Socket: Sendable {
 
   /// Makes the next ``close()`` send RST.
   ///
-  /// RST also discards data that the client has not acknowledged. If `waits`, this waits up to one
-  /// second until the send queue is empty: a fault "after n bytes" is then exact.
+  /// RST also discards data that the client has not acknowledged. If `waits`, this waits until the
+  /// send queue is empty, for two minutes at most: a fault "after n bytes" is then exact.
   func prepareReset(waits: Bool = true) {
-    for _ in 0..<(waits ? 1_000 : 0) where unsentByteCount > 0 {
+    for _ in 0..<(waits ? 120_000 : 0) where unsentByteCount > 0 {
       guard staysOpen(milliseconds: 1) else { break }
     }
     set(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
