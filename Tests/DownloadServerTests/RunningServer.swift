@@ -39,6 +39,10 @@
       let store = try RecordStore(at: folder.path("store"))
       var options = ServerOptions()
       options.endpoint = .address("127.0.0.1", port: 0)
+      // A client in a test may do nothing for a while because the machine is busy.
+      options.limits.idleTime = .seconds(86_400)
+      options.limits.bodyTime = .seconds(86_400)
+      options.limits.stallTime = .seconds(86_400)
       change(&options)
       let (starts, start) = AsyncStream<Int>.makeStream()
       let server = DownloadServer(store: store, options: options)
