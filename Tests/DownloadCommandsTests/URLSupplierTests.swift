@@ -48,7 +48,10 @@ struct URLSupplierTests {
     let body = Body.generated(byteCount: 3_000_000, seed: 5)
     // The connection breaks, and then the link has expired.
     server.route("/new", Resource(body))
-    server.route("/old", Resource(body, faults: .closeAfter(bytes: 1_000_000)))
+    let gate = Gate()
+    var broken = Resource(body, faults: .closeAfter(bytes: 1_000_000))
+    broken.endGate = gate
+    server.route("/old", broken)
     var expired = Resource(.text("expired"))
     expired.status = status
     let first = try DLStoreProcess(
@@ -56,6 +59,9 @@ struct URLSupplierTests {
       store: store,
       in: folder.path
     )
+    // A client that was slow could lose its bytes.
+    try await first.wait { ((try? self.record("/old"))?.received ?? 0) > 0 || !first.isRunning }
+    gate.open()
     #expect(try await first.status() == 1)
     let received = try record("/old").received
     #expect(received > 0)
