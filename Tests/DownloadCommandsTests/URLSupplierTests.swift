@@ -124,19 +124,19 @@ struct URLSupplierTests {
     var expired = Resource(.text("expired"))
     expired.status = 403
     server.route("/a", expired)
-    let process = try DLStoreProcess(
-      [
-        "get", server.url("/a"), "--retry-wait", "1s", "--url-command",
-        """
-        trap '' TERM; echo $$ > pid; until [ -s target ]; do sleep 0.1; done
-        kill $(cat target); sleep 300; sleep 300
-        """,
-      ],
-      store: store,
-      in: folder.path
-    )
     // The command itself stops the program, so that a slow test does not let it time out before.
-    try folder.makeFile("target", "\(process.id)\n")
+    let process = try DLStoreProcess(
+      [],
+      store: store,
+      in: folder.path,
+      shell: """
+        echo $$ > target
+        exec dlstore get '\(server.url("/a"))' --retry-wait 1s --url-command "$COMMAND"
+        """,
+      environment: [
+        "COMMAND": "trap '' TERM; echo $$ > pid; kill $(cat target); sleep 300; sleep 300"
+      ]
+    )
     let status = try await process.status()
     #expect(status == 143, "\(status): \(process.messages)")
     let text = try String(contentsOfFile: folder.path("pid"), encoding: .utf8)
