@@ -110,6 +110,21 @@
 
     init(_ bytes: [UInt8]) { text = String(decoding: bytes, as: UTF8.self) }
 
+    /// Sends a request to a server that closes idle connections, and returns the answer.
+    ///
+    /// The connection of a test that rests before it writes is one of them: it is sent again, but only
+    /// if it took so long.
+    static func ofServer(
+      closingAfter idleTime: Duration,
+      _ send: () async throws -> Answer
+    ) async throws -> Answer {
+      while true {
+        let began = ContinuousClock.now
+        let answer = try await send()
+        guard answer.text.isEmpty, began.duration(to: .now) >= idleTime else { return answer }
+      }
+    }
+
     /// The value of a header field, with a name in any case; `nil` without one.
     func field(_ name: String) -> String? {
       text.split(separator: "\r\n").dropFirst().first {
