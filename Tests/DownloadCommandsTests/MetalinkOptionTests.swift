@@ -23,7 +23,8 @@ struct MetalinkOptionTests: StoreSuite {
   }
 
   private func add(_ arguments: String...) async -> CommandResult {
-    await dlstore(["--store", store, "add"] + arguments)
+    // The server of a document may be slow because the machine is busy.
+    await dlstore(["--store", store, "add", "--timeout", "10m"] + arguments)
   }
 
   private func document(_ files: String) -> String {

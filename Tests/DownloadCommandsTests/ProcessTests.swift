@@ -200,6 +200,12 @@ struct ProcessTests {
       "1"
     )
     try await process.message("completed \(folder.path("a"))")
+    // A server that was slow to answer has sent nothing before the other download went first.
+    for name in ["/1", "/2"] {
+      while try record(server.url(name)).received < 2 {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
     process.send(SIGINT)
     #expect(try await process.status() == 130)
     for name in ["/1", "/2"] {

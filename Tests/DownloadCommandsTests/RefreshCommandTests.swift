@@ -399,8 +399,7 @@ struct RefreshCommandTests: ToolSuite {
     }
     let process = try start("refresh", "--all", "-q")
     try await waitUntil { server.requests.count > count + 4 }
-    process.send(SIGKILL)
-    _ = try await process.status()
+    try await process.kill(withWorkerOn: store)
     for number in 0..<count {
       let file = file(number)
       #expect(

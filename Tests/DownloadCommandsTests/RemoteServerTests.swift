@@ -192,7 +192,9 @@ struct RemoteServerTests {
     private func run(_ arguments: String...) async -> CommandResult {
       await CommandResult.of(DLStoreCommand.program()) { output in
         do {
-          let server = try RemoteServer(RemoteOptions(arguments), environment: [:])
+          var server = try RemoteServer(RemoteOptions(arguments), environment: [:])
+          // The server in a test may rest because the machine is busy.
+          server?.timeout = .seconds(600)
           return try await server?.run() == 0 ? .done : .failed
         } catch let failure as CommandFailure {
           output.say(failure.message ?? "")

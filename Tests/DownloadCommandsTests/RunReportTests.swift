@@ -168,7 +168,8 @@ struct RunReportTests {
     let failure = DownloadFailure(.serverBusy, "busy")
     var record = try record("a")
     record.failedAttempts = 1
-    let date = Date().addingTimeInterval(3_600)
+    // Of another day, also if a day ends during the test: its text does not change.
+    let date = Date().addingTimeInterval(7 * 86_400)
     record.nextRetryAt = date
     let text = EventLine(retry: RetryPolicy(maximumAttempts: 8))
     #expect(

@@ -69,8 +69,10 @@
       var received: [String] = []
       func wait(for count: Int) async throws {
         try await process.wait {
-          if let next = receiver.next() { received.append(next) }
-          return received.count >= count || !process.isRunning
+          // Before the socket is read, so that the last message of a process that ends is read, too.
+          let isOver = !process.isRunning
+          while received.count < count, let next = receiver.next() { received.append(next) }
+          return received.count >= count || isOver
         }
       }
       try await wait(for: 1)

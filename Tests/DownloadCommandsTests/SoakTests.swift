@@ -132,6 +132,8 @@ struct SoakTests {
 
     for watcher in watchers {
       #expect(watcher.isRunning && watcher.messages.isEmpty, "\(watcher.messages)")
+      // One that has not begun does not handle the signal.
+      try await watcher.wait { watcher.output.contains("-") || !watcher.isRunning }
       watcher.send(SIGINT)
       #expect(try await watcher.status() == 0, "\(watcher.messages)")
       #expect(watcher.output.contains("-"))

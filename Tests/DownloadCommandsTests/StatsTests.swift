@@ -135,16 +135,18 @@ struct StatsTests: StoreSuite {
       }
     }
     for id in 1...200 { try write(id) }
-    let done = Flag()
+    let (begun, done) = (Flag(), Flag())
     async let writer: Int = {
       var id = 200
       while !done.isSet {
         id += 1
         try write(id)
+        begun.set()
         await Task.yield()
       }
       return id
     }()
+    while !begun.isSet { try await Task.sleep(for: .milliseconds(1)) }
     let target = folder.path("copy")
     let backup = try DLStoreProcess(["backup", target] + options, store: store, in: folder.path)
     let status = try await backup.status()

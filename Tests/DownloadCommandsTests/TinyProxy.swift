@@ -32,7 +32,7 @@ final class TinyProxy: Sendable {
       let configuration = """
         Port \(port)
         Listen 127.0.0.1
-        Timeout 60
+        Timeout 3600
         LogFile "\(folder.path("log"))"
         LogLevel Info
         MaxClients 40

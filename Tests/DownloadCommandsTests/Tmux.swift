@@ -30,6 +30,8 @@
       }
       let path = try DLStoreProcess.program.deletingLastPathComponent().path
       var environment = ["DLSTORE_STORE=\(store)", "PS1=$ ", "PATH=\(path):/usr/bin:/bin"]
+      // As for a `DLStoreProcess`.
+      environment += ["DLSTORE_CONFIG=", "DLSTORE_TIMEOUT=10m", "DLSTORE_LOWEST_SPEED_TIME=1h"]
       // A sanitizer's options and the transport of a test run apply to the program, too.
       let kept = ProcessInfo.processInfo.environment.filter {
         $0.key.hasSuffix("_OPTIONS") || $0.key.hasPrefix("DLSTORE_TRANSPORT")
@@ -54,7 +56,7 @@
       unsafe sigemptyset(&none)
       unsafe pthread_sigmask(SIG_SETMASK, &none, &blocked)
       defer { unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil) }
-      try server.run()
+      try server.start()
     }
 
     private static let environment = [

@@ -31,7 +31,8 @@ import CommandTestSupport
       let server = try FaultServer()
       for (index, name) in names.enumerated() {
         var resource = Resource(.generated(byteCount: 100 << 20, seed: UInt64(index)))
-        resource.bytesPerSecond = 200_000
+        // The last byte never arrives.
+        (resource.bytesPerSecond, resource.rateGate) = (200_000, Gate())
         // Without an entity tag a file is not split, and several connections would be faster.
         resource.etag = nil
         server.route("/\(name)", resource)
@@ -197,8 +198,10 @@ import CommandTestSupport
       let terminal = try await terminal(columns: columns, lines: 10)
       try terminal.type("clear; dlstore list --watch; echo status $?")
       // The failed one is first, and selected, with its reason.
-      var screen = try await terminal.wait { lines in
+      let screen = try await terminal.wait { lines in
+        // The keys are drawn last.
         lines.contains { $0.hasPrefix(">") && $0.contains("b.bin") && $0.contains("the server") }
+          && lines.last?.hasPrefix("q quit") == true
       }
       #expect(screen.allSatisfy { $0.count <= columns } && screen.count <= 10)
       #expect(screen.last?.hasPrefix("q quit") == true)
@@ -212,8 +215,9 @@ import CommandTestSupport
       #expect(try state("a.bin") == "waiting")
       try terminal.press("f")
       try terminal.press("f")
-      screen = try await terminal.wait { !$0.contains { $0.contains("a.bin") } }
-      #expect(screen.contains { $0.contains("b.bin") })
+      try await terminal.wait { lines in
+        !lines.contains { $0.contains("a.bin") } && lines.contains { $0.contains("b.bin") }
+      }
       try terminal.press("t")
       try await terminal.wait { $0.last == "resumed b.bin" }
       #expect(try state("b.bin") == "waiting")

@@ -1,4 +1,5 @@
 import DownloadStore
+import DownloadSync
 import FaultServer
 import Foundation
 import ObjectStore
@@ -15,6 +16,24 @@ struct ToolFixture {
     folder = try TemporaryFolder()
     store = folder.path("store")
     server = try FaultServer()
+  }
+}
+
+extension DLStoreProcess {
+  /// Kills a command that runs the engine of a store, and waits for the end of its worker.
+  ///
+  /// The worker ends by itself after its supervisor, but not at once: until then it goes on with
+  /// downloads and posts, and has the engine's lock.
+  func kill(withWorkerOn store: String) async throws {
+    let lock = try String(contentsOfFile: "\(store)/engine.lock", encoding: .utf8)
+    let name = lock.split(separator: "\n").first?.split(separator: " ").last
+    let worker = try #require(name.flatMap { pid_t($0) })
+    send(SIGKILL)
+    _ = try await status()
+    // Each thread of the worker has the lock, also when the first one has ended.
+    try await wait {
+      !DownloadCommandsTests.isRunning(worker) && EngineLock.holder(storePath: store) == nil
+    }
   }
 }
 

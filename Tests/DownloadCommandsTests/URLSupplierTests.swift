@@ -48,7 +48,10 @@ struct URLSupplierTests {
     let body = Body.generated(byteCount: 3_000_000, seed: 5)
     // The connection breaks, and then the link has expired.
     server.route("/new", Resource(body))
-    server.route("/old", Resource(body, faults: .closeAfter(bytes: 1_000_000)))
+    let gate = Gate()
+    var broken = Resource(body, faults: .closeAfter(bytes: 1_000_000))
+    broken.endGate = gate
+    server.route("/old", broken)
     var expired = Resource(.text("expired"))
     expired.status = status
     let first = try DLStoreProcess(
@@ -56,6 +59,9 @@ struct URLSupplierTests {
       store: store,
       in: folder.path
     )
+    // A client that was slow could lose its bytes.
+    try await first.wait { ((try? self.record("/old"))?.received ?? 0) > 0 || !first.isRunning }
+    gate.open()
     #expect(try await first.status() == 1)
     let received = try record("/old").received
     #expect(received > 0)
@@ -118,19 +124,19 @@ struct URLSupplierTests {
     var expired = Resource(.text("expired"))
     expired.status = 403
     server.route("/a", expired)
-    let process = try DLStoreProcess(
-      [
-        "get", server.url("/a"), "--retry-wait", "1s", "--url-command",
-        """
-        trap '' TERM; echo $$ > pid; until [ -s target ]; do sleep 0.1; done
-        kill $(cat target); sleep 300; sleep 300
-        """,
-      ],
-      store: store,
-      in: folder.path
-    )
     // The command itself stops the program, so that a slow test does not let it time out before.
-    try folder.makeFile("target", "\(process.id)\n")
+    let process = try DLStoreProcess(
+      [],
+      store: store,
+      in: folder.path,
+      shell: """
+        echo $$ > target
+        exec dlstore get '\(server.url("/a"))' --retry-wait 1s --url-command "$COMMAND"
+        """,
+      environment: [
+        "COMMAND": "trap '' TERM; echo $$ > pid; kill $(cat target); sleep 300; sleep 300"
+      ]
+    )
     let status = try await process.status()
     #expect(status == 143, "\(status): \(process.messages)")
     let text = try String(contentsOfFile: folder.path("pid"), encoding: .utf8)

@@ -139,8 +139,7 @@ struct WebhookTests {
       )
       // On a busy machine the process may have given up and posted again before this sees the first.
       try await killed.wait { (try? receiver.posts.isEmpty) == false }
-      killed.send(SIGKILL)
-      _ = try await killed.status()
+      try await killed.kill(withWorkerOn: store)
       #expect(try pending == 1)
       let before = try receiver.posts.count
       try receiver.release()
@@ -240,7 +239,7 @@ private final class Receiver: Sendable {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
-    try process.run()
+    try process.start()
     while !FileManager.default.fileExists(atPath: port) {
       try await Task.sleep(for: .milliseconds(10))
     }

@@ -140,12 +140,14 @@
         let clients = try await (0..<limit - used.count + 4).asyncMap { _ in
           (began: ContinuousClock.now, channel: try await Self.connect(port, ""))
         }
-        let answer = try await RawConnection.with(port: port) { connection in
-          try await connection.write(
-            "GET /api/v1/stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-              + "Authorization: Bearer \(token)\r\n\r\n"
-          )
-          return Answer(try await connection.readToEnd())
+        let answer = try await Answer.ofServer(closingAfter: ServerLimits().idleTime) {
+          try await RawConnection.with(port: port) { connection in
+            try await connection.write(
+              "GET /api/v1/stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                + "Authorization: Bearer \(token)\r\n\r\n"
+            )
+            return Answer(try await connection.readToEnd())
+          }
         }
         #expect(answer.status == 200, "\(process.messages)")
         // Room was made for this one; the others are closed only after their time-out, which on a busy

@@ -27,7 +27,8 @@ struct LiveFeedTests {
   ) async throws -> R {
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let feed = LiveFeed(of: store, logger: logger)
-    let running = Task { await feed.run() }
+    // No client gets a sign of life, however long a test takes.
+    let running = Task { await feed.run(heartbeat: .seconds(86_400)) }
     defer { running.cancel() }
     return try await body(feed)
   }

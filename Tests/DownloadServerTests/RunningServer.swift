@@ -39,6 +39,10 @@
       let store = try RecordStore(at: folder.path("store"))
       var options = ServerOptions()
       options.endpoint = .address("127.0.0.1", port: 0)
+      // A client in a test may do nothing for a while because the machine is busy.
+      options.limits.idleTime = .seconds(86_400)
+      options.limits.bodyTime = .seconds(86_400)
+      options.limits.stallTime = .seconds(86_400)
       change(&options)
       let (starts, start) = AsyncStream<Int>.makeStream()
       let server = DownloadServer(store: store, options: options)
@@ -105,6 +109,21 @@
     }
 
     init(_ bytes: [UInt8]) { text = String(decoding: bytes, as: UTF8.self) }
+
+    /// Sends a request to a server that closes idle connections, and returns the answer.
+    ///
+    /// The connection of a test that rests before it writes is one of them: it is sent again, but only
+    /// if it took so long.
+    static func ofServer(
+      closingAfter idleTime: Duration,
+      _ send: () async throws -> Answer
+    ) async throws -> Answer {
+      while true {
+        let began = ContinuousClock.now
+        let answer = try await send()
+        guard answer.text.isEmpty, began.duration(to: .now) >= idleTime else { return answer }
+      }
+    }
 
     /// The value of a header field, with a name in any case; `nil` without one.
     func field(_ name: String) -> String? {

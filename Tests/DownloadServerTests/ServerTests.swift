@@ -306,15 +306,19 @@
       }
     }
 
-    @Test func `further connections than the limit wait for one that ends`() async throws {
+    @Test(.timeLimit(.minutes(10)))
+    func `further connections than the limit wait for one that ends`() async throws {
+      let idleTime = Duration.milliseconds(300)
       try await RunningServer.with { options in
         options.limits.connections = 2
-        options.limits.idleTime = .milliseconds(300)
+        options.limits.idleTime = idleTime
       } _: { server in
         try await RawConnection.with(port: server.port) { _ in
           try await RawConnection.with(port: server.port) { _ in
             // The idle ones are closed, and then this one is accepted.
-            let answer = try await server.send("GET", "/api/v1/stats")
+            let answer = try await Answer.ofServer(closingAfter: idleTime) {
+              try await server.send("GET", "/api/v1/stats")
+            }
             #expect(answer.status == 200)
           }
         }

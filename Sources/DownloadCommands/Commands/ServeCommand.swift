@@ -90,30 +90,38 @@ struct ServeCommand: EngineCommand {
       // First, so that an address is printed only if this process has the engine.
       let session = try EngineSession(store: store, setup: setup)
       let server = DownloadServer(store: store, options: options, logger: setup.display.logger)
-      let (starts, start) = AsyncStream<Void>.makeStream()
-      let serving = Task {
-        defer { start.finish() }
-        try await server.run { address in
-          announce(address)
-          start.yield()
+      var serving: Task<Void, any Error>?
+      defer { serving?.cancel() }
+      // A signal that follows the address is handled.
+      _ = try await session.run(until: .stopped) {
+        let (starts, start) = AsyncStream<Void>.makeStream()
+        let task = Task {
+          defer { start.finish() }
+          try await server.run { address in
+            announce(address)
+            start.yield()
+          }
         }
+        serving = task
+        for await _ in starts { return }
+        try await Self.end(of: task)
+        throw CancellationError()
       }
-      defer { serving.cancel() }
-      var isServing = false
-      for await _ in starts {
-        isServing = true
-        break
-      }
-      guard isServing else { return try await Self.end(of: serving) }
-      _ = try await session.run(until: .stopped)
-      serving.cancel()
-      try await Self.end(of: serving)
+      serving?.cancel()
+      if let serving { try await Self.end(of: serving) }
     }
 
     /// Serves until a signal arrives.
     private func serve(_ server: DownloadServer) async throws {
+      // A signal that follows the address is handled.
+      let (stops, stop) = AsyncStream<Void>.makeStream()
+      let signals = StopSignals { _ in stop.finish() }
       let serving = Task { try await server.run { announce($0) } }
-      let signals = StopSignals { _ in serving.cancel() }
+      let stopping = Task {
+        for await _ in stops {}
+        serving.cancel()
+      }
+      defer { stopping.cancel() }
       try await Self.end(of: serving)
       withExtendedLifetime(signals) {}
     }

@@ -21,6 +21,8 @@ struct RemoteServer: Sendable {
   private let tokenFile: (path: String, source: String)?
   /// The file of certificates to trust; `nil` for those of the system.
   private let certificateFile: String?
+  /// The time that the server may take to answer; `nil` for the usual one.
+  var timeout: Duration?
 
   /// The length of a query in bytes for which a server's limit of a header has room.
   private static let longestQuery = 24 * 1024
@@ -250,7 +252,9 @@ struct RemoteServer: Sendable {
     var settings = ConnectionSettings()
     settings.certificateAuthorities = certificateFile
     do {
-      return try HTTPExchange(settings)
+      var exchange = try HTTPExchange(settings)
+      if let timeout { exchange.timeout = timeout }
+      return exchange
     } catch {
       guard let certificateFile, !FileManager.default.fileExists(atPath: certificateFile) else {
         throw CommandFailure(.usage, "\(error)")

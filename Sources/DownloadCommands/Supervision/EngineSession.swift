@@ -26,11 +26,17 @@ struct EngineSession {
 
   /// Runs until the goal is reached or a signal arrives, and then until no hook is left to run.
   ///
+  /// - Parameters:
+  ///   - goal: The goal.
+  ///   - begin: Does what comes before the run, once signals are handled.
   /// - Returns: How the run ended, and its results.
-  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`; ``ClosedPipe``.
-  func run(until goal: RunGoal) async throws -> (end: EngineSetup.End, value: RunSummary) {
+  /// - Throws: ``EngineError`` with `diskFull`; `StoreError`; ``ClosedPipe``; the errors of `begin`.
+  func run(
+    until goal: RunGoal,
+    begin: () async throws -> Void = {}
+  ) async throws -> (end: EngineSetup.End, value: RunSummary) {
     let events = engine.events()
-    let run = try await setup.run(stop: engine.stop) {
+    let run = try await setup.run(stop: engine.stop, begin: begin) {
       async let shown: Void = setup.display.follow(engine, events)
       let result: Result<RunSummary, any Error>
       do {

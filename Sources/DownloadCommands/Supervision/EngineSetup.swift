@@ -113,11 +113,13 @@ struct EngineSetup {
   ///
   /// - Parameters:
   ///   - stop: Stops the downloads.
+  ///   - begin: Does what comes first, once signals are handled.
   ///   - work: Runs the downloads.
   /// - Returns: How the run ended, and the result of the work.
-  /// - Throws: The errors of the work; ``ClosedPipe``.
+  /// - Throws: The errors of the beginning and of the work; ``ClosedPipe``.
   func run<Value: Sendable>(
     stop: @escaping @Sendable () -> Void,
+    begin: () async throws -> Void = {},
     _ work: () async throws -> Value
   ) async throws -> (end: End, value: Value) {
     let hooks = hooks
@@ -133,6 +135,7 @@ struct EngineSetup {
       stop()
       hooks?.stop()
     }
+    try await begin()
     #if os(Linux)
       ServiceManager.current?.notify(.ready)
     #endif

@@ -9,7 +9,7 @@ internal import SystemInterface
 final class JobControl {
   private let source: any DispatchSourceSignal
 
-  /// Starts handling SIGTSTP; stops when the object is released.
+  /// Starts handling SIGTSTP, which is handled when this returns; stops when the object is released.
   ///
   /// - Parameters:
   ///   - onSuspend: Called before the process stops, on a private queue.
@@ -28,7 +28,11 @@ final class JobControl {
       Self.stopProcess()
       onResume()
     }
+    // Dispatch installs the handler of a signal on another thread.
+    let registered = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { registered.signal() }
     source.resume()
+    registered.wait()
   }
 
   deinit {

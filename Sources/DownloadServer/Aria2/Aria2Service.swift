@@ -37,7 +37,7 @@ package struct Aria2Service: Sendable {
 
   let store: RecordStore
   let allowsChanges: Bool
-  let retries = RecentRetries()
+  var retries = RecentRetries()
   /// The cancellations of the calls so far, whose partial files the caller deletes.
   var cancellations: [CommandOutcome] = []
   private let product: String

@@ -3,13 +3,23 @@
 
   /// The clients that use something at the same time, of which there is a maximum.
   final class ClientPlaces: Sendable {
-    /// A client's place, which is free again when it is released.
+    /// A client's place, which is free again when it is left or released.
     final class Place: Sendable {
-      private let clients: ClientPlaces
+      // A lock, because the last reference may be released on any thread.
+      private let clients: Mutex<ClientPlaces?>
 
-      fileprivate init(_ clients: ClientPlaces) { self.clients = clients }
+      fileprivate init(_ clients: ClientPlaces) { self.clients = Mutex(clients) }
 
-      deinit { clients.count.withLock { $0 -= 1 } }
+      deinit { leave() }
+
+      /// Frees the place, also while it is referenced.
+      func leave() {
+        let left = clients.withLock { clients in
+          defer { clients = nil }
+          return clients
+        }
+        left?.count.withLock { $0 -= 1 }
+      }
     }
 
     private let maximum: Int

@@ -238,6 +238,17 @@ import Testing
       }
     }
 
+    @Test func `a place that was left is free once, also while it is referenced`() {
+      let places = ClientPlaces(maximum: 1)
+      let first = places.place()
+      #expect(first != nil && places.place() == nil)
+      first?.leave()
+      first?.leave()
+      let second = places.place()
+      #expect(second != nil && places.place() == nil)
+      withExtendedLifetime((first, second)) {}
+    }
+
     @Test(arguments: [(0, 503), (1, 200)])
     func `a limited number of exports is sorted at a time`(limit: Int, status: Int) async throws {
       try await RunningServer.with {
