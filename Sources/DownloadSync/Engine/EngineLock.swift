@@ -88,6 +88,8 @@ package final class EngineLock: Sendable {
     // The text stays, so that a process that still finds the file locked reads a name. In this order: an
     // engine that starts takes the file first.
     range?.release()
+    // Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 

@@ -145,6 +145,31 @@ import Testing
     #expect(EngineLock.holder(storePath: folder.path) == nil)
   }
 
+  #if os(Linux)
+    /// A copy of the descriptor stands for a child that another thread is starting: it has one until
+    /// `exec`.
+    @Test func `the lock ends with the engine although a child that starts has its descriptor`()
+      throws
+    {
+      try folder.makeFile("data.mdb", "")
+      let copy: Int32
+      do {
+        let lock = try EngineLock(storePath: folder.path)
+        let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+          .compactMap { Int32($0) }
+          .first { descriptor in
+            let target = try? FileManager.default
+              .destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target == folder.path("engine.lock")
+          }
+        copy = dup(try #require(own))
+        withExtendedLifetime(lock) {}
+      }
+      defer { close(copy) }
+      _ = try EngineLock(storePath: folder.path, patience: .zero)
+    }
+  #endif
+
   @Test(.enabled(if: geteuid() == 0, "changing the owner of a file needs root"))
   func `a lock belongs to the owner of the folder, and not to a third user`() throws {
     let path = folder.path("engine.lock")
