@@ -140,7 +140,7 @@ import Testing
   func `querying the open mode while an environment closes does not deadlock`() async throws {
     do { _ = try Environment.open(folder.path) }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      alarm(60)
+      alarm(540)
       let options = EnvironmentOptions(isReadOnly: true)
       let threads = (0..<2).map { _ in
         Thread {
