@@ -18,7 +18,9 @@ struct HookKillTests {
     let keys = folder.path("keys")
     func run(_ command: String) async throws -> Int32? {
       try await BuiltProcess.run(
-        ["--store", path, "run", "--until-idle", "--on-complete", command],
+        [
+          "--store", path, "run", "--until-idle", "--timeout", "86400", "--on-complete", command,
+        ],
         output: folder.path("log")
       )
     }
