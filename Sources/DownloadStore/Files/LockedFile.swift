@@ -70,6 +70,8 @@ package struct LockedFile: ~Copyable {
   }
 
   deinit {
+    // Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 

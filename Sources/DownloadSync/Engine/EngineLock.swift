@@ -104,6 +104,8 @@ package final class EngineLock: Sendable {
     defer { close(descriptor) }
     // A shared lock, so that two callers do not see each other. An engine that starts now retries.
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else {
+      // As at the end of an engine.
+      flock(descriptor, LOCK_UN)
       return unnamedHolder(storePath)
     }
     let text = text(of: descriptor)
