@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Responses that crash URLSession's process, and a run that completes nevertheless.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .timeLimit(.minutes(60)))
 struct CrashTests {
   /// Legal HTTP that crashes URLSession: a chunked body with a trailer field.
   static let trailer = Fault.rawResponse(
