@@ -29,6 +29,7 @@ extension BuiltProcess {
   /// - Parameters:
   ///   - isFull: Returns whether the process does not need more memory than now.
   ///   - end: Lets the process end; called after a look since `isFull` has returned true.
+  /// - Returns: The exit code, and the peak.
   /// - Throws: `CancellationError` if the test was cancelled, or an error of `isFull`.
   func exitCodeWatchingMemory(
     until isFull: () throws -> Bool,
