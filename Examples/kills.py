@@ -20,7 +20,20 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.lock = threading.Lock()
+        self.connections = 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def process_request(self, request, client_address):
+        with self.lock:
+            self.connections += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.lock:
+                self.connections -= 1
 
     def handle_error(self, request, client_address):
         pass  # A killed client.

@@ -2,8 +2,8 @@
 """Tests the example with a small hub: check.py SNAPSHOT
 
 A model is downloaded by two processes at a time, with 20 kills at moments when a file is under way.
-The hub redirects large files to URLs of another server, which expire after half a second. Then each
-file of the snapshot must have its digest, and the snapshot must be found without the hub.
+The hub redirects large files to URLs of another server, which expire half a second after their first
+use. Then each file of the snapshot must have its digest, and the snapshot must be found without the hub.
 """
 
 import hashlib
@@ -59,8 +59,7 @@ class Hub(Handler):
             return self.reply(404)
         if not entry.is_large:
             return self.reply(200, entry.data, [("ETag", f'"{entry.oid}"')])
-        until = time.monotonic() + 0.5
-        location = f"{self.server.files.url}/{entry.sha256}?until={until}"
+        location = f"{self.server.files.url}/{entry.sha256}?signature={secrets.token_hex(8)}"
         fields = [
             ("Location", location), ("X-Linked-Size", str(len(entry.data))),
             ("X-Linked-Etag", f'"{entry.sha256}"'),
@@ -74,7 +73,11 @@ class Files(Handler):
         if "Authorization" in self.headers:
             server.has_seen_token = True
         parts = urllib.parse.urlsplit(self.path)
-        if float(urllib.parse.parse_qs(parts.query)["until"][0]) < time.monotonic():
+        # Not since the redirect: a slow machine may follow it late.
+        now = time.monotonic()
+        with server.lock:
+            first_use = server.uses.setdefault(parts.query, now)
+        if now > first_use + 0.5:
             return self.reply(403)
         data = next(one.data for one in server.entries if one.sha256 == parts.path[1:])
         tag, size = f'"{parts.path[1:]}"', len(data)
@@ -122,7 +125,7 @@ def main():
     hub, files = Server(Hub), Server(Files)
     hub.entries = files.entries = entries
     hub.files = files
-    files.sent, files.has_seen_token = 0, False
+    files.sent, files.uses, files.has_seen_token = 0, {}, False
     with tempfile.TemporaryDirectory() as work:
         log = open(os.path.join(work, "log"), "w+b")
         cache = os.path.join(work, "cache")

@@ -26,14 +26,23 @@ extension BuiltProcess {
   /// and the kernel decides how many of them stay. It keeps no peak of the others, so they are looked
   /// at every few milliseconds.
   ///
-  /// - Throws: `CancellationError` if the test was cancelled.
-  func exitCodeWatchingMemory() async throws -> (code: Int32?, peakBytes: Int) {
+  /// - Parameters:
+  ///   - isFull: Returns whether the process does not need more memory than now.
+  ///   - end: Lets the process end; called after a look since `isFull` has returned true.
+  /// - Returns: The exit code, and the peak.
+  /// - Throws: `CancellationError` if the test was cancelled, or an error of `isFull`.
+  func exitCodeWatchingMemory(
+    until isFull: () throws -> Bool,
+    then end: () -> Void
+  ) async throws -> (code: Int32?, peakBytes: Int) {
     var peak = 0
     while isRunning {
+      let isLast = try isFull()
       let children = (try? Self.read("/proc/\(id)/task/\(id)/children")) ?? ""
       for process in [id] + children.split(separator: " ").compactMap({ pid_t($0) }) {
         peak = max(peak, Self.allocatedBytes(of: process))
       }
+      if isLast { end() }
       try await Task.sleep(for: .milliseconds(5))
     }
     return (try await exitCode(), peak)

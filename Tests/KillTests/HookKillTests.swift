@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Kills the engine between the completion of a download and the success of its hook.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct HookKillTests {
   @Test func `a hook runs after a kill, with the same key, and not again after it succeeded`()
     async throws
@@ -18,7 +18,9 @@ struct HookKillTests {
     let keys = folder.path("keys")
     func run(_ command: String) async throws -> Int32? {
       try await BuiltProcess.run(
-        ["--store", path, "run", "--until-idle", "--on-complete", command],
+        [
+          "--store", path, "run", "--until-idle", "--timeout", "86400", "--on-complete", command,
+        ],
         output: folder.path("log")
       )
     }

@@ -17,7 +17,7 @@ private let seed =
 
 /// Kills every kind of process with SIGKILL at any moment, with a server that also resets
 /// connections and, if files have several, lies about ranges and changes files.
-@Suite(.serialized, .timeLimit(.minutes(10 + kills / 15)))
+@Suite(.serialized, .timeLimit(.minutes(30 + kills / 5)))
 struct KillTests {
   /// The processes of an engine to kill.
   private enum Victim: CaseIterable {
@@ -68,6 +68,7 @@ struct KillTests {
         count += 1
         counts["\(victim)", default: 0] += 1
       }
+      try await scenario.server.settle()
       try scenario.checkGuarantees(after: "kill \(count) of seed \(seed)")
       if Int.random(in: 0..<5, using: &random) == 0 { scenario.changeFile(using: &random) }
     }

@@ -10,6 +10,9 @@ final class BackgroundWork: Sendable {
   /// The pause after a step, in durations of the step.
   private static let pause = 5
 
+  /// Whether ``start(converting:)`` does nothing, so that a test performs each step itself.
+  @TaskLocal static var isSuspended = false
+
   private struct Workers {
     var conversion: ConversionWorker
     var indexes: IndexBuildWorker
@@ -37,6 +40,7 @@ final class BackgroundWork: Sendable {
 
   /// Begins to work, until nothing is left to do.
   func start(converting: Bool) {
+    guard !Self.isSuspended else { return }
     queue.async { [self] in run(converting: converting) }
   }
 

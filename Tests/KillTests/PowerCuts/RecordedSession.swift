@@ -54,8 +54,10 @@ import TestSupport
         after: known(["/late"])
       )
 
-      // Commands while an engine runs.
-      let first = try start(["run", "--max-concurrent", "8", "--per-host", "8"])
+      // Commands while an engine runs, which does not give the silent transfers up and repeat them.
+      let first = try start(
+        ["run", "--max-concurrent", "8", "--per-host", "8", "--timeout", "86400"]
+      )
       try await wait { try record("/plain").received > 0 && record("/cancelled").received > 0 }
       try await run(["pause", server.url("/paused")])
       try await run(

@@ -35,7 +35,7 @@ struct PlainKeyedPage: PageModel {
   init(_ page: PageContents) { self.page = page }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct IndexBuildTests {
+@Suite(.timeLimit(.minutes(60))) struct IndexBuildTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -74,7 +74,9 @@ struct PlainKeyedPage: PageModel {
 
   /// Opens the store for writing, without building.
   private func open<M: PageModel>(_ model: M.Type) throws -> Store {
-    let store = try Store(at: folder.path, models: [M.self], options: options())
+    let store = try BackgroundWork.$isSuspended.withValue(true) {
+      try Store(at: folder.path, models: [M.self], options: options())
+    }
     store.background.stop()
     return store
   }

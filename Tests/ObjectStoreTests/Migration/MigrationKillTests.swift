@@ -70,9 +70,10 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
     let time = Int(start.duration(to: .now) / .microseconds(1))
     before = try rollBack(to: before)
     var (old, new) = (0, 0)
-    // Other tests may have slowed the measurement, or may slow a migration.
+    // Other tests may have slowed the measurement, or may slow a migration: the delays adapt, until
+    // some kills have met it.
     var longestDelay = time * 3 / 2
-    for _ in 0..<kills {
+    while old + new < kills || old == 0 || (new == 0 && kills >= 100) {
       let path = folder.path
       let delay = Int.random(in: 0...longestDelay)
       await #expect(processExitsWith: .signal(SIGALRM)) {
@@ -118,14 +119,20 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
     let start = ContinuousClock.now
     try Self.convert(folder.path)
     let time = Int(start.duration(to: .now) / .microseconds(1))
-    var complete = 0
-    for _ in 0..<kills {
+    var (complete, killed) = (0, 0)
+    // As in the migration. What one process has converted, the next one keeps.
+    var longestDelay = time * 3 / 2
+    while killed < kills || complete == 0 {
       if try check() {
         complete += 1
+        longestDelay = longestDelay * 3 / 4
         try reset()
+      } else {
+        longestDelay = longestDelay * 4 / 3 + 1
       }
+      killed += 1
       let path = folder.path
-      let delay = Int.random(in: 0...time * 3 / 2)
+      let delay = Int.random(in: 0...longestDelay)
       await #expect(processExitsWith: .signal(SIGALRM)) {
         [path = path as String, delay = delay as Int] in
         MigrationKillTests.killSelf(after: delay)
@@ -147,11 +154,13 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
 
   @Test func `a kill at any moment of an index build leaves a correct store`() async throws {
     try makePages()
-    let time = try buildTime()
-    var complete = 0
-    for _ in 0..<kills {
+    // As in the migration.
+    var longestDelay = try buildTime() * 3 / 2
+    var (complete, killed) = (0, 0)
+    while killed < kills || complete == 0 {
+      killed += 1
       let path = folder.path
-      let delay = Int.random(in: 0...time * 3 / 2)
+      let delay = Int.random(in: 0...longestDelay)
       await #expect(processExitsWith: .signal(SIGALRM)) {
         [path = path as String, delay = delay as Int] in
         var options = StoreOptions(schemaVersion: 1)
@@ -163,7 +172,12 @@ private let kills = ProcessInfo.processInfo.environment["DLSTORE_KILLS"].flatMap
         while try worker.step() != .nothing {}
         kill(getpid(), SIGALRM)
       }
-      complete += try checkPages() ? 1 : 0
+      if try checkPages() {
+        complete += 1
+        longestDelay = longestDelay * 3 / 4
+      } else {
+        longestDelay = longestDelay * 4 / 3 + 1
+      }
     }
     #expect(complete > 0)
   }

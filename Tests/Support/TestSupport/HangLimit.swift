@@ -1,5 +1,4 @@
 /// The time after which a wait of a test is a hang.
 ///
-/// A little less than the time limit of a suite, so that the wait fails first and says what it
-/// waited for.
+/// Less than the time limit of a suite, so that the wait fails first and says what it waited for.
 public let hangLimit = Duration.seconds(540)

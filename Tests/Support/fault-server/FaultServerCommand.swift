@@ -26,7 +26,15 @@ enum FaultServerCommand {
     for file in options.served {
       var resource = Resource(file.body, etag: "\"\(file.seed)-\(file.body.byteCount)\"")
       resource.bytesPerSecond = options.bytesPerSecond
-      if let bytes = options.resetEvery { resource.faults = [.resetEvery(bytes: bytes)] }
+      if let bytes = options.resetEvery {
+        resource.faults = [.resetEvery(bytes: bytes)]
+        if let stall = options.stall, stall.name == file.name {
+          resource.faults.insert(
+            contentsOf: [.resetAfter(bytes: bytes), .stallAfter(bytes: stall.byteCount)],
+            at: 0
+          )
+        }
+      }
       server.route("/\(file.name)", resource)
     }
     writeLine("listening on http://127.0.0.1:\(server.port)", to: STDOUT_FILENO)

@@ -16,11 +16,12 @@ struct Options {
 
   static let usage = """
     usage: fault-server [--port PORT] --file NAME=SIZE[:SEED] ... [--throttle BYTES/S]
-                        [--reset-every BYTES] [--log FILE]
+                        [--reset-every BYTES [--then-stall NAME=BYTES]] [--log FILE]
            fault-server --write FILE=SIZE[:SEED] ...
 
     Serves generated files over HTTP on 127.0.0.1, or writes the same content to files. Sizes are in
     bytes; K, M and G multiply by 1024 each. Port 0 takes a free port. The seed is 1 unless given.
+    --then-stall lets the second reply of a file send nothing more after some bytes.
     """
 
   var port: UInt16 = 0
@@ -28,6 +29,8 @@ struct Options {
   var written: [File] = []
   var bytesPerSecond: Int64?
   var resetEvery: Int64?
+  /// The file whose second reply stalls, and after how many bytes.
+  var stall: (name: String, byteCount: Int64)?
   var log: String?
 
   /// Whether there are resources to serve, rather than only files to write.
@@ -46,7 +49,7 @@ struct Options {
   }
 
   private static let names = [
-    "--port", "--file", "--write", "--throttle", "--reset-every", "--log",
+    "--port", "--file", "--write", "--throttle", "--reset-every", "--then-stall", "--log",
   ]
 
   private mutating func take(_ name: String, _ value: String) throws {
@@ -58,6 +61,10 @@ struct Options {
     case "--write": written.append(try Self.file(value))
     case "--throttle": bytesPerSecond = try Self.positive(name, value)
     case "--reset-every": resetEvery = try Self.positive(name, value)
+    case "--then-stall":
+      let parts = value.split(separator: "=").map(String.init)
+      guard parts.count == 2 else { throw UsageError(message: "not NAME=BYTES: \(value)") }
+      stall = (parts[0], try Self.positive(name, parts[1]))
     default: log = value
     }
   }

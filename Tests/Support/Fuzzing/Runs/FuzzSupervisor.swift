@@ -22,7 +22,8 @@ struct FuzzSupervisor<F: Fuzzer> {
     var exits = 0
     var found = 0
     print("seed \(seed)")
-    while clock.now < end {
+    // At least one worker, however late it starts: it checks the whole corpus.
+    repeat {
       try Data().write(to: URL(filePath: state))
       let skipped = min(count, corpusCount)
       let outcome = try runWorker(
@@ -42,7 +43,7 @@ struct FuzzSupervisor<F: Fuzzer> {
       }
       if found > 0, options.fault != nil { break }
       seed &+= 1
-    }
+    } while clock.now < end
     if exits > 0 { print("\(exits) workers ended with an accepted exit code") }
     print("\(count) inputs, \(found) found")
     return found == 0 ? 0 : 1
