@@ -275,7 +275,8 @@ struct MiddlewareTests {
     let failures = events.compactMap { event -> InterceptorFailure? in
       if case .interceptorFailed(_, let failure) = event { failure } else { nil }
     }
-    #expect(failures.map(\.interceptor).filter { $0 != "LastResponse" } == ["Response", "Response"])
+    let names = failures.map(\.interceptor).filter { $0 != "LastResponse" }
+    #expect(names == ["Response", "Response"])
     if case .completed = events.last {} else { Issue.record("completed is not the last event") }
   }
 }
