@@ -1,4 +1,5 @@
 import DownloadStore
+import FaultServer
 import Foundation
 import SystemInterface
 import TestSupport
