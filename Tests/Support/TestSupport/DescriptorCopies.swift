@@ -15,14 +15,13 @@ public final class DescriptorCopies: Sendable {
       copies = []
       return
     }
-    copies = (0..<Int32(1 << 16)).compactMap { descriptor in
+    // First all of them, since the copies are descriptors of the file, too.
+    let found = (0..<Int32(1 << 16)).filter { descriptor in
       var status = stat()
-      guard fstat(descriptor, &status) == 0, status.st_dev == named.st_dev,
-        status.st_ino == named.st_ino
-      else { return nil }
-      let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-      return copy < 0 ? nil : copy
+      return fstat(descriptor, &status) == 0 && status.st_dev == named.st_dev
+        && status.st_ino == named.st_ino
     }
+    copies = found.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }.filter { $0 >= 0 }
   }
 
   deinit {
