@@ -103,8 +103,11 @@ struct CancelTests {
     let (ends, end) = AsyncStream<TaskOutcome>.makeStream()
     let transport = transport
     let server = server
-    // A body that does not end before the task is cancelled, however late its id is known.
-    server.route("/endless", Resource(.generated(byteCount: 1 << 50)))
+    // A body that does not end before the task is cancelled, however late its id is known. Without a
+    // rate, it would occupy the session's thread, which all tests share, until then.
+    var endless = Resource(.generated(byteCount: 1 << 50))
+    endless.bytesPerSecond = 1_000_000
+    server.route("/endless", endless)
     @Sendable func next(_ remaining: Int) {
       let id = Mutex<TaskID?>(nil)
       let sink = RecordingSink(
