@@ -31,6 +31,9 @@ extension Reconciliation {
     case .shorter: return PartialFile.Interference.truncated.failure
     case .equal, .longer, .complete, .over: break
     }
+    if isPartialShared {
+      return DownloadFailure(.fileInUse, "the partial file has a second name (a hard link)")
+    }
     if reconcileCase.conditions.isPartialChanged { return PartialFile.Interference.changed.failure }
     guard Validator(of: record) != nil else {
       return DownloadFailure(

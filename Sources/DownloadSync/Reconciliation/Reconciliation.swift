@@ -10,6 +10,8 @@ package struct Reconciliation: Sendable, Hashable {
   package var layout: FileLayout
   /// The identity of the partial file; `nil` if there is none or it cannot be examined.
   var partialIdentity: FileIdentity?
+  /// Whether the partial file has a second name, so that none of its bytes are used.
+  let isPartialShared: Bool
   /// The file that has the name, if the download replaces it.
   let replaced: FileIdentity?
   /// Whether the finished file to which a refresh would return is gone, or is another one by now.
@@ -55,6 +57,7 @@ package struct Reconciliation: Sendable, Hashable {
     layout = roots.possibleLayout(of: record)
     let files = FileInspection(of: record, in: layout)
     partialIdentity = files.partialIdentity
+    isPartialShared = files.isPartialShared
     replaced = files.replaced
     lacksEarlierVersion = record.earlierVersion != nil && !record.hasPreviousFile(files)
     namedVersion = record.namedVersion(files)

@@ -76,6 +76,7 @@ import Testing
       ("missing", "\"1\"", "the partial file is missing"),
       ("shorter", "\"1\"", "another program has truncated the partial file"),
       ("changed", "\"1\"", "another program has changed the partial file"),
+      ("linked", "\"1\"", "the partial file has a second name (a hard link)"),
       ("equal", nil, "the server stated no strong entity tag and no date"),
       ("equal", "W/\"1\"", "the server stated no strong entity tag and no date"),
       ("equal", "\"1\"", nil),
@@ -97,6 +98,7 @@ import Testing
       try Data(repeating: 1, count: length).write(to: URL(filePath: path))
       record.notePartial(FileIdentity(ofFileAt: path))
     }
+    if file == "linked" { try FileManager.default.linkItem(atPath: path, toPath: path + ".copy") }
     record.received = 7
     // The file has been written since.
     if file == "changed" { record.partialWrittenAt = moment }
