@@ -10,7 +10,7 @@ import Testing
   }
 
   /// Each input is checked in a child process, so that a signal fails only its own test.
-  @Test(.timeLimit(.minutes(60)), arguments: corpus.names)
+  @Test(.timeLimit(.minutes(10)), arguments: corpus.names)
   func `no input of the corpus crashes or violates a property`(name: String) async throws {
     let file = "\(Self.corpus.path)/\(name)"
     let run = try await FuzzProcess.run(DataFileFuzzer.name, [file])
@@ -18,7 +18,7 @@ import Testing
     #expect(run.output.hasPrefix(file + ": "))
   }
 
-  @Test(.timeLimit(.minutes(60))) func `a fuzzer run finds no violation`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a fuzzer run finds no violation`() async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       DataFileFuzzer.name,

@@ -25,7 +25,7 @@ import Testing
     #expect(throws: Never.self) { try HTTPResponseFuzzer(seed: 0).check(input) }
   }
 
-  @Test(.timeLimit(.minutes(60)), arguments: responses.names)
+  @Test(.timeLimit(.minutes(10)), arguments: responses.names)
   func `every script of the corpus satisfies the properties over a socket`(
     name: String
   ) async throws {
@@ -34,7 +34,7 @@ import Testing
     await #expect(throws: Never.self) { try await fuzzer.check(input) }
   }
 
-  @Test(.timeLimit(.minutes(60))) func `every script of frames satisfies the properties`()
+  @Test(.timeLimit(.minutes(10))) func `every script of frames satisfies the properties`()
     async throws
   {
     let fuzzer = try HTTP2Fuzzer(seed: 0)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(60))) func `every target of the corpus is sent as it was given`()
+  @Test(.timeLimit(.minutes(10))) func `every target of the corpus is sent as it was given`()
     async throws
   {
     let fuzzer = try RequestTargetFuzzer(seed: 0)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(60)), arguments: corpora.keys.sorted())
+  @Test(.timeLimit(.minutes(10)), arguments: corpora.keys.sorted())
   func `a fuzzing run finds no failure`(fuzzer: String) async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(

@@ -17,7 +17,7 @@ struct ResumeDataFuzzTests {
     #expect(throws: Never.self) { try ResumeDataProperties.check(input) }
   }
 
-  @Test(.timeLimit(.minutes(60))) func `a fuzzer run finds no violation`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a fuzzer run finds no violation`() async throws {
     let crashes = try TemporaryFolder()
     let run = try await FuzzProcess.run(
       ResumeDataFuzzer.name,
@@ -30,7 +30,7 @@ struct ResumeDataFuzzTests {
   }
 
   @Test(
-    .timeLimit(.minutes(60)),
+    .timeLimit(.minutes(10)),
     arguments: [
       ("trap", "signal"), ("hang", "hangs"), ("memory", "signal"), ("violation", "exit code 1"),
     ]

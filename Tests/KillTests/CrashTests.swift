@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Responses that crash URLSession's process, and a run that completes nevertheless.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CrashTests {
   /// Legal HTTP that crashes URLSession: a chunked body with a trailer field.
   static let trailer = Fault.rawResponse(
@@ -47,14 +47,9 @@ struct CrashTests {
     let poison = try store.record(matching: server.url("/poison"))
     #expect(poison.state == .failedPermanent)
     #expect(poison.attempts.last?.failure.code == .quarantined)
-    // The first start does not count if bytes were synced before the crash. A crash beside another
-    // download is not enough to blame this one: on a slow machine its probation may end before.
+    // The first start does not count if bytes were synced before the crash.
     try await server.settle()
-    // The requests before the first start, between two starts, and after the last one.
-    let others = server.requests.map(\.target)
-      .split(separator: "/poison", omittingEmptySubsequences: false)
-    #expect(others.count > 3)
-    #expect(others.dropFirst(4).dropLast().allSatisfy { $0.contains("/good") }, "\(others)")
+    #expect((3...4).contains(server.requests.count { $0.target == "/poison" }))
     let good = try store.record(matching: server.url("/good"))
     #expect(good.state == .completed)
     #expect(body.matches(file: "\(folder)/files/good"))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A damaged `data.mdb` gives exit code 65 and is not modified.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
   /// Creates a store of a thousand records.
   private func makeStore() throws -> (folder: String, file: URL) {

@@ -10,7 +10,7 @@ import Testing
   /// A disk of a few megabytes, which only root can mount.
   @Suite(
     .serialized,
-    .timeLimit(.minutes(60)),
+    .timeLimit(.minutes(10)),
     .enabled(if: geteuid() == 0, "mounting a small file system needs root")
   )
   struct FullDiskTests {

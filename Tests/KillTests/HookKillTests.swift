@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Kills the engine between the completion of a download and the success of its hook.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(10)))
 struct HookKillTests {
   @Test func `a hook runs after a kill, with the same key, and not again after it succeeded`()
     async throws

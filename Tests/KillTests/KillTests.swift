@@ -18,7 +18,7 @@ private let seed =
 
 /// Kills every kind of process with SIGKILL at any moment, with a server that also resets
 /// connections and, if files have several, lies about ranges and changes files.
-@Suite(.serialized, .timeLimit(.minutes(30 + kills / 5)))
+@Suite(.serialized, .timeLimit(.minutes(10 + kills / 15)))
 struct KillTests {
   /// The processes of an engine to kill.
   private enum Victim: CaseIterable {

@@ -5,7 +5,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct MemoryTests {
   @Test func `downloading a gibibyte uses less than 40 megabytes of memory`() async throws {
     let folder = FileManager.default.temporaryDirectory

@@ -10,7 +10,7 @@ import Testing
   ///
   /// Only root can change the user.
   @Suite(
-    .timeLimit(.minutes(60)),
+    .timeLimit(.minutes(10)),
     .enabled(if: geteuid() == 0, "running as another user needs root")
   )
   struct PermissionTests {

@@ -65,7 +65,7 @@ import Testing
     try environment.checkPages()
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `concurrent commits with different sync modes lose no entry`() async throws {
     try await withThrowingTaskGroup { group in
       for sync in CommitSync.allCases {

@@ -121,7 +121,7 @@ import Testing
     try environment.copy(to: copyPath)
   }
 
-  @Test(.timeLimit(.minutes(60)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   func `copies made during writes each contain exactly one commit`(compacting: Bool) async throws {
     try environment.write { transaction in
       for key in 0..<2_000 { try transaction.put("0", for: "\(key)", in: database) }

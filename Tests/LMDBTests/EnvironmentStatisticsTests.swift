@@ -75,7 +75,7 @@ import Testing
     #expect(readers.allSatisfy { $0.processID == getpid() && $0.thread != 0 })
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `the reader of a killed process is listed until stale readers are cleared`() async throws {
     let path = folder.path
     let number = try environment.lastTransactionID()

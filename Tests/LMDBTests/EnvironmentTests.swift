@@ -66,7 +66,7 @@ import Testing
     #expect(try first.beginRead().count(of: database) == 0)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `opening and closing on many threads at the same time loses no entry`() async throws {
     try await withThrowingTaskGroup { group in
       for task in 0..<8 {
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// If the child process hangs, `alarm` ends it and the test fails.
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `querying the open mode while an environment closes does not deadlock`() async throws {
     do { _ = try Environment.open(folder.path) }
     await #expect(processExitsWith: .success) { [path = folder.path as String] in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite(.timeLimit(.minutes(60))) struct ExclusiveAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct ExclusiveAccessTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

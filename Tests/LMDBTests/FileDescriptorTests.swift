@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite(.timeLimit(.minutes(60))) struct FileDescriptorTests {
+@Suite(.timeLimit(.minutes(10))) struct FileDescriptorTests {
   let folder: TemporaryFolder
 
   init() throws {

@@ -51,7 +51,7 @@ import Testing
     #expect(try copy.beginRead().count(of: database) == 50)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `concurrent readers of an in-memory environment see whole commits`() async throws {
     let environment = try Environment.openInMemory()
     let database = try environment.database("pairs")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-@Suite(.timeLimit(.minutes(60))) struct LockFileTests {
+@Suite(.timeLimit(.minutes(10))) struct LockFileTests {
   let folder: TemporaryFolder
 
   init() throws {

@@ -45,7 +45,7 @@ import Testing
     #expect(try environment.beginRead().count(of: database) == 350)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `a write larger than the map succeeds after fewer than seven failures`() throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
@@ -55,7 +55,7 @@ import Testing
 
   /// The map cannot grow while a task that is suspended has a read transaction, so each reader has
   /// a thread.
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `the map grows although there is always an open read transaction`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
@@ -76,7 +76,7 @@ import Testing
     #expect(try environment.statistics().mapSize > 10 << 20)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `a read adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")
@@ -92,7 +92,7 @@ import Testing
     #expect(try environment.string(for: "ours", in: database) == "ours")
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `a write adopts the larger map size of another process`() async throws {
     let environment = try Environment.open(folder.path, options: small)
     let database = try environment.database("strings")

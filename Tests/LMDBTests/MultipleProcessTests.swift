@@ -3,7 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(60))) struct MultipleProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct MultipleProcessTests {
   let folder: TemporaryFolder
 
   init() throws {

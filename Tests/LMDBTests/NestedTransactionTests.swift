@@ -116,7 +116,7 @@ import Testing
     #expect(try keys().count == 101)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `nested transactions of 50,000 writes commit and roll back`() throws {
     let count = 50_000
     let value = String(filledWith: "x", count: 200)
@@ -287,7 +287,7 @@ import Testing
     #expect(try environment.statistics().mapSize == 2 << 20)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `SIGKILL inside a nested transaction discards the whole transaction`() async throws {
     try environment.write { try $0.put("old", for: "a", in: database) }
     let path = folder.path

@@ -83,7 +83,7 @@ import Testing
     #expect(try entries() == [:])
   }
 
-  @Test(.timeLimit(.minutes(60))) func `a full map throws mapFull, rolls back and grows`() throws {
+  @Test(.timeLimit(.minutes(10))) func `a full map throws mapFull, rolls back and grows`() throws {
     let small = try TemporaryFolder()
     let environment = try Environment.open(small.path, options: .init(mapSize: 1 << 20))
     let database = try environment.database("strings")

@@ -82,7 +82,7 @@ import Testing
     #expect(try environment.beginRead().count(of: numbers) == written.count)
   }
 
-  @Test(.timeLimit(.minutes(60))) func `appending to a full map throws mapFull, and the map grows`()
+  @Test(.timeLimit(.minutes(10))) func `appending to a full map throws mapFull, and the map grows`()
     throws
   {
     let small = try TemporaryFolder()

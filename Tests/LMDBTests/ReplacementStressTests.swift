@@ -9,7 +9,7 @@ import Testing
 /// killed at random steps.
 ///
 /// `DLSTORE_REPLACEMENTS` sets the number of processes that run one after the other in each role.
-@Suite(.timeLimit(.minutes(60))) struct ReplacementStressTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplacementStressTests {
   private static let lives =
     ProcessInfo.processInfo.environment["DLSTORE_REPLACEMENTS"].flatMap { Int($0) } ?? 3
   private static let rounds = 60

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the steps in which processes open and replace a data file, one by one; the model in
 /// `Tests/Models` checks all interleavings.
-@Suite(.timeLimit(.minutes(60))) struct ReplacementTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplacementTests {
   /// The steps of an opening, in their order.
   static let openingSteps: [ReplacementStep] = [
     .openDataFile, .shareDataFile, .compareDataFile, .announceLockFile, .compareLockFiles,

@@ -6,7 +6,7 @@ import Testing
 @testable import LMDB
 
 /// Tests the files that other users and programs plant in the folder of an environment.
-@Suite(.timeLimit(.minutes(60))) struct StoreFileTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreFileTests {
   let folder: TemporaryFolder
 
   init() throws {

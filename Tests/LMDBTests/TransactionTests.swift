@@ -69,7 +69,7 @@ import Testing
     #expect(try snapshot.string(for: "a", in: database) == nil)
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `beginning a write inside a write throws wouldDeadlock instead of blocking`() throws {
     try environment.write { transaction in
       #expect(throws: LMDBError(.wouldDeadlock, operation: "mdb_txn_begin")) {

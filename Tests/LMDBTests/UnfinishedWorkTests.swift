@@ -6,7 +6,7 @@ import Testing
 @testable import LMDB
 
 /// The temporary files and folders that a process removes before a signal ends it.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnfinishedWorkTests {
   private let folder: TemporaryFolder
 

@@ -291,7 +291,7 @@ struct OtherNote: Note {
     #expect(try store.read { try $0.find(OldNote.self, key: 1)?.text } == "milk")
   }
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `a writer with an outdated schema does not block a thread that changes the schema`() throws {
     let store = try folder.open(OldNote.self)
     _ = try folder.open(NewNote.self)

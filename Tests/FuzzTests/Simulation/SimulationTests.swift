@@ -5,7 +5,7 @@ import SystemInterface
 import Testing
 
 /// The engine in many random histories, each determined by its seed.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(10)))
 struct SimulationTests {
   private typealias Run = Result<Simulation.Report, any Error>
 

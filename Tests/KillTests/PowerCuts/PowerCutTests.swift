@@ -14,7 +14,7 @@ import Testing
     ?? .random(in: 0..<1 << 48)
 
   /// Power cuts after any system call of a recorded `dlstore` session.
-  @Suite(.serialized, .timeLimit(.minutes(30 + cuts / 5)))
+  @Suite(.serialized, .timeLimit(.minutes(5 + cuts / 20)))
   struct PowerCutTests {
     /// Recorded once: the tests differ only in the behavior of the disk.
     private static let recorded = Task { try await RecordedRun() }

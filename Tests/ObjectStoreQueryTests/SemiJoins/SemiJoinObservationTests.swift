@@ -2,7 +2,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(60))) struct SemiJoinObservationTests {
+@Suite(.timeLimit(.minutes(10))) struct SemiJoinObservationTests {
   let folder: TemporaryFolder
   let store: Store
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStoreCore
 @testable import ObjectStoreMaintenance
 
-@Suite(.timeLimit(.minutes(60))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(10))) struct HistoryTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

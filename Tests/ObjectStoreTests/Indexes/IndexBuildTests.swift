@@ -35,7 +35,7 @@ struct PlainKeyedPage: PageModel {
   init(_ page: PageContents) { self.page = page }
 }
 
-@Suite(.timeLimit(.minutes(60))) struct IndexBuildTests {
+@Suite(.timeLimit(.minutes(10))) struct IndexBuildTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

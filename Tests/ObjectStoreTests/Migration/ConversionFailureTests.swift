@@ -7,7 +7,7 @@ import Testing
 @testable import ObjectStoreMigration
 
 /// Work on a store in which a step rejects objects that are converted when they are read.
-@Suite(.timeLimit(.minutes(60))) struct ConversionFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct ConversionFailureTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -9,7 +9,7 @@ import Testing
 @testable import ObjectStoreMigration
 
 /// Conditions under which a migration continues, begins again or stops, and the order of its steps.
-@Suite(.timeLimit(.minutes(60))) struct MigrationGuardTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationGuardTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectStoreMigration
 
 /// Migrations with steps, of whole stores.
-@Suite(.timeLimit(.minutes(60))) struct MigrationStepTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationStepTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStoreMigration
 
 /// Objects that a step rejects which is applied when objects are read.
-@Suite(.timeLimit(.minutes(60))) struct RejectedObjectTests {
+@Suite(.timeLimit(.minutes(10))) struct RejectedObjectTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectStoreMigration
 
 /// Steps that are applied when objects are read, together with other changes of the store.
-@Suite(.timeLimit(.minutes(60))) struct StepsWhenReadChainTests {
+@Suite(.timeLimit(.minutes(10))) struct StepsWhenReadChainTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ObjectStoreMigration
 
 /// Steps that are applied when objects are read.
-@Suite(.timeLimit(.minutes(60))) struct StepsWhenReadTests {
+@Suite(.timeLimit(.minutes(10))) struct StepsWhenReadTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

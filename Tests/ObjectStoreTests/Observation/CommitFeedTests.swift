@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectStoreCore
 
-@Suite(.timeLimit(.minutes(60))) struct CommitFeedTests {
+@Suite(.timeLimit(.minutes(10))) struct CommitFeedTests {
   let folder: TemporaryFolder
   let store: Store
 

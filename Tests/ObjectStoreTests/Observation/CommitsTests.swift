@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStoreCore
 
-@Suite(.timeLimit(.minutes(60))) struct CommitsTests {
+@Suite(.timeLimit(.minutes(10))) struct CommitsTests {
   let folder: TemporaryFolder
   let store: Store
 

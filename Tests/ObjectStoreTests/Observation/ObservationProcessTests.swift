@@ -7,7 +7,7 @@ import Testing
 
 // Serialized, because waiting for a child process blocks a thread, and some of these child
 // processes wait for their test.
-@Suite(.serialized, .timeLimit(.minutes(60))) struct ObservationProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ObservationProcessTests {
   let folder: TemporaryFolder
   let store: Store
 

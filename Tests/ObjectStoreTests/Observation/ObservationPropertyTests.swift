@@ -6,7 +6,7 @@ import Testing
 
 /// Compares observers of many kinds of queries with the results of those queries after random
 /// writes.
-@Suite(.timeLimit(.minutes(60))) struct ObservationPropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservationPropertyTests {
   private struct Failure: Error {}
 
   /// The store instance that writes, which determines what an observer knows about a commit.

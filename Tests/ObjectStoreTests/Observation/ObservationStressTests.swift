@@ -4,7 +4,7 @@ import Testing
 @testable import ObjectStoreCore
 
 /// Tests several observers while several tasks write in shared commits.
-@Suite(.timeLimit(.minutes(60))) struct ObservationStressTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservationStressTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

@@ -5,7 +5,7 @@ import Testing
 @testable import LMDB
 @testable import ObjectStoreCore
 
-@Suite(.timeLimit(.minutes(60))) struct StoreObservationTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreObservationTests {
   let folder: TemporaryFolder
   let store: Store
 

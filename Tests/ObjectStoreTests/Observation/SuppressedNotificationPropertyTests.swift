@@ -4,7 +4,7 @@ import Testing
 @testable import ObjectStoreCore
 
 /// Tests observers with random writes, some of which suppress the notification of the observers.
-@Suite(.timeLimit(.minutes(60))) struct SuppressedNotificationPropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct SuppressedNotificationPropertyTests {
   private static let queries: [Query<Everything>] = [
     Everything.all,
     Everything.where { $0.small > 1 },

@@ -5,7 +5,7 @@ import Testing
 @testable import ObjectStoreCore
 
 /// Tests writes that do not notify some observers.
-@Suite(.timeLimit(.minutes(60))) struct SuppressedNotificationTests {
+@Suite(.timeLimit(.minutes(10))) struct SuppressedNotificationTests {
   let folder: TemporaryFolder
   let store: Store
 

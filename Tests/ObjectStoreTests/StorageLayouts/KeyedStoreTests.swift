@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStoreCore
 @testable import ObjectStoreMaintenance
 
-@Suite(.timeLimit(.minutes(60))) struct KeyedStoreTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyedStoreTests {
   let folder: TemporaryFolder
 
   init() throws {

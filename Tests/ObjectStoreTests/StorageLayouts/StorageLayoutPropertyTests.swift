@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStoreMaintenance
 
 /// Compares stores in each layout with a dictionary, over random writes of keys whose hashes collide.
-@Suite(.timeLimit(.minutes(60))) struct StorageLayoutPropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageLayoutPropertyTests {
   private struct Rollback: Error {}
 
   /// A program that created the store, and the one that uses it: they may declare other layouts.

@@ -277,7 +277,7 @@ import Testing
 
   // MARK: Concurrency
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(.timeLimit(.minutes(10)))
   func `concurrent edits are each applied exactly once`() async throws {
     try await store.write { try $0.insert(Everything(id: 1)) }
     let conflicts = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -5,7 +5,7 @@ import Testing
 @testable import ObjectStoreCore
 @testable import ObjectStoreMaintenance
 
-@Suite(.timeLimit(.minutes(60))) struct EditTests {
+@Suite(.timeLimit(.minutes(10))) struct EditTests {
   private struct Failure: Error {}
 
   let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStoreCore
 
-@Suite(.timeLimit(.minutes(60))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitTests {
   private struct Failure: Error {}
 
   private actor Errors {

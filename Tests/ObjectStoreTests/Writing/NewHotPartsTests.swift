@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests chunks of hot parts that a write transaction holds in memory before it stores them.
-@Suite(.timeLimit(.minutes(60))) struct NewHotPartsTests {
+@Suite(.timeLimit(.minutes(10))) struct NewHotPartsTests {
   let folder: TemporaryFolder
   let store: Store
 

@@ -12,7 +12,7 @@ import Testing
 /// The files were written by `dlstore` with LMDB 0.9.24 and with the state of its repository before 1.0
 /// (0.9.90). Both have 29 downloads, one of them with a URL of 3 KB, whose record has pages of its own,
 /// and free pages, because two more were removed.
-@Suite(.timeLimit(.minutes(60))) struct LMDBVersionTests {
+@Suite(.timeLimit(.minutes(10))) struct LMDBVersionTests {
   private static let files = ["LMDB 0.9": "lmdb-0.9.mdb", "LMDB 1.0": "lmdb-1.0.mdb"]
   private static let installed = DataFileFormat.installed.versions
   private static let other = files.keys.first { $0 != installed }

@@ -61,7 +61,7 @@ private let movesDownloads = MigrationStep(
 )
 
 /// Stores of an application that kept five fields of each download.
-@Suite(.timeLimit(.minutes(60))) struct FiveFieldTests {
+@Suite(.timeLimit(.minutes(10))) struct FiveFieldTests {
   private let folder: TemporaryFolder
   private let releases: SchemaFolder
 

@@ -5,7 +5,7 @@ import ObjectStore
 import Testing
 
 /// Stores that released versions have written; none before the first release.
-@Suite(.timeLimit(.minutes(60))) struct PastVersionTests {
+@Suite(.timeLimit(.minutes(10))) struct PastVersionTests {
   private static let folder = SchemaFolder(
     URL(filePath: #filePath)
       .appending(path: "../../../../Migrations").standardized.path

@@ -99,7 +99,7 @@ struct ThirdNote: Model {
   func encode(to record: inout RecordEncoder) {}
 }
 
-@Suite(.timeLimit(.minutes(60))) struct MigrationTesterTests {
+@Suite(.timeLimit(.minutes(10))) struct MigrationTesterTests {
   private let folder: TemporaryFolder
   private let releases: SchemaFolder
 

@@ -78,7 +78,7 @@ private struct Book: Model {
 }
 
 /// Checks of steps that are applied when objects are read, and of programs side by side.
-@Suite(.timeLimit(.minutes(60))) struct StepsWhenReadTests {
+@Suite(.timeLimit(.minutes(10))) struct StepsWhenReadTests {
   private let releases: SchemaFolder
   private let folder: TemporaryFolder
 
