@@ -38,7 +38,7 @@ extension ReconcileCase {
         removesFile: record.removesFile,
         canContinue: record.hasProofAtSource || policy.continuesUnvalidated,
         isRetryDue: policy.isRetryDue(of: record, at: now),
-        // Of a file with a second name no byte is used, whatever the digests could show about it.
+        // No byte of a file with a second name is used, whatever the digests could show about it.
         hasPieceDigests: record.hasPieceDigests && !files.isPartialShared,
         isPartialChanged: files.isPartialShared
           || files.isPartialChanged && (record.hasPieceDigests || record.expectedDigest == nil)
