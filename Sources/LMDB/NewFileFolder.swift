@@ -96,7 +96,6 @@ package struct NewFileFolder: UnfinishedItem {
   /// Releases the lock, so that another process may remove the folder.
   package func unlock() {
     UnfinishedWork.end(path)
-    flock(descriptor, LOCK_UN)
-    EnvironmentFile.close(descriptor)
+    unlockAndClose(descriptor)
   }
 }

@@ -101,6 +101,15 @@ package func fcntl(_ descriptor: Int32, _ operation: Int32, _ lock: inout flock)
   unsafe withUnsafeMutablePointer(to: &lock) { unsafe fcntl(descriptor, operation, $0) }
 }
 
+/// Releases the lock (`flock`) that an open file has, if any, and closes it.
+///
+/// `close` alone releases the lock only when no other process has the descriptor, and a child that is
+/// between `fork` and `exec` still has it.
+package func unlockAndClose(_ descriptor: Int32) {
+  flock(descriptor, LOCK_UN)
+  close(descriptor)
+}
+
 /// Sets the time of the last access and that of the last change.
 package func futimens(_ descriptor: Int32, access: timespec, change: timespec) -> Int32 {
   unsafe [access, change].withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }

@@ -47,7 +47,7 @@ package struct LockedFile: ~Copyable {
         self.descriptor = descriptor
         return
       }
-      Self.release(descriptor)
+      unlockAndClose(descriptor)
     }
     throw .locked
   }
@@ -70,15 +70,7 @@ package struct LockedFile: ~Copyable {
   }
 
   deinit {
-    Self.release(descriptor)
-  }
-
-  /// Releases the lock and closes the file.
-  ///
-  /// Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
-  private static func release(_ descriptor: Int32) {
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
+    unlockAndClose(descriptor)
   }
 
   private static func opened(_ path: String, for purpose: Purpose) throws(Refusal) -> Int32 {

@@ -54,7 +54,7 @@ package final class EngineLock: Sendable {
         waited < patience
         || (patience > .zero && waited < exitPatience && Self.isEnding(holder))
       guard code == EINTR || code == EWOULDBLOCK && mayWait else {
-        Self.release(descriptor)
+        unlockAndClose(descriptor)
         range?.release()
         throw Self.error(code, storePath: storePath, holder: holder)
       }
@@ -87,15 +87,7 @@ package final class EngineLock: Sendable {
     // The text stays, so that a process that still finds the file locked reads a name. In this order: an
     // engine that starts takes the file first.
     range?.release()
-    Self.release(descriptor)
-  }
-
-  /// Releases the lock that the descriptor has, if any, and closes the file.
-  ///
-  /// Not with `close` alone: a child that is between `fork` and `exec` still has the descriptor.
-  private static func release(_ descriptor: Int32) {
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
+    unlockAndClose(descriptor)
   }
 
   /// Returns the process that holds the lock of a store, as `process N`; `nil` if none does.

@@ -44,7 +44,7 @@ struct UnfinishedOutput: UnfinishedItem {
   /// Ends the work on the output, which has its final path or was removed.
   func end() {
     UnfinishedWork.end(path)
-    _ = close(descriptor)
+    unlockAndClose(descriptor)
   }
 
   /// Removes the output, ignoring errors.

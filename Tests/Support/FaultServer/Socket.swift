@@ -61,22 +61,41 @@ struct Socket: Sendable {
     guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
     let result = Socket(descriptor: descriptor)
     if isReusable { result.set(SO_REUSEADDR, to: CInt(1)) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let bound = unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(descriptor, $0, length)
-      }
-    }
+    let bound = unsafe withAddress(port: port) { unsafe bind(descriptor, $0, $1) }
     guard bound == 0 else {
       let error = SocketError(call: "bind to 127.0.0.1:\(port)", code: errno)
       result.close()
       throw error
     }
     return result
+  }
+
+  /// Connects to a port of 127.0.0.1.
+  static func connected(port: UInt16) throws -> Socket {
+    let result = try bound(port: 0)
+    let code = unsafe withAddress(port: port) { unsafe connect(result.descriptor, $0, $1) }
+    guard code == 0 else {
+      let error = SocketError(call: "connect to 127.0.0.1:\(port)", code: errno)
+      result.close()
+      throw error
+    }
+    return result
+  }
+
+  /// Calls a function with the address of a port of 127.0.0.1.
+  private static func withAddress(
+    port: UInt16,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+  ) -> CInt {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return unsafe withUnsafePointer(to: address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
   }
 
   /// The local port.
