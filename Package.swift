@@ -186,7 +186,9 @@ let package = Package(
     // The numbers of a store that monitoring reads, and what records them to swift-metrics.
     .target(
       name: "DownloadMetrics",
-      dependencies: ["DownloadReports", "DownloadStore", "ObjectStore", "ProgramOutput"] + metrics
+      dependencies: [
+        "DownloadReports", "DownloadStore", "DownloadSync", "ObjectStore", "ProgramOutput",
+      ] + metrics
     ),
     // The page, the HTTP API, aria2's JSON-RPC and the metrics of a store.
     .target(

@@ -2,6 +2,7 @@
   public import CoreMetrics
   internal import DownloadReports
   public import DownloadStore
+  internal import DownloadSync
   internal import ObjectStore
 
   #if canImport(FoundationEssentials)

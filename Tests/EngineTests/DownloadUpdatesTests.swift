@@ -79,4 +79,43 @@ struct DownloadUpdatesTests {
     #expect(isStopped)
     _ = try await run.value
   }
+
+  @Test func `a reader of the whole store sees a download until its record is deleted`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let server = try FaultServer()
+    server.route("/a", Resource(.text("abc")))
+    let url = server.url("/a")
+    let store = try RecordStore(at: folder.path("store"))
+    let reader = try RecordStore(at: folder.path("store"), access: .readOnly)
+    #expect(!reader.hasEngine)
+    let engine = try DownloadEngine(store: store, transport: TransportUnderTest.make())
+    let run = Task { try await engine.run(until: .stopped) }
+    var position = try await reader.objects.read { tx in try tx.historyToken() }
+    try await store.add([DownloadRequest(url: url)])
+    var seen: [DownloadState] = []
+    commits: for try await _ in reader.objects.commits {
+      switch try reader.objects.changes(since: position, of: DownloadRecord.self) {
+      case .changes(let changes):
+        position = changes.token
+        for record in changes.inserted + changes.updated.map(\.object) {
+          if record.state == .completed, !seen.contains(.completed) {
+            #expect(reader.hasEngine)
+            try await store.remove(.matching(url))
+          }
+          seen.append(record.state)
+        }
+        if changes.deleted.contains(url) { break commits }
+      case .expired:
+        Issue.record("the history does not reach back")
+        break commits
+      }
+    }
+    #expect(seen.contains(.completed))
+    #expect(Set(seen.drop { $0 != .completed }).isSubset(of: [.completed, .removed]))
+    engine.stop()
+    _ = try await run.value
+    #expect(!reader.hasEngine)
+  }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadReports
 internal import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 /// `dlstore inspect`: shows one record in full.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadReports
 internal import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 /// `dlstore list`: lists records as a table, JSON or CSV.

@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadReports
 internal import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 internal import SystemInterface
 

@@ -11,11 +11,6 @@ package struct DeletionOutcome: Sendable {
 }
 
 extension RecordStore {
-  /// Whether an engine runs on the store, in any process.
-  ///
-  /// Opens one file and asks for its lock. The answer may be outdated when it is returned.
-  package var hasEngine: Bool { EngineLock.holder(storePath: path) != nil }
-
   /// Deletes the files of cancelled and removed downloads, or waits for the engine that runs to do it.
   ///
   /// An engine that ends may have looked at the store before the command was given. The lock is therefore

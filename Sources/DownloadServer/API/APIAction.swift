@@ -1,5 +1,6 @@
 package import DownloadReports
 package import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 /// A command for some downloads.

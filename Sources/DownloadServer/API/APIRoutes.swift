@@ -1,6 +1,7 @@
 #if Server
   internal import DownloadReports
   internal import DownloadStore
+  internal import DownloadSync
   internal import Hummingbird
   internal import ObjectStore
 

@@ -1,5 +1,6 @@
 internal import DownloadReports
 package import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 /// aria2's JSON-RPC over a download store, for its front ends and browser extensions.

@@ -1,5 +1,6 @@
 internal import DownloadReports
 internal import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,7 @@
 #if Server
   internal import DownloadMetrics
   internal import DownloadReports
+  internal import DownloadSync
   internal import Hummingbird
   internal import SystemInterface
 
