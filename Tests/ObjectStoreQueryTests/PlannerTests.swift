@@ -174,6 +174,27 @@ import Testing
     #expect(paths[0].ranges.count == 5_000 && plan.isExact)
   }
 
+  @Test func `an object with several elements may repeat however many ranges follow`() throws {
+    let c = Self.columns
+    let tags = c.tags.any { $0.isIn(["a", "b"]) }
+    let ranks = c.rank.isIn(0..<501)
+    func repeats(_ filter: Filter<M>, _ shape: IndexShape) throws -> Bool {
+      guard case .shortest(let paths) = try plan(filter, [shape]).access else {
+        Issue.record("the plan is not an index scan")
+        return false
+      }
+      return paths[0].mayRepeat
+    }
+    // The ranks are read as one range for each tag, because there would be 1,002 ranges.
+    #expect(try repeats(tags && ranks, index(12, 1)))
+    #expect(try repeats(tags && c.rank.isIn([1, 2]), index(12, 1)))
+    #expect(try repeats(tags && c.rank > 1, index(12, 1)))
+    #expect(try repeats(ranks && tags, index(1, 12)))
+    #expect(try repeats(c.tags.any { $0 > "a" } && c.rank == 1, index(12, 1)))
+    #expect(try !repeats(c.tags.contains("a") && ranks, index(12, 1)))
+    #expect(try !repeats(c.tags.contains("a") && c.rank.isIn(0..<1_001), index(1, 12)))
+  }
+
   @Test func `a disjunction uses indexes for all of its sides or none`() throws {
     let c = Self.columns
     let either = c.rank == 1 || c.name == "a"

@@ -80,6 +80,32 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(10)))
+  func `an object that an index has under several elements is found once`() async throws {
+    var row = Row(id: 1_000)
+    row.rank = 1_000
+    row.tags = ["first", "second"]
+    let sample = CompoundSample(row: row)
+    try await store.write { tx in try tx.insert(sample) }
+    // Successive numbers would be one range.
+    let ranks = (500..<1_001).map { $0 * 2 }
+    let query = CompoundSample.where { sample in
+      sample.tags.any { $0.isIn(["first", "second"]) } && sample.rank.isIn(ranks)
+    }
+    try await store.read { tx throws in
+      #expect(try tx.fetch(query).map(\.row.id) == [1_000])
+      #expect(try tx.count(query) == 1)
+      #expect(try tx.sum(query, of: \.rank) == 1_000)
+    }
+    var changes = store.observe(query.limit(5)).makeAsyncIterator()
+    #expect(try await changes.next()?.snapshot.map(\.row.id) == [1_000])
+    row.id = 1_001
+    let other = CompoundSample(row: row)
+    try await store.write { tx in try tx.insert(other) }
+    #expect(try await changes.next()?.snapshot.map(\.row.id) == [1_000, 1_001])
+    #expect(try await store.write { tx in try tx.delete(query) } == 2)
+  }
+
   // MARK: Aggregates
 
   private func aggregates<M: SampleModel>(_ model: M.Type) throws {

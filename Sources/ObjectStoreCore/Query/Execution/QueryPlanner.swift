@@ -168,22 +168,21 @@ struct QueryPlanner {
         path.ranges = []
         return path
       }
+      // An object has one entry for each element.
+      if part.isCollection, ranges.count > 1 || !found.arePoints { path.mayRepeat = true }
       guard prefixes.count == 1 || prefixes.count * ranges.count <= Self.maxRanges else {
         // Reading one range that spans all of them finds more than the matches.
         path.exactConjuncts.subtract(found.conjuncts)
         let span = KeyRange(lower: ranges[0].lower, upper: ranges[ranges.count - 1].upper)
         path.ranges = prefixes.map { span.after($0) }
         path.hasRange = true
-        path.mayRepeat = part.isCollection
         break parts
       }
       path.ranges = prefixes.flatMap { prefix in ranges.map { $0.after(prefix) } }
       guard found.arePoints else {
         path.hasRange = true
-        path.mayRepeat = path.mayRepeat || part.isCollection
         break
       }
-      if part.isCollection, ranges.count > 1 { path.mayRepeat = true }
       if path.fixedParts == path.equalParts, ranges.count == 1 { path.fixedParts += 1 }
       path.equalParts += 1
       if ranges.contains(where: { $0.lower == KeyEncoding.null }) { hasNull = true }
