@@ -199,6 +199,65 @@ import Testing
     }
   }
 
+  /// A key that the index of a reference truncates, so that a deletion reads the referring records.
+  private static let long = Reference<City>(String(repeating: "x", count: 300))
+
+  /// Stores a visit and a city, changes visits and deletes the city in one further write, and
+  /// returns the visits and the error.
+  private func visits<Rule: RuleTag>(
+    _ rule: Rule.Type,
+    _ change: (inout StoreTransaction) throws -> Void
+  ) throws -> (all: [Visit<Rule>], code: StoreError.Code?) {
+    let store = try folder.open(Visit<Rule>.self)
+    try store.write { tx in
+      try tx.insert(Visit<Rule>(id: 1))
+      try tx.upsert(City(Self.long.key))
+    }
+    var code: StoreError.Code?
+    do {
+      try store.write { tx in
+        try change(&tx)
+        try tx.delete(City.self, key: Self.long.key)
+      }
+    } catch let error as StoreError {
+      code = error.code
+    }
+    return try store.read { tx throws in
+      #expect(try tx.contains(City.self, key: Self.long.key) == (code != nil))
+      return (try tx.fetch(Visit<Rule>.all), code)
+    }
+  }
+
+  @Test func `a deletion sees a hot reference that the same write has set`() throws {
+    let nullified = try visits(Nullify.self) { tx in
+      try tx.update(Visit<Nullify>.self, key: 1) { $0.one = Self.long }
+    }
+    #expect(nullified.all == [Visit(id: 1)] && nullified.code == nil)
+    let deleted = try visits(Cascade.self) { tx in
+      try tx.update(Visit<Cascade>.self, key: 1) { $0.one = Self.long }
+    }
+    #expect(deleted.all == [] && deleted.code == nil)
+    let denied = try visits(Deny.self) { tx in
+      try tx.update(Visit<Deny>.self, key: 1) { $0.one = Self.long }
+    }
+    #expect(denied.all == [Visit(id: 1)] && denied.code == .referenced)
+  }
+
+  @Test func `a deletion sees an object with hot fields that the same write has added`() throws {
+    let nullified = try visits(Nullify.self) { tx in
+      try tx.insert(Visit<Nullify>(id: 2, list: [Self.long]))
+    }
+    #expect(nullified.all == [Visit(id: 1), Visit(id: 2)] && nullified.code == nil)
+    let deleted = try visits(Cascade.self) { tx in
+      try tx.insert(Visit<Cascade>(id: 2, list: [Self.long]))
+    }
+    #expect(deleted.all == [Visit(id: 1)] && deleted.code == nil)
+    let denied = try visits(Deny.self) { tx in
+      try tx.insert(Visit<Deny>(id: 2, list: [Self.long]))
+    }
+    #expect(denied.all == [Visit(id: 1)] && denied.code == .referenced)
+  }
+
   @Test func `keys that are truncated in the index are distinguished`() throws {
     let long = String(repeating: "x", count: 600)
     let store = try folder.open(House<Cascade>.self)

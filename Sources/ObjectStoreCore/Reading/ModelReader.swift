@@ -28,6 +28,11 @@ package struct ModelReader {
   /// The form in which outdated records are returned.
   let outdatedForm: OutdatedForm
 
+  /// Creates a reader.
+  ///
+  /// Without the caches of a ``ModelWriter``, the reader must not read hot fields or columns in a
+  /// transaction in which a writer has changed the model: they can be outdated. Use
+  /// ``ModelWriter/reader(in:as:)`` there.
   package init(
     transaction: TransactionReference,
     tables: ModelTables,

@@ -105,7 +105,7 @@ struct Deletion {
     }
     let target = Object(model: tables.name, id: object.id)
     for field in fields {
-      let ids = try Referrers(field: field).ids(referringTo: key, in: transaction)
+      let ids = try Referrers(field: field, state: state).ids(referringTo: key, in: transaction)
       for id in ids {
         let referrer = Object(model: field.rule.model, id: id)
         guard let known = field.referrer else {
@@ -219,6 +219,7 @@ struct Deletion {
 /// Finds the objects that refer to an object through one field.
 struct Referrers {
   let field: ReferenceGraph.Incoming
+  let state: WriteState
 
   /// Returns the IDs of the objects whose field refers to the object with a primary key, in order.
   ///
@@ -275,12 +276,10 @@ struct Referrers {
     _ id: UInt64,
     in transaction: borrowing WriteTransaction
   ) throws -> Bool {
-    guard let tables = field.referrer?.tables else { return true }
-    let reader = unsafe ModelReader(
-      transaction: TransactionReference(transaction),
-      tables: tables,
-      outdatedForm: .stored
-    )
+    guard let referrer = field.referrer else { return true }
+    // The writer's reader also sees hot parts that the write has not stored yet.
+    let writer = try state.writer(for: referrer.model)
+    let reader = unsafe writer.reader(in: transaction, as: .stored)
     guard let record = unsafe try reader.record(id) else { return false }
     var found = false
     do {
@@ -292,7 +291,7 @@ struct Referrers {
         if unsafe other.elementsEqual(key) { found = true }
       }
     } catch let error as RecordError {
-      throw StoreError(error, model: tables.name, objectID: id)
+      throw StoreError(error, model: writer.tables.name, objectID: id)
     }
     return found
   }

@@ -15,7 +15,6 @@ struct ReferenceGraph: Sendable {
   /// A model with a reference field, which the program declares.
   struct Referrer: Sendable {
     let model: any Model.Type
-    let tables: ModelTables
     /// The field's position in the program's schema; `nil` when the schema does not declare it, or
     /// declares it as neither optional nor a collection.
     let nullablePosition: Int?
@@ -148,7 +147,6 @@ extension ReferenceGraph {
         index: index,
         referrer: Referrer(
           model: model,
-          tables: tables,
           nullablePosition: isNullable ? position : nil
         )
       )
