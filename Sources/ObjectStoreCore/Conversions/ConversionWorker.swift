@@ -163,6 +163,12 @@ struct ConversionWorker {
     let object = try found.decode(model)
     writer.encoder.start()
     object.encode(to: &writer.encoder)
+    guard try writer.keepsKey(of: found) else {
+      throw StoreError(
+        .migrationFailed,
+        "a step changes the primary key of object \(id) of \(writer.tables.name)"
+      )
+    }
     try writer.replace(found, in: &transaction)
   }
 

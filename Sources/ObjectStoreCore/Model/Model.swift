@@ -39,6 +39,10 @@ public protocol Model: Sendable {
   /// The columns that the closure of a query receives.
   static var columns: Columns { get }
   /// The value of the primary key.
+  ///
+  /// A key that repeats the values of other fields has a type of its own, whose
+  /// ``FieldValue/fieldType`` is ``FieldType/data``, and repeats no hot field. Writes of single
+  /// fields can then check that they leave the key as it is.
   var primaryKey: PrimaryKey { get }
 
   /// Decodes all fields by their positions in ``schema``.

@@ -212,6 +212,16 @@ struct Deletion {
       }
       writer.encoder.replaceField(at: position, with: rest)
     }
+    guard try writer.keepsKeyAndItsFields(of: found) else {
+      let key = try Self.key(of: deletions[0], in: transaction)?.text ?? ""
+      throw StoreError(
+        .referenced,
+        """
+        \(deletions[0].writer.tables.name) \(key) cannot be deleted: a reference to it is part of the \
+        primary key of object \(id) of \(writer.tables.name); delete that object first
+        """
+      )
+    }
     try writer.replace(found, in: &transaction)
   }
 }

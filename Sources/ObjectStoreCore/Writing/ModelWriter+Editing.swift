@@ -84,20 +84,39 @@ extension ModelWriter {
         }
       }
     }
-    let position = tables.primaryKeyPosition
-    if let key = unsafe edits.content(at: position),
-      unsafe try !key.isSame(
-        as: translating(id) { () throws(RecordError) in
-          unsafe try whole.record.content(at: position)
-        }
-      )
-    {
+    guard try keepsKeyAndItsFields(of: whole) else {
       throw StoreError(
         .keyChanged,
         "an edit may not change the primary key of \(tables.name)"
       )
     }
     try replace(whole, in: &transaction)
+  }
+
+  // MARK: The primary key
+
+  /// Returns whether the record in the encoder has the primary key of a stored one.
+  func keepsKey(of old: borrowing ModelReader.Found) throws -> Bool {
+    // Compare bytes: canonically equivalent strings can be different keys.
+    let key = unsafe try encodedKey
+    return try translating(old.id) { () throws(RecordError) in
+      guard case .present(let stored) = unsafe try old.record.content(at: tables.primaryKeyPosition)
+      else { return false }
+      return unsafe stored.isSame(as: key)
+    }
+  }
+
+  /// Returns whether the record in the encoder has the primary key of a stored one, also in the
+  /// fields that a compound key repeats.
+  ///
+  /// For records that were not encoded from a Swift object, whose key is that of its properties.
+  func keepsKeyAndItsFields(of old: borrowing ModelReader.Found) throws -> Bool {
+    guard try keepsKey(of: old) else { return false }
+    guard let computedKey else { return true }
+    let key = unsafe try encodedKey
+    return try translating(old.id) { () throws(RecordError) in
+      unsafe try key.isSame(as: computedKey(encodedRecord))
+    }
   }
 }
 

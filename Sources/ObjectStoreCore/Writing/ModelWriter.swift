@@ -16,6 +16,8 @@ package final class ModelWriter {
   @usableFromInline let editsStorage = UncheckedStorage(FieldEdits())
   let work: UncheckedStorage<Work>
   let deferred: [DeferredIndex]
+  /// Computes a compound primary key; `nil` for another key, and if the model's type is not known.
+  let computedKey: ComputedKey?
 
   /// The state that changes with every record.
   @safe  // The record writer must not outlive the transaction; every batch ends before it does.
@@ -53,12 +55,18 @@ package final class ModelWriter {
   var changes: ChangeLog { work.value.changes }
 
   /// Creates a writer that checks the model's references.
-  convenience init(_ tables: ModelTables, current: LayoutBinding, schema: StoreSchema) {
+  convenience init(
+    _ tables: ModelTables,
+    current: LayoutBinding,
+    schema: StoreSchema,
+    computedKey: ComputedKey? = nil
+  ) {
     self.init(
       tables,
       current: current,
       metadata: schema.metadata,
-      references: ReferenceCheck(schema.references.checked(of: tables.name))
+      references: ReferenceCheck(schema.references.checked(of: tables.name)),
+      computedKey: computedKey
     )
   }
 
@@ -66,11 +74,13 @@ package final class ModelWriter {
     _ tables: ModelTables,
     current: LayoutBinding,
     metadata: Metadata,
-    references: ReferenceCheck = ReferenceCheck([])
+    references: ReferenceCheck = ReferenceCheck([]),
+    computedKey: ComputedKey? = nil
   ) {
     self.tables = tables
     self.current = current
     self.metadata = metadata
+    self.computedKey = computedKey
     hot = HotCache(tables)
     columns = ColumnCaches(tables)
     encoderStorage = UncheckedStorage(RecordEncoder(current))

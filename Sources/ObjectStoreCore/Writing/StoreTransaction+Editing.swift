@@ -10,8 +10,9 @@ extension StoreTransaction {
   /// fixed width. Setting a field to its current value is not a change.
   ///
   /// - Returns: Whether the object exists.
-  /// - Throws: ``StoreError`` with `keyChanged` if `change` sets another primary key, and as
-  ///   ``upsert(_:)``; any error that `change` throws, which leaves the object unchanged.
+  /// - Throws: ``StoreError`` with `keyChanged` if `change` sets another primary key, or a
+  ///   property of a compound key to another value, and as ``upsert(_:)``; any error that `change`
+  ///   throws, which leaves the object unchanged.
   /// - Complexity: O(log n) in the objects of the model.
   @discardableResult
   @inlinable

@@ -197,12 +197,7 @@ public struct StoreTransaction: ObjectReader, ~Copyable {
     _ found: borrowing ModelReader.Found,
     _ writer: ModelWriter
   ) throws {
-    let position = writer.tables.primaryKeyPosition
-    // Compare bytes: canonically equivalent strings can be different keys.
-    guard
-      case .present(let key) = unsafe try found.record.content(at: position),
-      unsafe key.isSame(as: try writer.encodedKey)
-    else {
+    guard try writer.keepsKey(of: found) else {
       throw StoreError(
         .keyChanged,
         "an update may not change the primary key of \(writer.tables.name)"

@@ -22,7 +22,12 @@ final class WriteState {
     guard let tables = try schema.tables(of: model), let current = tables.current else {
       throw StoreError(.permissionDenied, "the store is open read-only")
     }
-    let writer = ModelWriter(tables, current: current, schema: schema)
+    let writer = ModelWriter(
+      tables,
+      current: current,
+      schema: schema,
+      computedKey: model.computedKey
+    )
     writers.append((type, writer))
     return writer
   }

@@ -55,6 +55,17 @@ import Testing
           _ = try tx.update(Cinema.Seat.self, key: key) { $0.number = 9 }
         }
       }
+      let error = #expect(throws: StoreError.self) {
+        try store.write { tx in
+          _ = try tx.edit(Cinema.Seat.self, key: key) { $0.set(\.number, to: 9) }
+        }
+      }
+      #expect(error?.code == .keyChanged)
+      try store.write { tx in
+        _ = try tx.edit(Cinema.Seat.self, key: key) { $0.set(\.label, to: "B") }
+      }
+      let label = try store.read { try $0.find(Cinema.Seat.self, key: key)?.label }
+      #expect(label == "B")
     }
   }
 
