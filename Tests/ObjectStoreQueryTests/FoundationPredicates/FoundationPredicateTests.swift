@@ -66,10 +66,40 @@ import Testing
     #expect(try isIndexed(#Predicate { $0.tags.contains { $0 == "a" } }))
     #expect(try isIndexed(#Predicate { ($0.level ?? 0) > 3 }))
     #expect(try explain(#Predicate { $0.id == 3 }) == .primaryKeys(1))
+    let ids = [3, 5, 3]
+    #expect(try explain(#Predicate { ids.contains($0.id) }) == .primaryKeys(2))
+    #expect(try explain(#Predicate { $0.id == 3 || $0.id == 5 }) == .primaryKeys(2))
     // These strings have canonically equivalent strings with other bytes.
     #expect(try explain(#Predicate { $0.text == "Kelvin" }) == .scan)
     #expect(try explain(#Predicate { $0.text == "é" }) == .scan)
     #expect(try explain(#Predicate { $0.text < "plain" }) == .scan)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a constant sequence of many values is tested on a small stack`() async throws {
+    try await store.write { tx in
+      for id in [7, 200_000] {
+        var card = Card(id)
+        card.text = "K\(id)"
+        card.level = id
+        try tx.insert(card)
+      }
+    }
+    let counts = inThread(stackSize: 512 << 10) { [store] () throws -> [Int] in
+      let ids = Array(0..<100_000)
+      let texts = ids.map { "K\($0)" }
+      let few = Array(ids.prefix(20_000))
+      let inIDs = #Predicate<Card> { ids.contains($0.id) }
+      let inTexts = #Predicate<Card> { texts.contains($0.text) }
+      // One condition for each value.
+      let inFew = #Predicate<Card> { few.contains($0.level ?? -1) }
+      let notInFew = #Predicate<Card> { !few.contains($0.level ?? -1) }
+      return try [inIDs, inTexts, inFew, notInFew].map { predicate in
+        let query = try Query(translating: predicate)
+        return try store.read { tx in try tx.count(query) }
+      }
+    }
+    for try await found in counts { #expect(found == [1, 1, 1, 1]) }
   }
 
   // MARK: Unsupported predicates

@@ -97,7 +97,8 @@ enum RandomFoundationPredicate {
     let level = Int.random(in: -2...4, using: &random)
     let date = random.element(Samples.dates)
     let none: Int? = random.chance(50) ? nil : level
-    switch Int.random(in: 0..<19, using: &random) {
+    let levels = [3, none]
+    switch Int.random(in: 0..<20, using: &random) {
     case 0: return #Predicate { $0.nick == nil }
     case 1: return #Predicate { $0.nick != nil }
     case 2: return #Predicate { $0.nick == text }
@@ -110,12 +111,13 @@ enum RandomFoundationPredicate {
     case 9: return #Predicate { $0.nick?.starts(with: "a") ?? false }
     case 10: return #Predicate { $0.nick?.starts(with: "a") ?? true }
     case 11: return #Predicate { $0.nick.flatMap { $0 == text } == true }
-    case 12: return #Predicate { $0.nick?.count == 2 }
-    case 13: return #Predicate { $0.level == none }
-    case 14: return #Predicate { ($0.level ?? 1) > level }
-    case 15: return #Predicate { ($0.level ?? 1) == level }
-    case 16: return #Predicate { $0.level.flatMap { $0 >= level } == nil }
-    case 17:
+    case 12: return #Predicate { levels.contains($0.level) }
+    case 13: return #Predicate { $0.nick?.count == 2 }
+    case 14: return #Predicate { $0.level == none }
+    case 15: return #Predicate { ($0.level ?? 1) > level }
+    case 16: return #Predicate { ($0.level ?? 1) == level }
+    case 17: return #Predicate { $0.level.flatMap { $0 >= level } == nil }
+    case 18:
       return #Predicate { if let level = $0.level { level > 1 } else { false } }
     default: return #Predicate { if let end = $0.end { end >= date } else { true } }
     }

@@ -4,12 +4,13 @@ internal import Foundation
 ///
 /// Test functions and tasks share a pool with as many threads as the machine has processors. A body
 /// that waits for another process, or that must run at the same time as others, gets a thread here:
-/// a pool without a free thread would deadlock.
+/// a pool without a free thread would deadlock. `stackSize` is in bytes; `nil` is the system's.
 public func inThread<R: Sendable>(
+  stackSize: Int? = nil,
   _ body: @escaping @Sendable () throws -> R
 ) -> AsyncThrowingStream<R, any Error> {
   let (stream, continuation) = AsyncThrowingStream<R, any Error>.makeStream()
-  Thread.detachNewThread {
+  let thread = Thread {
     do {
       continuation.yield(try body())
       continuation.finish()
@@ -17,5 +18,7 @@ public func inThread<R: Sendable>(
       continuation.finish(throwing: error)
     }
   }
+  if let stackSize { thread.stackSize = stackSize }
+  thread.start()
   return stream
 }

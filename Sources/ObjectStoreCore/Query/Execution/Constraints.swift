@@ -99,7 +99,7 @@ extension KeyCondition {
 
 extension FilterNode {
   /// The key condition of a node that refers to one field only.
-  fileprivate var fieldKeys: (position: Int, keys: KeyCondition)? {
+  var fieldKeys: (position: Int, keys: KeyCondition)? {
     switch self {
     case .field(let condition):
       return condition.keys.map { (condition.position, $0) }

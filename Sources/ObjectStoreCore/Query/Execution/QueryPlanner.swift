@@ -104,10 +104,10 @@ struct QueryPlanner {
   /// Returns the shortest list of primary keys to which a conjunct limits the matches.
   private func primaryKeys(_ conjuncts: [FilterNode]) -> [[UInt8]]? {
     let lists = conjuncts.compactMap { node -> [[UInt8]]? in
-      guard case .field(let condition) = node, condition.position == primaryKeyPosition else {
+      guard let (position, keys) = node.fieldKeys, position == primaryKeyPosition else {
         return nil
       }
-      return condition.keys?.storedValues
+      return keys.storedValues
     }
     return lists.min { $0.count < $1.count }
   }

@@ -182,7 +182,14 @@ extension KeyCondition {
         return nil
       }
       return words.map { form.storedBytes(ofWord: $0.lowerBound) }
-    case .null, .present, .bounds, .prefix, .oneOf: return nil
+    case .oneOf(let conditions):
+      var all: Set<[UInt8]> = []
+      for condition in conditions {
+        guard let values = condition.storedValues else { return nil }
+        all.formUnion(values)
+      }
+      return all.sorted()
+    case .null, .present, .bounds, .prefix: return nil
     }
   }
 }

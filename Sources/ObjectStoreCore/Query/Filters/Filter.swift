@@ -30,13 +30,23 @@ public struct Filter<Root: Model>: Sendable {
   }
 
   /// Matches objects that meet at least one of the conditions.
-  public static func || (left: Self, right: Self) -> Self {
-    switch (left.node, right.node) {
-    case (.always, _), (_, .never): return left
-    case (_, .always), (.never, _): return right
-    default: break
+  public static func || (left: Self, right: Self) -> Self { anyOf([left, right]) }
+
+  /// Matches objects that meet at least one of the conditions.
+  ///
+  /// A chain of `||` copies the conditions for each operator.
+  static func anyOf(_ filters: [Self]) -> Self {
+    var nodes: [FilterNode] = []
+    for filter in filters {
+      switch filter.node {
+      case .always: return .all
+      case .never: continue
+      case .or(let own): nodes += own
+      default: nodes.append(filter.node)
+      }
     }
-    return Self(.or(left.node.disjuncts + right.node.disjuncts))
+    guard let first = nodes.first else { return .none }
+    return Self(nodes.count == 1 ? first : .or(nodes))
   }
 
   /// Matches objects that do not meet the condition.
@@ -79,12 +89,6 @@ indirect enum FilterNode: Sendable {
     return [self]
   }
 
-  /// The alternatives: the node is true if at least one of them is.
-  var disjuncts: [FilterNode] {
-    if case .or(let nodes) = self { return nodes }
-    return [self]
-  }
-
   /// The positions of all fields that the condition reads.
   var positions: Set<Int> {
     switch self {
@@ -119,18 +123,24 @@ indirect enum FilterNode: Sendable {
       }
     case .semiJoin:
       return { _ in Self.failUnresolved() }
-    case .and(let nodes):
-      var test = nodes[0].makeTest()
-      for node in nodes.dropFirst() { test = Self.both(test, node.makeTest()) }
-      return test
-    case .or(let nodes):
-      var test = nodes[0].makeTest()
-      for node in nodes.dropFirst() { test = Self.either(test, node.makeTest()) }
-      return test
+    case .and(let nodes): return Self.combine(nodes[...], Self.both)
+    case .or(let nodes): return Self.combine(nodes[...], Self.either)
     case .not(let node):
       let test = node.makeTest()
       return { record throws(RecordError) in !(try test(record)) }
     }
+  }
+
+  /// Compiles conditions to one test.
+  ///
+  /// Combines halves, so that the calls nest only to the logarithm of the number of conditions.
+  private static func combine(
+    _ nodes: ArraySlice<FilterNode>,
+    _ combined: (@escaping RecordTest, @escaping RecordTest) -> RecordTest
+  ) -> RecordTest {
+    guard nodes.count > 1 else { return nodes[nodes.startIndex].makeTest() }
+    let middle = nodes.startIndex + (nodes.count + 1) / 2
+    return combined(combine(nodes[..<middle], combined), combine(nodes[middle...], combined))
   }
 
   private static func both(

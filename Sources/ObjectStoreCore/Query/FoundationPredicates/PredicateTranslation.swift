@@ -115,8 +115,13 @@ extension PredicateTranslation {
   /// Returns `.none` when the expression is not a constant, and `.some(nil)` for a constant `nil`.
   func value(_ expression: some PredicateExpression) -> Any?? {
     guard let value = constant(expression) else { return .none }
-    guard let optional = value as? any AnyOptional else { return .some(value) }
-    return .some(optional.anyValue)
+    return .some(Self.unwrapped(value))
+  }
+
+  /// Returns a value with one level of optional removed.
+  static func unwrapped<Value>(_ value: Value) -> Any? {
+    guard let optional = value as? any AnyOptional else { return value }
+    return optional.anyValue
   }
 }
 

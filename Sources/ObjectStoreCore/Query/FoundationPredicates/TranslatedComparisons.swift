@@ -105,9 +105,8 @@ extension PredicateTranslation {
     with value: Any?
   ) throws -> Filter<Root> {
     if let position = try field(expression) {
-      let type = (E.Output.self as? any OptionalFieldValue.Type)?.wrappedType ?? E.Output.self
-      guard let type = type as? any (FieldValue & Equatable).Type,
-        let condition = Self.equality(position, type, value)
+      guard let type = Self.equatableType(of: E.self),
+        let condition = Self.membership(position, type, [value])
       else { throw Self.unsupported(expression) }
       return condition
     }
@@ -118,19 +117,45 @@ extension PredicateTranslation {
     return try value ? condition(expression) : !condition(expression)
   }
 
-  private static func equality<Value: FieldValue & Equatable>(
+  /// Translates `values.contains(expression)`.
+  func membership<E: PredicateExpression>(
+    of expression: E,
+    in values: some Sequence
+  ) throws -> Filter<Root> {
+    let values = values.map { Self.unwrapped($0) }
+    guard let position = try field(expression) else {
+      return try .anyOf(values.map { try equality(of: expression, with: $0) })
+    }
+    guard let type = Self.equatableType(of: E.self),
+      let condition = Self.membership(position, type, values)
+    else { throw Self.unsupported(expression) }
+    return condition
+  }
+
+  /// Returns the type of an expression's values that are not `nil`, if a field can have it.
+  private static func equatableType<E: PredicateExpression>(
+    of expression: E.Type
+  ) -> (any (FieldValue & Equatable).Type)? {
+    let type = (E.Output.self as? any OptionalFieldValue.Type)?.wrappedType ?? E.Output.self
+    return type as? any (FieldValue & Equatable).Type
+  }
+
+  /// Returns `nil` when a value cannot be one of the field.
+  private static func membership<Value: FieldValue & Equatable>(
     _ position: Int,
     _ type: Value.Type,
-    _ value: Any?
+    _ values: [Any?]
   ) -> Filter<Root>? {
     let column = Column<Root, Value>(position: position)
-    guard let value else {
-      return column.filter(
-        .isPresent(false),
-        keys: Value.fieldType.indexedElement == nil ? .null : nil
-      )
+    var present: [Value] = []
+    for case let value? in values {
+      guard let value = value as? Value else { return nil }
+      present.append(value)
     }
-    return (value as? Value).map { column.equals($0) }
+    let isPresent = column.equals(oneOf: present)
+    guard present.count < values.count else { return isPresent }
+    let isCovered = Value.fieldType.indexedElement == nil
+    return isPresent || column.filter(.isPresent(false), keys: isCovered ? .null : nil)
   }
 
   /// Translates `expression order value`.
@@ -231,11 +256,21 @@ enum ComparisonOperator {
 
 extension Column where Value: FieldValue & Equatable {
   /// Matches objects whose field is `==` to the value.
-  func equals(_ value: Value) -> Filter<Root> {
-    guard Value.fieldType == .string, !SwiftString.isUnique(value.storedBytes) else {
-      return self == value
+  func equals(_ value: Value) -> Filter<Root> { equals(oneOf: [value]) }
+
+  /// Matches objects whose field is `==` to one of the values.
+  func equals(oneOf values: [Value]) -> Filter<Root> {
+    guard Value.fieldType == .string else { return isIn(values) }
+    var others = values
+    let start = others.partition { SwiftString.isUnique($0.storedBytes) }
+    let isUnique = isIn(others[start...])
+    others.removeSubrange(start...)
+    guard !others.isEmpty else { return isUnique }
+    if let others = others as? [String] {
+      let set = Set(others)
+      return isUnique || Column<Root, String>(position: position).satisfies { set.contains($0) }
     }
-    return satisfies { $0 == value }
+    return isUnique || satisfies { [others] value in others.contains(value) }
   }
 }
 

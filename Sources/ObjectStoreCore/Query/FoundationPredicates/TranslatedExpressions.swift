@@ -119,9 +119,7 @@ extension PredicateExpressions.SequenceContains: ConditionExpression {
     guard let values = translation.constant(sequence) else {
       throw PredicateTranslation<M>.unsupported(self)
     }
-    return try values.reduce(Filter<M>.none) { condition, value in
-      try condition || translation.equality(of: element, with: value)
-    }
+    return try translation.membership(of: element, in: values)
   }
 }
 
