@@ -46,6 +46,11 @@ struct DecimalDigits: Hashable {
   private static let zeroHead: UInt16 = 0x8000
   private static let bias = 512
 
+  /// The stored form of NaN.
+  static let bytesOfNaN = [UInt8](repeating: 0, count: 19)
+  /// The next bytes; the stored forms of all numbers are greater.
+  static let bytesAfterNaN = [UInt8](repeating: 0, count: 18) + [1]
+
   var sign: Sign
   var exponent = 0
   var high: UInt64 = 0

@@ -55,7 +55,8 @@ extension ObjectReader where Self: ~Copyable {
     var found: Value?
     let usesKeyOrder = Value.self is any KeyOrdered.Type || Value.self == String.self
     guard usesKeyOrder else {
-      try forEachValue(query, column) { (value: Value) in
+      let filter = column.isNotNaN.map { query.filter && $0 } ?? query.filter
+      try forEachValue(ResolvedQuery(filter, in: source), column) { (value: Value) in
         guard let other = found else {
           found = value
           return
@@ -70,7 +71,8 @@ extension ObjectReader where Self: ~Copyable {
       width: Value.fieldType.width,
       direction: direction
     )
-    let filter = query.filter && column.hasComparableValue
+    let isPresent = column.isNotNaN ?? column.filter(.isPresent(true), keys: .present)
+    let filter = query.filter && isPresent
     let core = try ResolvedQuery(
       filter,
       in: source,
@@ -252,14 +254,6 @@ extension ObjectReader where Self: ~Copyable {
   }
 
   private func forEachValue<M: Model, Value: FieldValue>(
-    _ query: Query<M>,
-    _ column: Column<M, Value>,
-    _ body: (Value) throws -> Void
-  ) throws {
-    try forEachValue(ResolvedQuery(query.filter, in: source), column, body)
-  }
-
-  private func forEachValue<M: Model, Value: FieldValue>(
     _ core: ResolvedQuery,
     _ column: Column<M, Value>,
     _ body: (Value) throws -> Void
@@ -283,11 +277,16 @@ extension ObjectReader where Self: ~Copyable {
 }
 
 extension Column where Value: FieldValue {
-  /// Matches objects whose field is neither `nil` nor NaN.
-  fileprivate var hasComparableValue: Filter<Root> {
-    guard let form = NumberForm(Value.fieldType), form.form == .number else {
-      return filter(.isPresent(true), keys: .present)
+  /// Matches objects whose field is neither `nil` nor NaN; `nil` if no stored value is NaN.
+  fileprivate var isNotNaN: Filter<Root>? {
+    let type = Value.fieldType
+    if type == .decimal {
+      let keys = KeyCondition.bounds(lower: DecimalDigits.bytesAfterNaN, upper: nil, type)
+      return filter(keys: keys) { stored throws(RecordError) in
+        !stored.isSame(as: DecimalDigits.bytesOfNaN)
+      }
     }
+    guard let form = NumberForm(type), form.form == .number else { return nil }
     let words = form.comparable
     return filter(.number(NumberTest(form, in: words)), keys: .numbers(form, [words]))
   }
