@@ -31,8 +31,8 @@ package struct LiveChange: Sendable {
   package var removed: [String] = []
   /// The totals.
   package var summary = Summary()
-  /// Whether too much has changed to list it, or the history no longer has all of it: the client reads
-  /// what it shows again.
+  /// Whether too much has changed to list it, the history no longer has all of it, or the id of a deleted
+  /// download is unknown: the client reads what it shows again.
   package var isReset = false
 
   /// The change as JSON: `{"records":[…],"removed":[…],"summary":{…}}`.

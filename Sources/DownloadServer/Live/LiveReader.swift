@@ -26,13 +26,18 @@ struct LiveReader: Sendable {
   /// The time after which the speeds of running downloads are computed again without a commit: nothing
   /// arrives.
   private static let decay = Duration.seconds(2)
+  /// The number of downloads whose ids are known.
+  private static let maximumIDs = 10_000
 
   /// The position up to which the store was read; `nil` before the first look.
   private(set) var position: HistoryToken?
   private var commit: UInt64?
   private var earliest: ContinuousClock.Instant?
   private var lastSpeeds: ContinuousClock.Instant?
+  /// The running downloads at ``position``, by id.
   private(set) var running: [String: DownloadRecord] = [:]
+  /// The ids at ``position`` of downloads that have changed while the feed ran, by URL.
+  private var ids: [StoredText: String] = [:]
   private(set) var speeds = ListSpeeds()
   private var counts = StateCounts()
   /// Whether the totals have changed since they were counted.
@@ -69,16 +74,25 @@ struct LiveReader: Sendable {
     _ roots: Roots,
     engineRuns: Bool
   ) throws -> LiveChange {
-    var change = try changes(since: position, in: &tx, roots, engineRuns: engineRuns)
+    var change = LiveChange(token: LiveToken.text(of: try tx.historyToken()))
+    if let found = try changes(since: position, in: &tx) {
+      change.add(found, ids, roots, engineRuns: engineRuns)
+      note(found)
+    } else {
+      change.isReset = true
+      ids = [:]
+    }
     let hadEngine = summary.engineRuns
     position = try tx.historyToken()
-    if change.isReset || hadEngine != engineRuns { try readRunning(in: &tx) }
-    for item in change.items {
-      let record = item.entry.record
-      running[record.id] = record.state == .running && engineRuns ? record : nil
+    if change.isReset || hadEngine != engineRuns {
+      try readRunning(in: &tx, engineRuns: engineRuns)
+    } else {
+      for item in change.items {
+        let record = item.entry.record
+        running[record.id] = record.state == .running && engineRuns ? record : nil
+      }
+      for id in change.removed { running[id] = nil }
     }
-    for id in change.removed { running[id] = nil }
-    if !engineRuns { running = [:] }
     measure(roots)
     if !change.items.isEmpty || !change.removed.isEmpty || change.isReset { needsCounts = true }
     if needsCounts, counts.isDue(at: .now) {
@@ -115,7 +129,7 @@ struct LiveReader: Sendable {
     return change
   }
 
-  /// Returns what has changed after a client's position.
+  /// Returns what has changed after a client's position, with the running downloads at its end.
   ///
   /// - Returns: The change, and its end.
   /// - Throws: `StoreError`.
@@ -127,48 +141,49 @@ struct LiveReader: Sendable {
     let engineRuns = summary.engineRuns
     return try store.objects.read { tx in
       let end = try tx.historyToken()
+      var change = LiveChange(token: LiveToken.text(of: end))
       // A client without a position reads its view itself.
-      let change =
-        client == nil
-        ? LiveChange(token: LiveToken.text(of: end))
-        : try changes(since: client, in: &tx, roots, engineRuns: engineRuns)
-      return (finished(change, roots), end)
+      if let client {
+        if let found = try changes(since: client, in: &tx) {
+          change.add(found, client == position ? ids : [:], roots, engineRuns: engineRuns)
+        } else {
+          change.isReset = true
+        }
+      }
+      // The running downloads are those of the token: a client hears only of later changes.
+      var current = self
+      if position != end { try current.readRunning(in: &tx, engineRuns: engineRuns) }
+      return (current.finished(change, roots), end)
     }
   }
 
+  /// Returns the changes after a position; `nil` if there are too many, or the history lacks some.
   private func changes(
     since start: HistoryToken?,
-    in tx: inout Snapshot,
-    _ roots: Roots,
-    engineRuns: Bool
-  ) throws -> LiveChange {
-    var change = LiveChange(token: LiveToken.text(of: try tx.historyToken()))
+    in tx: inout Snapshot
+  ) throws -> ObjectChanges<DownloadRecord>? {
     guard let start,
       case .changes(let found) = try tx.changes(
         since: start,
         of: DownloadRecord.self,
         atMost: LiveFeed.maximumItems
       )
-    else {
-      change.isReset = true
-      return change
-    }
-    for record in found.inserted + found.updated.map(\.object) {
-      guard record.state != .removed else {
-        change.removed.append(record.id)
-        continue
-      }
-      let entry = DownloadEntry(record, roots, engineRuns: engineRuns)
-      change.items.append(LiveChange.Item(entry: entry))
-    }
-    // A download has been shown as removed before its record is deleted, unless both happened since.
-    let kept = Set(change.items.map(\.entry.record.id))
-    change.removed += found.deleted.map { RecordIdentity.id(forURL: $0) }
-      .filter { !kept.contains($0) }
-    return change
+    else { return nil }
+    return found
   }
 
-  private mutating func readRunning(in tx: inout Snapshot) throws {
+  /// Keeps the ids of the changed downloads.
+  private mutating func note(_ found: ObjectChanges<DownloadRecord>) {
+    for url in found.deleted { ids[StoredText(url)] = nil }
+    for record in found.inserted + found.updated.map(\.object) {
+      ids[StoredText(record.url)] = record.id
+    }
+    if ids.count > Self.maximumIDs { ids = [:] }
+  }
+
+  private mutating func readRunning(in tx: inout Snapshot, engineRuns: Bool) throws {
+    running = [:]
+    guard engineRuns else { return }
     let query = DownloadRecord.where { $0.state == .running }.limit(LiveFeed.maximumRunning)
     running = Dictionary(
       try tx.fetch(query).map { ($0.id, $0) },
@@ -180,5 +195,45 @@ struct LiveReader: Sendable {
     let entries = running.values.map { DownloadEntry($0, roots) }
     speeds.note(entries, at: .now)
     lastSpeeds = .now
+  }
+}
+
+extension LiveChange {
+  /// Adds the changed and the removed downloads.
+  ///
+  /// The history has the URL of a deleted record, from which the id does not follow: a download keeps its
+  /// id when it gets another URL, and may have had one of the user's choice.
+  ///
+  /// - Parameters:
+  ///   - found: The changes since the client's position.
+  ///   - ids: Ids at that position by URL. If the id of a deleted record is not among them, the client
+  ///     reads its view again.
+  ///   - roots: The folders of the store.
+  ///   - engineRuns: Whether an engine runs on the store.
+  fileprivate mutating func add(
+    _ found: ObjectChanges<DownloadRecord>,
+    _ ids: [StoredText: String],
+    _ roots: Roots,
+    engineRuns: Bool
+  ) {
+    var gone: Set<String> = []
+    // The id of a record is never changed, so an update of it is another record with the same URL.
+    let replaced = found.updated.filter { $0.fields.contains(\.id) }.map(\.object.url)
+    for url in found.deleted + replaced {
+      guard let id = ids[StoredText(url)] else {
+        isReset = true
+        continue
+      }
+      gone.insert(id)
+    }
+    for record in found.inserted + found.updated.map(\.object) {
+      if record.state == .removed {
+        gone.insert(record.id)
+      } else {
+        let entry = DownloadEntry(record, roots, engineRuns: engineRuns)
+        items.append(Item(entry: entry))
+      }
+    }
+    removed = gone.subtracting(items.map(\.entry.record.id)).sorted()
   }
 }
