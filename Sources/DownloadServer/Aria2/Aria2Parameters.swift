@@ -35,19 +35,23 @@ struct Aria2Parameters: Sendable {
     return number
   }
 
-  /// Returns an integer that may be missing.
+  /// Returns a required position in a queue, or the distance from one.
+  ///
+  /// One beyond the longest queue has the same effect as its end, so that it can be added to another.
   ///
   /// - Throws: ``Aria2Error``.
-  func optionalInteger(_ index: Int) throws(Aria2Error) -> Int? {
-    isMissing(index) ? nil : try integer(index)
+  func position(_ index: Int) throws(Aria2Error) -> Int {
+    let longest = Aria2Service.longestQueue
+    return min(max(try integer(index), -longest), longest)
   }
 
   /// Returns a position in the queue that may be missing.
   ///
   /// - Throws: ``Aria2Error``.
   func optionalPosition(_ index: Int) throws(Aria2Error) -> Int? {
-    let position = try optionalInteger(index)
-    guard position ?? 0 >= 0 else {
+    guard !isMissing(index) else { return nil }
+    let position = try position(index)
+    guard position >= 0 else {
       throw Aria2Error("Position must be greater than or equal to 0.")
     }
     return position

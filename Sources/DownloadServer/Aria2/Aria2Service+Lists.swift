@@ -144,7 +144,7 @@ extension Aria2Service {
   /// `aria2.changePosition`: gives a download the priority that moves it there.
   func changePosition(_ parameters: Aria2Parameters) throws -> JSONValue {
     let record = try record(parameters.string(0))
-    let (offset, origin) = (try parameters.integer(1), try parameters.string(2))
+    let (offset, origin) = (try parameters.position(1), try parameters.string(2))
     guard state(of: record)?.isStopped == false, state(of: record) != .active else {
       throw Aria2Error("GID#\(record.id) not found in the waiting queue.")
     }
@@ -152,16 +152,11 @@ extension Aria2Service {
     let target: Int
     switch origin {
     case "POS_SET": target = offset
-    case "POS_CUR":
-      target = (queue.firstIndex { $0.url == record.url } ?? queue.count) + Self.bounded(offset)
-    case "POS_END": target = queue.count - 1 + Self.bounded(offset)
+    case "POS_CUR": target = (queue.firstIndex { $0.url == record.url } ?? queue.count) + offset
+    case "POS_END": target = queue.count - 1 + offset
     default: throw Aria2Error("Illegal argument.")
     }
     return .integer(Int64(try move(record, to: target, in: queue)))
-  }
-
-  private static func bounded(_ offset: Int) -> Int {
-    min(max(offset, -longestQueue), longestQueue)
   }
 
   /// Moves a download to a position of the queue; returns the position.

@@ -131,6 +131,21 @@ import Testing
     #expect(fixture.message("aria2.addMetalink", #""?""#)?.contains("Base64") == true)
   }
 
+  @Test func `a position beyond the queue is its end`() throws {
+    let document = """
+      <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a.bin"><url>\(url)</url></file>
+      <file name="b.bin"><url>https://example.com/b</url></file></metalink>
+      """
+    let first = try fixture.add("https://example.com/first")
+    let gids = try fixture.result(
+      "aria2.addMetalink",
+      #""\#(Data(document.utf8).base64EncodedString())",{},\#(Int.max)"#
+    )
+    let added = gids.list.compactMap(\.string)
+    #expect(added.count == 2)
+    #expect(try fixture.result("aria2.tellWaiting", "0,10").gids == first + added)
+  }
+
   // MARK: Commands
 
   @Test func `a retry of AriaNg continues the record, which it cannot remove then`() throws {
@@ -342,6 +357,15 @@ import Testing
     #expect(try order() == [3, 0, 2, 1])
     #expect(try fixture.result("aria2.changePosition", #"\#(name(3)),0,"POS_END""#) == .number("3"))
     #expect(try order() == [0, 2, 1, 3])
+    for origin in ["POS_SET", "POS_CUR", "POS_END"] {
+      for (position, expected) in [(Int.max, "3"), (Int.min, "0")] {
+        #expect(
+          try fixture.result("aria2.changePosition", #"\#(name(3)),\#(position),"\#(origin)""#)
+            == .number(expected)
+        )
+      }
+    }
+    #expect(try order() == [3, 0, 2, 1])
     #expect(
       fixture.message("aria2.changePosition", #"\#(name(3)),0,"NOWHERE""#) == "Illegal argument."
     )
