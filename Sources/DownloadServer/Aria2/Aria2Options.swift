@@ -50,8 +50,9 @@ struct Aria2Options: Sendable, Hashable {
   init(_ members: [JSONValue.Member], for url: String?) throws(Aria2Error) {
     var (user, password): (String?, String?)
     for member in members where Self.known.contains(member.name) {
-      let values = try Self.texts(member)
-      guard let value = values.last, !value.isEmpty else { continue }
+      // An empty value sets nothing; an empty element of a list is no header field.
+      let values = try Self.texts(member).filter { !$0.isEmpty }
+      guard let value = values.last else { continue }
       names.insert(member.name)
       switch member.name {
       case "dir": folder = value

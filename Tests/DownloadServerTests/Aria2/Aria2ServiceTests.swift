@@ -90,6 +90,15 @@ import Testing
     #expect(message?.hasPrefix("max-overall-download-limit: ") == true, "\(message ?? "none")")
   }
 
+  @Test func `an empty header field is ignored, and the others are kept`() throws {
+    for fields in [#"["A: b","","C: d"]"#, #"["A: b","C: d",""]"#, #"["","A: b",null,"C: d"]"#] {
+      let url = "http://h.example/\(fields.utf8.count)"
+      _ = try fixture.result("aria2.addUri", #"["\#(url)"],{"header":\#(fields)}"#)
+      let headers = try fixture.store.headers(of: fixture.record(url))
+      #expect(headers.map(\.name) == ["A", "C"] && headers.map(\.value) == ["b", "d"])
+    }
+  }
+
   @Test func `a GID that a download has is not given again`() throws {
     let gid = "0123456789abcdef"
     _ = try fixture.result("aria2.addUri", #"["\#(url)"],{"gid":"\#(gid)"}"#)
