@@ -208,13 +208,69 @@ struct Aria2CommandLineTests {
     _ = try EngineLimits.parse(words)
   }
 
+  /// Reads a list, as the call does.
+  private static func list(_ lines: String...) -> [InputFile.Entry] {
+    var parser = InputFileParser(keepsOptions: true)
+    var items: [InputFileParser.Item] = []
+    for line in lines { parser.parse(.text(line), into: &items) }
+    parser.finish(into: &items)
+    return items.compactMap { if case .entry(let entry) = $0 { entry } else { nil } }
+  }
+
   @Test func `a list keeps its own options, and gets those of the command line`() throws {
-    var listed = InputFile.Entry(line: 1, url: "http://a/1")
-    listed.filename = "name"
-    let plan = try Self.plan(["-i", "list", "-d", "/srv", "-x3", "-o", "other"], list: [listed])
+    let plan = try Self.plan(
+      ["-i", "list", "-d", "/srv", "-x3", "-o", "other"],
+      list: Self.list("http://a/1", " out=name", " pause=true")
+    )
+    #expect(plan.entries.map(\.isPaused) == [false])
     #expect(plan.entries.map(\.filename) == ["name"])
     #expect(plan.entries.map(\.absoluteFolder) == ["/srv"])
     #expect(plan.entries.map(\.connections) == [3])
     #expect(throws: Aria2CommandLine.Problem.self) { try Self.plan("-q") }
+  }
+
+  @Test func `an entry of a list overrides the options that it names, and no others`() throws {
+    let plan = try Self.plan(
+      [
+        "-i", "list", "--header=A: 1", "--header=B: 2", "--referer=http://r/", "--http-user=me",
+        "--http-passwd=secret", "--max-download-limit=1K", "--allow-overwrite=true", "-x2", "-s4",
+        "--auto-file-renaming=false", "-d", "/srv",
+      ],
+      list: Self.list(
+        "http://a/1",
+        " user-agent=x",
+        "http://a/2",
+        " header=C: 3",
+        " header=D: 4",
+        "http://a/3",
+        " http-user=other",
+        " referer=",
+        "http://a/4",
+        " max-download-limit=0",
+        " allow-overwrite=false",
+        " auto-file-renaming=true",
+        " split=1",
+        "http://a/5\thttp://b/5",
+        " dir=sub"
+      )
+    )
+    let login = { HeaderField.basic(user: $0, password: "secret") }
+    let mine = "Authorization: \(login("me"))"
+    #expect(
+      plan.entries.prefix(3).map(\.headers) == [
+        ["Referer: http://r/", "User-Agent: x", mine, "A: 1", "B: 2"],
+        ["Referer: http://r/", mine, "C: 3", "D: 4"],
+        ["Authorization: \(login("other"))", "A: 1", "B: 2"],
+      ]
+    )
+    #expect(plan.entries.map(\.bytesPerSecond) == [1_024, 1_024, 1_024, nil, 1_024])
+    #expect(plan.entries.map(\.overwrites) == [true, true, true, false, true])
+    #expect(plan.entries.map(\.renames) == [false, false, false, true, false])
+    // At most two connections to each host.
+    #expect(plan.entries.map(\.connections) == [2, 2, 2, 1, 4])
+    #expect(plan.entries.map(\.mirrors) == [[], [], [], [], ["http://b/5"]])
+    // As in aria2, a relative folder is one of the current folder.
+    #expect(plan.entries[4].folder == "sub" && plan.entries[4].absoluteFolder != "/srv")
+    #expect(plan.entries.prefix(4).allSatisfy { $0.absoluteFolder == "/srv" })
   }
 }

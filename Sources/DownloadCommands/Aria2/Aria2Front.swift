@@ -138,7 +138,7 @@ struct Aria2Front {
       if hasSupervisor, !isSupervised { try SpooledInput.spool(path) }
       SpooledInput.rewind()
     }
-    let file = try InputFile(isPiped ? "-" : path)
+    let file = try InputFile(isPiped ? "-" : path, keepsOptions: true)
     guard !isSupervised else { return file }
     for problem in file.problems {
       let message = problem.isBadValue ? problem.reason : problem.message

@@ -39,7 +39,7 @@ struct Aria2Plan: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - line: The command line.
-  ///   - read: Reads the list of downloads at a path.
+  ///   - read: Reads the list of downloads at a path, which have their options.
   ///   - home: The path of the user's folder.
   /// - Throws: ``Aria2CommandLine/Problem``; the errors of `read`.
   init(
@@ -66,7 +66,9 @@ struct Aria2Plan: Sendable, Equatable {
     if let path = line.value(of: "input-file") {
       list = path
       for listed in try read(path) {
-        entries.append(try Self.listed(listed, with: line))
+        var entry = InputFile.Entry(line: listed.line, url: listed.url, mirrors: listed.mirrors)
+        entry.isDocument = listed.isDocument
+        entries.append(try Self.entry(entry, with: line, isListed: true, listed.options))
       }
     }
     // A list that has been generated may be empty.
@@ -103,25 +105,31 @@ struct Aria2Plan: Sendable, Equatable {
       && [".meta4", ".metalink"].contains { operand.lowercased().hasSuffix($0) }
   }
 
-  /// Applies the options of the command line to a download.
+  /// Applies the options of the command line to a download, and those of its own.
+  ///
+  /// Its own option takes the place of that of the command line; `header` takes the place of all of them.
   ///
   /// - Parameters:
-  ///   - entry: The download.
+  ///   - entry: The download without options.
   ///   - line: The command line.
   ///   - isListed: Whether it is one of several, to which `out`, `checksum` and `gid` do not apply.
+  ///   - own: The options of a download of a list.
   /// - Returns: The download.
   /// - Throws: ``Aria2CommandLine/Problem``.
   private static func entry(
     _ entry: InputFile.Entry,
     with line: Aria2CommandLine,
-    isListed: Bool
+    isListed: Bool,
+    _ own: [Aria2CommandLine.Given] = []
   ) throws(Aria2CommandLine.Problem) -> InputFile.Entry {
     var entry = entry
+    let ownNames = Set(own.map(\.name))
     entry.url = encodingBlanks(entry.url)
     entry.mirrors = entry.mirrors.map(encodingBlanks)
     for option in line.options {
       guard let known = Aria2Option.all[option.name], known.effect == .download else { continue }
       if isListed, ["out", "checksum", "gid"].contains(option.name) { continue }
+      if ownNames.contains(option.name) { continue }
       let value =
         switch option.name {
         case "dir": Folder.absolutePath(option.value)
@@ -135,6 +143,10 @@ struct Aria2Plan: Sendable, Equatable {
           message: "--\(option.name):\(reason.hasPrefix(" ") ? "" : " ")\(reason)"
         )
       }
+    }
+    // A call that paused a download would end without it. The parser has accepted the others.
+    for option in own where option.name != "pause" {
+      _ = entry.take(option.name[...], option.value[...], line: entry.line)
     }
     if entry.absoluteFolder == nil { entry.absoluteFolder = Folder.absolutePath(".") }
     if entry.connections == nil, entry.connectionsPerHost == nil {
@@ -150,28 +162,6 @@ struct Aria2Plan: Sendable, Equatable {
   /// A URL may contain blanks, which aria2c encodes.
   private static func encodingBlanks(_ url: String) -> String {
     MetalinkSource.isURL(url) ? url.replacing(" ", with: "%20") : url
-  }
-
-  /// Returns a download of a list with the options of the command line, which its own override.
-  private static func listed(
-    _ listed: InputFile.Entry,
-    with line: Aria2CommandLine
-  ) throws(Aria2CommandLine.Problem) -> InputFile.Entry {
-    var entry = InputFile.Entry(line: listed.line, url: listed.url)
-    entry = try Self.entry(entry, with: line, isListed: true)
-    entry.mirrors = listed.mirrors.map(encodingBlanks)
-    entry.isDocument = listed.isDocument
-    entry.filename = listed.filename
-    entry.folder = listed.folder
-    if let folder = listed.absoluteFolder { entry.absoluteFolder = folder }
-    entry.checksum = listed.checksum
-    entry.gid = listed.gid
-    entry.bytesPerSecond = listed.bytesPerSecond ?? entry.bytesPerSecond
-    entry.connections = listed.connections ?? entry.connections
-    entry.overwrites = listed.overwrites || entry.overwrites
-    entry.renames = listed.renames && entry.renames
-    if !listed.headers.isEmpty { entry.headers = listed.headers }
-    return entry
   }
 
   /// The path of `out` below the folder, which it begins at also with a leading slash.

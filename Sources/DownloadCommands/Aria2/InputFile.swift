@@ -45,6 +45,8 @@ struct InputFile: Sendable, Equatable {
     var password: String?
     /// The folder in `out`, below that in `dir`, until the last option is read.
     var outFolder: String?
+    /// The options that were read, for a reader that combines them with others.
+    var options: [Aria2CommandLine.Given] = []
   }
 
   /// A line or option that cannot be used.
@@ -69,10 +71,13 @@ struct InputFile: Sendable, Equatable {
 
   /// Reads a whole file, or standard input for `-`.
   ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - keepsOptions: Whether entries have their ``Entry/options``.
   /// - Throws: ``CommandFailure``.
-  init(_ path: String) throws {
+  init(_ path: String, keepsOptions: Bool = false) throws {
     var lines = try LineReader(path)
-    var parser = InputFileParser()
+    var parser = InputFileParser(keepsOptions: keepsOptions)
     var items: [InputFileParser.Item] = []
     while let line = try lines.next() { parser.parse(line, into: &items) }
     parser.finish(into: &items)
@@ -121,7 +126,11 @@ extension InputFile.Entry {
   private static let usualSplit: Int32 = 5
 
   /// Applies an option `name=value`; returns the problem if it cannot be used.
-  mutating func take(option: Substring, line: Int) -> InputFile.Problem? {
+  mutating func take(
+    option: Substring,
+    line: Int,
+    isKept: Bool = false
+  ) -> InputFile.Problem? {
     // The line may be a secret, such as a header field without its `header=`.
     // Bytes, not characters: an equals sign and a following combining mark are one character.
     guard let equals = option.utf8.firstIndex(of: UInt8(ascii: "=")),
@@ -133,7 +142,10 @@ extension InputFile.Entry {
       )
     }
     let name = option[..<equals].trimmingBlanks
-    return take(name, option[option.utf8.index(after: equals)...].trimmingBlanks, line: line)
+    let value = option[option.utf8.index(after: equals)...].trimmingBlanks
+    let problem = take(name, value, line: line)
+    if isKept, problem == nil { options.append(.init(name: String(name), value: String(value))) }
+    return problem
   }
 
   /// Applies an option; returns the problem if it cannot be used.

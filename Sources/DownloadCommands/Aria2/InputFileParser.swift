@@ -12,6 +12,8 @@ struct InputFileParser {
   /// time.
   private static let mostOptions = 1_000
 
+  /// Whether entries keep the options that were read.
+  private let keepsOptions: Bool
   /// The number of lines parsed so far.
   private var lineCount = 0
   /// The download whose options are being read.
@@ -20,6 +22,11 @@ struct InputFileParser {
   private var isRefused = false
   /// The first line and the number of lines with an option that is not supported.
   private var unsupported: [String: (line: Int, count: Int)] = [:]
+
+  /// Creates a parser at the beginning of a file.
+  init(keepsOptions: Bool = false) {
+    self.keepsOptions = keepsOptions
+  }
 
   /// Parses the next line, and appends the results.
   mutating func parse(_ line: LineReader.Line, into items: inout [Item]) {
@@ -55,7 +62,9 @@ struct InputFileParser {
       return
     }
     if entry != nil {
-      guard let problem = entry?.take(option: content, line: lineCount) else { return }
+      guard
+        let problem = entry?.take(option: content, line: lineCount, isKept: keepsOptions)
+      else { return }
       report(problem, into: &items)
       if problem.isFatal { entry = nil }
       isRefused = isRefused || problem.isFatal
