@@ -83,6 +83,37 @@ struct ServeOptionTests {
       #expect(!FileManager.default.fileExists(atPath: socket))
     }
 
+    #if AsyncHTTPClient
+      @Test func `after a crash, serve can be reached at the address that it has printed`()
+        async throws
+      {
+        let process = try DLStoreProcess(
+          ["serve", "--run", "--json", "--port", "0"],
+          store: store,
+          in: folder.path
+        )
+        try await process.wait { process.output.hasSuffix("\n") }
+        let output = process.output
+        let line = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
+        let url = try #require(line?["url"] as? String)
+        let children = "/proc/\(process.id)/task/\(process.id)/children"
+        let text = try String(contentsOfFile: children, encoding: .utf8)
+        let worker = try #require(text.split(separator: " ").first.flatMap { pid_t($0) })
+        kill(worker, SIGABRT)
+        try await process.message("restarting it")
+        // The next worker opens its port a moment later.
+        let deadline = ContinuousClock.now + hangLimit
+        var answer = (status: Int32(-1), output: "", messages: "")
+        while answer.status != 0, ContinuousClock.now < deadline, process.isRunning {
+          answer = try await DLStoreProcess.run("--server", url, "stats", store: store)
+        }
+        #expect(answer.status == 0, "\(answer.messages)\(process.messages)")
+        #expect(process.output == output)
+        process.send(SIGTERM)
+        #expect(try await process.status() == 0, "\(process.messages)")
+      }
+    #endif
+
     @Test func `serve without changes creates no store`() async throws {
       let result = try await DLStoreProcess.run("serve", "--port", "0", store: store)
       #expect(result.status == 66 && result.messages.contains("creates a store"))

@@ -78,6 +78,15 @@ struct SupervisionTests {
     #expect(Worker.Report([]) == Worker.Report())
   }
 
+  @Test(arguments: [0, 0x7266, 0x7373, .max] as [UInt16])
+  func `the note that the server accepts connections has its port`(port: UInt16) {
+    let bytes = Worker.Report.serving(port: port) + Worker.Report.ready(commit: 7)
+    #expect(
+      Worker.Report(bytes) == Worker.Report(notes: [.serving, .ready], commit: 7, port: port)
+    )
+    #expect(Worker.Report([Worker.Note.serving.rawValue]).port == nil)
+  }
+
   @Test func `a killed worker is not restarted`() {
     var supervision = supervision
     #expect(status(supervision.step(after: .signalled(SIGKILL), notes: [.ready], stop: nil)) == 1)

@@ -45,6 +45,8 @@ struct ServeCommand: EngineCommand {
   }
 
   /// A worker that is restarted after a crash keeps its token, so that browsers stay signed in.
+  ///
+  /// Its port comes from the previous worker; see ``Worker/tellServing(port:)``.
   func workerEnvironment() throws -> [String: String] {
     var environment = limits.client.environment
     if let token = try serving.token() { environment[Worker.Variable.token] = token }
@@ -67,6 +69,9 @@ struct ServeCommand: EngineCommand {
   extension ServeCommand {
     private func serve() async throws {
       var options = try serving.options(token: try Worker.current?.token ?? serving.token())
+      if let port = Worker.current?.port, case .address(let host, port: 0) = options.endpoint {
+        options.endpoint = .address(host, port: port)
+      }
       let storePath = location.resolved()
       options.runCommand = { arguments, input, mayChange in
         await RemoteExecution.run(
@@ -139,6 +144,9 @@ struct ServeCommand: EngineCommand {
 
     /// Prints where the server can be reached, once.
     private func announce(_ address: DownloadServer.Address) {
+      if let port = address.port.flatMap({ UInt16(exactly: $0) }) {
+        Worker.current?.tellServing(port: port)
+      }
       guard Worker.current?.isRestarted != true else { return }
       // The token of a file is not repeated: the output of a service is kept in a log.
       let url = serving.tokenFile == nil ? address.startURL : address.url

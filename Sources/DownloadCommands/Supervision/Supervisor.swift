@@ -12,7 +12,7 @@ internal import CommandLineSupport
     private var supervision: Supervision
     private var stop: StopSignal?
     private var echo = StopEcho()
-    private let environment: [String: String]
+    private var environment: [String: String]
     private let position: Int32?
 
     /// Creates a supervisor.
@@ -59,6 +59,7 @@ internal import CommandLineSupport
         }
         let end = wait(for: worker, awaited)
         let report = worker.takeReport()
+        if let port = report.port { environment[Worker.Variable.port] = String(port) }
         let step = supervision.step(
           after: end,
           notes: report.notes,

@@ -13,6 +13,8 @@ struct Worker: Sendable {
     static let previousExit = "DLSTORE_PREVIOUS_EXIT"
     /// The token of the server that a worker of `serve` runs.
     static let token = "DLSTORE_WORKER_TOKEN"
+    /// The port of the server of the previous worker.
+    static let port = "DLSTORE_WORKER_PORT"
     /// The names of the variables that the supervisor sets from options and the configuration file,
     /// with spaces between them.
     static let added = "DLSTORE_WORKER_ADDED"
@@ -50,18 +52,31 @@ struct Worker: Sendable {
       result.updateValue(environment[Variable.replacedPrefix + name], forKey: name)
       result.updateValue(nil, forKey: Variable.replacedPrefix + name)
     }
-    for name in [Variable.supervisor, Variable.previousExit, Variable.added, Variable.token] {
+    for name in [
+      Variable.supervisor, Variable.previousExit, Variable.added, Variable.token, Variable.port,
+    ] {
       result.updateValue(nil, forKey: name)
     }
     return result
   }
 
-  /// A note from a worker to its supervisor, one byte.
+  /// A note from a worker to its supervisor: one byte, and for some of them a number.
   enum Note: UInt8, Sendable, CaseIterable {
     /// The engine is ready. Followed by the number of the store's last commit (`u64`).
     case ready = 0x72
     /// A download failed permanently.
     case failed = 0x66
+    /// The server of `serve` accepts connections. Followed by its port (`u16`).
+    case serving = 0x73
+
+    /// The length in bytes of the number that follows.
+    fileprivate var numberLength: Int {
+      switch self {
+      case .ready: 8
+      case .failed: 0
+      case .serving: 2
+      }
+    }
   }
 
   /// What a worker has told its supervisor.
@@ -70,27 +85,40 @@ struct Worker: Sendable {
     var notes: Set<Note> = []
     /// The number of the store's last commit when the engine was ready; `nil` if it is unknown.
     var commit: UInt64?
+    /// The port of the server; `nil` for none.
+    var port: UInt16?
 
     /// Creates a report.
-    init(notes: Set<Note> = [], commit: UInt64? = nil) {
+    init(notes: Set<Note> = [], commit: UInt64? = nil, port: UInt16? = nil) {
       self.notes = notes
       self.commit = commit
+      self.port = port
     }
 
     /// Decodes what was written to the pipe.
     init(_ bytes: some Sequence<UInt8>) {
       var rest = Array(bytes)[...]
       while let note = rest.popFirst().map(Note.init) {
-        if let note { notes.insert(note) }
-        guard note == .ready, rest.count >= 8 else { continue }
-        commit = rest.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        rest = rest.dropFirst(8)
+        guard let note else { continue }
+        notes.insert(note)
+        guard note.numberLength > 0, rest.count >= note.numberLength else { continue }
+        let number = rest.prefix(note.numberLength).reversed().reduce(UInt64(0)) {
+          $0 << 8 | UInt64($1)
+        }
+        rest = rest.dropFirst(note.numberLength)
+        if note == .ready { commit = number } else { port = UInt16(truncatingIfNeeded: number) }
       }
     }
 
     /// The bytes of the note that the engine is ready.
-    static func ready(commit: UInt64) -> [UInt8] {
-      [Note.ready.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: commit >> UInt64(8 * $0)) }
+    static func ready(commit: UInt64) -> [UInt8] { bytes(of: .ready, commit) }
+
+    /// The bytes of the note that the server accepts connections.
+    static func serving(port: UInt16) -> [UInt8] { bytes(of: .serving, UInt64(port)) }
+
+    private static func bytes(of note: Note, _ number: UInt64) -> [UInt8] {
+      [note.rawValue]
+        + (0..<note.numberLength).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
     }
   }
 
@@ -112,6 +140,8 @@ struct Worker: Sendable {
   let isRestarted: Bool
   /// The token of the server that this worker runs; `nil` for none.
   let token: String?
+  /// The port at which the server of the previous worker accepted connections; `nil` for none.
+  let port: Int?
 
   private init?(_ environment: [String: String]) {
     guard let text = environment[Variable.supervisor], let supervisor = pid_t(text) else {
@@ -128,6 +158,7 @@ struct Worker: Sendable {
     previousExit = exit == "crashed" ? .crashed : .clean
     isRestarted = exit != nil
     token = environment[Variable.token]
+    port = environment[Variable.port].flatMap { Int($0) }
   }
 
   /// Crashes this process if it has a supervisor, which restarts it.
@@ -141,6 +172,13 @@ struct Worker: Sendable {
   ///   the worker changes anything.
   func tellReady(commit: UInt64) {
     _ = write(Self.notesDescriptor, Report.ready(commit: commit).span)
+  }
+
+  /// Tells the supervisor at which port the server accepts connections.
+  ///
+  /// The next worker uses it, too: browsers know the address, also if the port was any free one.
+  func tellServing(port: UInt16) {
+    _ = write(Self.notesDescriptor, Report.serving(port: port).span)
   }
 
   /// Sends a note to the supervisor.
