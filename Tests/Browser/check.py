@@ -387,6 +387,14 @@ def tabs(world, page, address):
     expect(row(opened[0], "debian-13.iso").locator(".state")).to_contain_text("Paused")
     world.run("resume", f"{world.base}/slow/debian-13.iso")
     expect(row(opened[0], "debian-13.iso").locator(".state")).to_contain_text("Waiting")
+    # A refresh that fails is repeated.
+    answers = iter([lambda route: route.abort(), lambda route: route.fulfill(status=503)])
+    opened[0].route(address, lambda route: next(answers, lambda route: route.continue_())(route))
+    world.run("pause", f"{world.base}/slow/debian-13.iso")
+    expect(row(opened[0], "debian-13.iso").locator(".state")).to_contain_text("Paused", timeout=60_000)
+    check(next(answers, None) is None, "no refresh has failed")
+    world.run("resume", f"{world.base}/slow/debian-13.iso")
+    expect(row(opened[0], "debian-13.iso").locator(".state")).to_contain_text("Waiting")
     for tab in opened:
         tab.close()
 

@@ -155,21 +155,40 @@ function refresh() {
   if (!refreshing) refreshSoon();
 }
 
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+let retry = 0;
+
 async function refreshSoon() {
   refreshing = true;
-  while (wanted) {
+  let isRead = true;
+  while (wanted && isRead) {
+    await pause(400);
     wanted = false;
-    await new Promise((done) => setTimeout(done, 400));
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, signal: reader.signal });
-      if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
-    } catch {
-      break;
-    }
+    isRead = await readPage();
+    if (!isRead) wanted = true;
     // At most once a second.
-    await new Promise((done) => setTimeout(done, 600));
+    await pause(600);
   }
   refreshing = false;
+  clearTimeout(retry);
+  // A tab that is shown again reads its page anyway.
+  if (wanted && !document.hidden) retry = setTimeout(refreshWanted, 2000);
+}
+
+function refreshWanted() {
+  if (wanted) refresh();
+}
+
+// Merges the parts of the page as they are now; false if that must be tried again.
+async function readPage() {
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, signal: reader.signal });
+    if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    // A page that is gone, or that needs another token, is not there later either.
+    return answer.status < 500;
+  } catch {
+    return false;
+  }
 }
 
 function replace(page) {
@@ -237,7 +256,10 @@ function listen() {
     show(change);
   };
   for (const name of ["change", "message", "reset"]) events.addEventListener(name, take);
-  events.addEventListener("open", () => setText(live, "Live"));
+  events.addEventListener("open", () => {
+    setText(live, "Live");
+    refreshWanted();
+  });
   events.addEventListener("error", () => setText(live, "Connecting again…"));
 }
 
