@@ -73,9 +73,8 @@ public struct ServerLimits: Sendable, Hashable {
   /// The number of exports at a time that are in an order, each of which has the ids of its objects in
   /// memory; further ones get the status 503.
   public var sortedExports = 4
-  /// The number of calls of aria2's RPC at a time that are longer than 64 KiB, or do not state their
-  /// length, each of which needs several times its length of memory before its token is known; further
-  /// ones get the status 503.
+  /// The number of calls of aria2's RPC at a time of which more than 64 KiB have arrived, each of which
+  /// needs several times its length of memory before its token is known; further ones get the status 503.
   public var longCalls = 8
   /// The size of a request's header fields in bytes.
   public var headerBytes = 32 * 1024

@@ -448,23 +448,50 @@
     }
 
     @Test(arguments: [
-      ("Content-Length: 70000", 503), ("Transfer-Encoding: chunked", 503),
-      ("Content-Length: 2", 400),
+      ("Content-Length: 70000", 70_000, 503), ("Transfer-Encoding: chunked", 70_000, 503),
+      ("Content-Length: 2", 2, 400), ("Transfer-Encoding: chunked", 2, 400),
     ])
-    func `a long call without a place is refused before its body arrives`(
+    func `a long call without a place is refused`(
       length: String,
+      count: Int,
       status: Int
     ) async throws {
       try await RunningServer.with {
         $0.limits.longCalls = 0
       } _: { server in
+        var body = String(repeating: " ", count: count - 2) + "{}"
+        if length.hasSuffix("chunked") {
+          body = "\(String(count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+        }
         let lines = [
           "POST /jsonrpc HTTP/1.1", "Host: 127.0.0.1:\(server.port)", "Connection: close", length,
-          "",
+          "", body,
         ]
-        let body = status == 400 ? "{}" : ""
-        let answer = try await server.exchange((lines + [body]).joined(separator: "\r\n"))
+        let answer = try await server.exchange(lines.joined(separator: "\r\n"))
         #expect(answer.status == status)
+      }
+    }
+
+    @Test func `a long call whose body does not arrive takes no place`() async throws {
+      try await RunningServer.with {
+        $0.limits.longCalls = 1
+      } _: { server in
+        try await RawConnection.with(port: server.port) { silent in
+          try await silent.write(
+            "POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+              + "Content-Length: 70000\r\nExpect: 100-continue\r\n\r\n"
+          )
+          // The server waits for the body.
+          let head = try await silent.read(until: "\r\n\r\n")
+          #expect(head.contains(" 100 "))
+          let call =
+            #"{"jsonrpc":"2.0","id":1,"method":"aria2.getVersion","params":["token:TOKEN"]}"#
+          let long =
+            call.replacing("TOKEN", with: server.token.text)
+            + String(repeating: " ", count: 64 * 1024)
+          let answer = try await server.send("POST", "/jsonrpc", long)
+          #expect(answer.status == 200, "\(answer.text)")
+        }
       }
     }
 

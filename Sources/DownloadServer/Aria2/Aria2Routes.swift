@@ -22,13 +22,8 @@
       let longCalls = ClientPlaces(maximum: context.limits.longCalls)
       routes.on(path, .post) { request, _ in
         // The token is in the body, so a client without one can send as much as others.
-        let isLong = request.headers[.contentLength].flatMap { Int($0) } ?? .max > longLength
-        let place = isLong ? longCalls.place() : nil
-        guard !isLong || place != nil else {
-          throw ServerError(.busy, "too many long calls arrive already: try again later")
-        }
+        let (body, place) = try await RequestBytes.read(request, context.limits, longIn: longCalls)
         defer { withExtendedLifetime(place) {} }
-        let body = try await RequestBytes.read(request, context.limits)
         return try await answer(Aria2Request(body: body), to: request, service, context)
       }
       routes.on(path, .get) { request, _ in
