@@ -181,4 +181,33 @@ import Testing
     let local = await dlstore([arguments[0], "--store", store] + arguments.dropFirst())
     #expect(local.status == .done, "\(local.messages)")
   }
+
+  @Test func `commands that wait for the store leave Swift's threads to others`() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("store")
+    let store = try RecordStore(at: path)
+    let (entries, entered) = AsyncStream<Void>.makeStream()
+    let end = DispatchSemaphore(value: 0)
+    let writing = inThread {
+      try store.objects.write { _ in
+        entered.yield()
+        end.wait()
+      }
+    }
+    for await _ in entries { break }
+    let commands = (0..<ProcessInfo.processInfo.activeProcessorCount).map { number in
+      Task {
+        await RemoteExecution.run(["add", "https://h/\(number)"], onStoreAt: path, mayChange: true)
+      }
+    }
+    // If each thread of the pool waited for the store, none of these tasks would run.
+    for _ in 0..<1_000 { await Task { await Task.yield() }.value }
+    end.signal()
+    for try await _ in writing {}
+    for command in commands {
+      let answer = await command.value
+      #expect(answer.status == 0, "\(answer.messages)")
+    }
+    #expect(try store.records().count == commands.count)
+  }
 }

@@ -495,6 +495,29 @@
       }
     }
 
+    @Test func `a command above the limit is refused, and a place is free after each`() async throws
+    {
+      let (starts, start) = AsyncStream<Void>.makeStream()
+      let (ends, end) = AsyncStream<Void>.makeStream()
+      try await RunningServer.with {
+        $0.limits.commands = 1
+        $0.runCommand = { _, _, _ in
+          start.yield()
+          for await _ in ends {}
+          return CommandAnswer(status: 0)
+        }
+      } _: { server in
+        let path = "/api/v1/command?argument=list"
+        async let first = server.send("GET", path)
+        for await _ in starts { break }
+        let second = try await server.send("GET", path)
+        #expect(second.status == 503 && second.body.contains("too many commands"))
+        end.finish()
+        #expect(try await first.status == 200)
+        #expect(try await server.send("GET", path).status == 200)
+      }
+    }
+
     @Test func `a tag has a greatest length, whichever way it comes in`() async throws {
       try await RunningServer.with {
         $0.allowsChanges = true

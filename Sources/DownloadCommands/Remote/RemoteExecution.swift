@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CommandLineSupport
 internal import DownloadServer
+internal import DownloadSync
 internal import ObjectStore
 internal import SystemInterface
 
@@ -15,7 +16,8 @@ enum RemoteExecution {
   /// The bytes of the file that the client has read for the command; `nil` if it has read none.
   @TaskLocal static var input: [UInt8]?
 
-  /// Runs a command line on a store.
+  /// Runs a command line on a store, on a thread of its own: a command waits for disks and for other
+  /// writers of the store, and the server and the engine run on the threads of Swift's pool.
   ///
   /// - Parameters:
   ///   - arguments: The words after the program's name.
@@ -46,12 +48,19 @@ enum RemoteExecution {
       data: { try collector.addData($0) },
       messages: { collector.addMessages($0) }
     )
-    let status = await Output.$current.withValue(output) {
-      await Terminal.$isDetached.withValue(true) {
-        await $isRunning.withValue(true) {
-          await $input.withValue(input) { await execute(words, output) }
+    let task = Task(executorPreference: BlockingExecutor()) {
+      await Output.$current.withValue(output) {
+        await Terminal.$isDetached.withValue(true) {
+          await $isRunning.withValue(true) {
+            await $input.withValue(input) { await execute(words, output) }
+          }
         }
       }
+    }
+    let status = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
     }
     return collector.answer(status)
   }

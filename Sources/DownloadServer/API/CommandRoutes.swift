@@ -13,12 +13,13 @@
     /// Adds the routes; none if the program has no command line.
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
       guard let run = context.runCommand else { return }
+      let places = ClientPlaces(maximum: context.limits.commands)
       routes.on(path, .get) { request, _ in
         let items = try QueryItems.decode(request.uri.query ?? "")
         guard items.allSatisfy({ $0.name == "argument" }) else {
           throw ServerError(.invalidRequest, "the path takes only parameters 'argument'")
         }
-        return Response(json: await run(items.map(\.value), nil, false).json)
+        return try await answer(items.map(\.value), nil, mayChange: false, run, places)
       }
       routes.on(path, .post) { request, _ in
         let type = request.headers[.contentType] ?? ""
@@ -29,8 +30,23 @@
         let arguments = try body.texts("arguments")
         let input = try Self.input(of: &body)
         try body.end()
-        return Response(json: await run(arguments, input, true).json)
+        return try await answer(arguments, input, mayChange: true, run, places)
       }
+    }
+
+    /// Runs a command if there is a place for it.
+    private static func answer(
+      _ arguments: [String],
+      _ input: [UInt8]?,
+      mayChange: Bool,
+      _ run: ServerOptions.CommandRunner,
+      _ places: ClientPlaces
+    ) async throws(ServerError) -> Response {
+      guard let place = places.place() else {
+        throw ServerError(.busy, "too many commands run already: try again later")
+      }
+      defer { withExtendedLifetime(place) {} }
+      return Response(json: await run(arguments, input, mayChange).json)
     }
 
     /// The bytes of the list; each character of `inputBytes` stands for one.

@@ -147,7 +147,7 @@ public final class EventObservation: Sendable {
   private let task: Task<Void, Never>
 
   init(_ body: @escaping @Sendable () async -> Void) {
-    task = Task.detached(executorPreference: ObserverExecutor()) { await body() }
+    task = Task.detached(executorPreference: BlockingExecutor()) { await body() }
   }
 
   deinit {
