@@ -9,8 +9,6 @@
   /// refused pages of other sites that `--rpc-origin` does not name before a request comes here.
   enum Aria2Routes {
     static let path = "/jsonrpc"
-    /// The length in bytes from which a call is a long one.
-    private static let longLength = 64 * 1024
 
     /// Adds the routes.
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
