@@ -20,6 +20,9 @@ struct AcceptedRecordsTests: StoreSuite {
 
   private let url = "http://h/a.bin"
 
+  /// A digest of a piece.
+  private static let digest = DigestHasher(.md5).digest
+
   /// A request with random values, one of which may be at or beyond a limit.
   private static func request(
     _ number: Int,
@@ -33,7 +36,7 @@ struct AcceptedRecordsTests: StoreSuite {
     request.priority = any(0, .min, .max)
     request.tags = any([], ["", "a b", "\u{7}"])
     request.isPaused = any(true, false)
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<10, using: &random) {
     case 0: request.folder = any("a/b", ".hidden", "a//b/", "a\nb", "../a")
     case 1: request.type = any("x", "ä\u{0}", "")
     case 2: request.mirrors = any(["http://m/"], ["ftp://m/"])
@@ -50,6 +53,14 @@ struct AcceptedRecordsTests: StoreSuite {
         Date(timeIntervalSince1970: .infinity)
       )
     case 6: request.root = any("", "a\nb")
+    case 7: request.byteCount = any(4, 0, -1, 1 << 60, .max)
+    case 8:
+      let digests = [Digest](repeating: digest, count: any(0, 1, 2))
+      request.pieces = RequiredPieces(
+        byteCount: any(10, 0, 1 << 60, .max),
+        pieceLength: any(5, 10, 0, 1 << 60, .max),
+        digests: digests
+      )
     default:
       request.headers = any(
         [HeaderField(name: "X-A", value: "b")],
@@ -75,6 +86,23 @@ struct AcceptedRecordsTests: StoreSuite {
     let result = await dlstore("--store", store, "import", "--hidden-folders", file)
     #expect(result.status == .done, "\(result.messages)")
     #expect(try RecordStore(at: store).records().count == count)
+  }
+
+  @Test func `an import accepts a download of which only the size is required`() async throws {
+    let source = folder.path("source")
+    var request = DownloadRequest(url: url)
+    request.byteCount = 4
+    try await RecordStore(at: source).add([request])
+    let exported = await dlstore("--store", source, "export")
+    let file = try folder.makeFile("size.jsonl", exported.output)
+    for path in [source, store] {
+      let result = await dlstore("--store", path, "import", file)
+      #expect(result.status == .done, "\(result.messages)")
+      let pieces = try await RecordStore(at: path).objects.read { tx in
+        try tx.fetch(PieceDigests.all)
+      }
+      #expect(pieces.map(\.byteCount) == [4] && pieces.first?.isRequired == true)
+    }
   }
 
   @Test func `a date that no import accepts is not stored`() async throws {

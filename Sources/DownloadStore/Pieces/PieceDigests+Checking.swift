@@ -64,29 +64,26 @@ extension PieceDigests {
   /// Without digests only the size is required. `nil` if the digests are not those of all pieces, or
   /// have several algorithms.
   package init?(requiring pieces: RequiredPieces, recordID: String) {
-    if pieces.digests.isEmpty, pieces.pieceLength > 0, pieces.byteCount > 0 {
-      self.init(
-        recordID: recordID,
-        byteCount: pieces.byteCount,
-        pieceLength: pieces.pieceLength,
-        algorithm: Self.noAlgorithm,
-        digests: Data()
-      )
-      return
-    }
-    guard let algorithm = pieces.digests.first?.algorithm, pieces.pieceLength > 0,
-      pieces.byteCount > 0, RecordLimits.isSize(pieces.byteCount),
-      RecordLimits.isSize(pieces.pieceLength),
-      Int64(pieces.digests.count) == (pieces.byteCount - 1) / pieces.pieceLength + 1,
-      pieces.digests.allSatisfy({ $0.algorithm == algorithm })
-    else { return nil }
+    let algorithm = pieces.digests.first?.algorithm
+    guard pieces.digests.allSatisfy({ $0.algorithm == algorithm }) else { return nil }
     self.init(
       recordID: recordID,
       byteCount: pieces.byteCount,
       pieceLength: pieces.pieceLength,
-      algorithm: algorithm.rawValue,
+      algorithm: algorithm?.rawValue ?? Self.noAlgorithm,
       digests: pieces.digests.reduce(into: Data()) { $0 += $1.bytes }
     )
+    guard isComplete else { return nil }
+  }
+
+  /// Whether the digests are those of all pieces; without any if only the size is required.
+  ///
+  /// Every table that the engine or a command stores is complete, and an import accepts no other.
+  var isComplete: Bool {
+    guard byteCount > 0, pieceLength > 0, RecordLimits.isSize(byteCount),
+      RecordLimits.isSize(pieceLength)
+    else { return false }
+    return algorithm == Self.noAlgorithm ? digests.isEmpty : count > 0
   }
 
   /// Whether the publisher of the file requires its size, and the digests if there are any.

@@ -185,13 +185,11 @@ extension HeaderField {
 }
 
 extension PieceDigests {
-  /// Throws unless the digests are those of all pieces of a file.
+  /// Throws unless a command or an engine could have stored the digests.
   ///
   /// - Throws: ``RecordStoreError``.
   func validate() throws(RecordStoreError) {
-    guard RecordIdentity.isID(recordID), RecordLimits.isSize(byteCount),
-      RecordLimits.isSize(pieceLength), count > 0
-    else {
+    guard RecordIdentity.isID(recordID), isComplete else {
       throw RecordStoreError(
         .invalidDigest,
         "the digests are not those of the pieces of \(byteCount) bytes"

@@ -121,6 +121,35 @@ import Testing
     #expect(pieces(0, 5, []) == nil)
   }
 
+  @Test func `a table that is stored is valid in an import`() throws {
+    let id = "0123456789abcdef"
+    let digest = DigestHasher(.md5).digest
+    for digests in [[], [digest], [digest, digest]] {
+      for (byteCount, length): (Int64, Int64) in [
+        (10, 5), (10, 10), (1 << 60, 1 << 60), (.max, .max),
+      ] {
+        let required = RequiredPieces(
+          byteCount: byteCount,
+          pieceLength: length,
+          digests: digests
+        )
+        let isWhole = digests.isEmpty || digests.count == (byteCount - 1) / length + 1
+        let pieces = PieceDigests(requiring: required, recordID: id)
+        #expect((pieces != nil) == (isWhole && byteCount <= 1 << 60))
+        try pieces?.validate()
+      }
+    }
+    try recorded(bytes(3_500)).validate()
+    var changed = try #require(
+      PieceDigests(
+        requiring: RequiredPieces(byteCount: 10, pieceLength: 10, digests: []),
+        recordID: id
+      )
+    )
+    changed.digests = Data([1])
+    #expect(throws: RecordStoreError.self) { try changed.validate() }
+  }
+
   @Test func `without digests only the size is required`() throws {
     let required = RequiredPieces(byteCount: 10, pieceLength: 10, digests: [])
     let pieces = try #require(PieceDigests(requiring: required, recordID: "a"))
