@@ -36,11 +36,16 @@ struct RootCommandTests: StoreSuite {
 
   @Test func `the folder of temporary files is not one that a user moves`() async throws {
     _ = await dlstore("--store", store, "add", "http://a/1")
-    let opened = try RecordStore(at: store)
-    try opened.setRoot(folder.path("output"), named: PipedDownload.rootName)
+    let output = try RecordStore(at: store).temporaryFolder
+    try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: false)
+    // As an earlier version has stored it.
+    try RecordStore(at: store).setRoot(folder.path("output"), named: RootName.temporary)
     #expect(await dlstore("--store", store, "root", "list").lines.count == 2)
-    let all = await dlstore("--store", store, "root", "list", "--json").output
-    #expect(all.contains("\"\(PipedDownload.rootName)\""))
+    let all = try objects(await dlstore("--store", store, "root", "list", "--json").output)
+    #expect(all.map { $0["name"] as? String } == ["default", RootName.temporary])
+    #expect(all.last?["path"] as? String == output)
+    let set = await dlstore("--store", store, "root", "set", RootName.temporary, folder.path)
+    #expect(set.status == .failed && set.messages.contains("no root named"), "\(set.messages)")
   }
 
   @Test func `root set refuses what would lose files`() async throws {

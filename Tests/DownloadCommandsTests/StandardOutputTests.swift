@@ -74,6 +74,25 @@ struct StandardOutputTests: ToolSuite {
     #expect(try folder.names().sorted() == ["out", "store"])
   }
 
+  @Test func `an export after get -o - names no folder of its store`() async throws {
+    server.route("/a", Resource(body))
+    let (hidden, copy) = (folder.path(".x/store"), folder.path("copy"))
+    try FileManager.default.createDirectory(
+      atPath: folder.path(".x"),
+      withIntermediateDirectories: false
+    )
+    let get = try shell("dlstore --store '\(hidden)' get URL -o - > out")
+    #expect(try await get.status() == 0, "\(get.messages)")
+    let moved = try shell(
+      "dlstore --store '\(hidden)' export > all && dlstore --store '\(copy)' import all"
+    )
+    #expect(try await moved.status() == 0, "\(moved.messages)")
+    #expect(!text("all").contains(hidden))
+    let roots = try RecordStore(at: copy, access: .readOnly).roots()
+    #expect(roots.all.map(\.path) == ["\(copy)/files"])
+    #expect(roots.path(of: RootName.temporary) == "\(copy)/output")
+  }
+
   @Test func `bytes arrive before the end of the download`() async throws {
     let gate = slow()
     let get = try shell("dlstore get URL -o - | cat > out")

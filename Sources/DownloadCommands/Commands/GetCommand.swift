@@ -216,7 +216,7 @@ struct GetCommand: EngineCommand {
       requests = zip(given, known).filter { $0.1 == nil }.map(\.0)
     }
     guard !requests.isEmpty else { return records }
-    let root = try folder.map { try store.root(at: $0) } ?? PipedDownload.rootName
+    let root = try folder.map { try store.root(at: $0) } ?? RootName.temporary
     for index in requests.indices {
       requests[index].root = root
       // 'get' runs every download, also one that an input file pauses.

@@ -46,9 +46,12 @@ struct RootListCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let roots = try location.openedForReading(reading).roots().all
+    let store = try location.openedForReading(reading)
+    let roots = try store.roots().all
     if json {
-      let values: [JSONValue] = roots.map { root in
+      let temporary = (name: RootName.temporary, path: store.temporaryFolder)
+      let shown = Folder.exists(temporary.path) ? roots + [temporary] : roots
+      let values: [JSONValue] = shown.map { root in
         [
           "name": .string(root.name), "path": .string(root.path),
           "exists": .bool(Folder.exists(root.path)),
@@ -59,10 +62,7 @@ struct RootListCommand: AsyncParsableCommand {
     var table = TableOutput(columns: [
       .init(title: "NAME"), .init(title: "EXISTS"), .init(title: "PATH"),
     ])
-    // The folder of temporary files is none that a user moves.
-    table.rows = roots.filter { $0.name != PipedDownload.rootName }.map {
-      [$0.name, Folder.exists($0.path) ? "yes" : "no", $0.path]
-    }
+    table.rows = roots.map { [$0.name, Folder.exists($0.path) ? "yes" : "no", $0.path] }
     try Output.current.line(table.lines(width: Terminal.output.width).joined(separator: "\n"))
   }
 }

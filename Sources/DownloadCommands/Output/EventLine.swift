@@ -217,7 +217,7 @@ extension EventLine {
     }
     place = { record in
       // A temporary file is gone when the user reads the line.
-      guard record.root != PipedDownload.rootName else { return record.filename }
+      guard record.root != RootName.temporary else { return record.filename }
       return entry(record)?.localPath ?? record.filename
     }
     finishedFile = { record in entry(record)?.finishedFileText }

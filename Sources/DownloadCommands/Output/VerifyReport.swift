@@ -80,9 +80,7 @@ struct VerifyReport {
     if repair == nil, let effect = effectOfRepair {
       lines.append("\(SuggestedCommand.text("verify --repair")) \(effect)")
     }
-    // The file of 'get -o -' is temporary, and in no folder that a user moves.
-    let roots = found.files?.emptyRoots.filter { $0.name != PipedDownload.rootName } ?? []
-    lines += roots.map(advice)
+    lines += (found.files?.emptyRoots ?? []).map(advice)
     if has(.missing, .sizeDiffers) {
       let again = SuggestedCommand.text("verify-file --all --repair")
       lines.append(

@@ -10,9 +10,6 @@ internal import SystemInterface
 /// goes on from the bytes on disk. Without `--output-folder` the file is temporary, in the folder
 /// `output` of the store. It is removed with its record when all bytes are written.
 struct PipedDownload: Sendable {
-  /// The name of the root of temporary files.
-  static let rootName = "standard-output"
-
   /// The key of the download, or else its URL.
   private let name: String
   private let store: RecordStore
@@ -25,12 +22,8 @@ struct PipedDownload: Sendable {
   /// - Throws: ``CommandFailure``; `StoreError`.
   init(_ name: String, in store: RecordStore) throws {
     (self.name, self.store) = (name, store)
-    let folder = try Folder.made(at: "\(store.path)/output")
+    let folder = try Folder.made(at: store.temporaryFolder)
     lock = try ReaderLock(of: name, folder: folder)
-    // The folder of the store may have been moved.
-    if try store.roots().path(of: Self.rootName) != folder {
-      try store.setRoot(folder, named: Self.rootName)
-    }
   }
 
   /// Writes the bytes until the download has ended.
@@ -82,7 +75,7 @@ struct PipedDownload: Sendable {
   ///
   /// - Throws: `StoreError`; `RecordStoreError`.
   func removeFile() throws {
-    guard let record = try? store.record(matching: name), record.root == Self.rootName,
+    guard let record = try? store.record(matching: name), record.root == RootName.temporary,
       record.state == .completed, lock.isLast()
     else { return }
     try store.purge(try store.purgePlan([record], withFiles: true))

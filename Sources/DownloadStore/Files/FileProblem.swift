@@ -229,7 +229,8 @@ package struct FileReport: Sendable, Hashable {
 
   /// Finds the empty roots, after all records were counted.
   ///
-  /// If the folder exists, one missing file is not enough: a user may have deleted it.
+  /// If the folder exists, one missing file is not enough: a user may have deleted it. The folder of
+  /// temporary files is not one that a user moves.
   mutating func findEmptyRoots(of roots: Roots) {
     emptyRoots = roots.all.compactMap { name, path in
       guard let files = rootFiles[name], files.present == 0 else { return nil }

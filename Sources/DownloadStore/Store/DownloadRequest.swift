@@ -237,6 +237,11 @@ extension Duration {
 public enum RootName {
   /// The default root.
   public static let standard = "default"
+  /// The root of the temporary files of `get -o -`: the folder `output` of the store.
+  package static let temporary = "standard-output"
+  /// The roots of every store, whose folders are in the folder of the store, unless another folder is
+  /// set for the default root.
+  static let implied: Set = [standard, temporary]
 }
 
 /// The handling of a request whose file name is taken.

@@ -84,10 +84,7 @@ extension RecordStore {
     let oldest = Int64(now().timeIntervalSince1970) - grace
     var plan = PurgePlan()
     // Folders are compared by their bytes, as the file system compares them.
-    var paths = Set(roots.paths.values.map(StoredText.init))
-    if let standard = roots.path(of: RootName.standard) {
-      paths.insert(StoredText(standard))
-    }
+    let paths = Set(roots.allWithTemporary.map { StoredText($0.path) })
     // One root may be inside another.
     let files = Set(paths.flatMap { FolderWalk.files(below: $0.text).map(StoredText.init) })
     try objects.read { tx in

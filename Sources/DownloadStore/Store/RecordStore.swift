@@ -190,16 +190,23 @@ public final class RecordStore: Sendable {
 
   // MARK: Roots
 
+  /// The folder of the root of temporary files, which need not exist.
+  package var temporaryFolder: String { "\(path)/output" }
+
   /// Returns the paths of all roots.
   ///
   /// - Throws: `StoreError`.
   package func roots() throws -> Roots {
     let roots = try objects.read { tx in try tx.fetch(Root.all) }
+    // Canonically equivalent names count as the same root.
+    var paths = Dictionary(roots.map { ($0.name, $0.path) }) { first, _ in first }
+    // It is always in the store, which may have been moved.
+    paths[RootName.temporary] = nil
     return Roots(
-      // Canonically equivalent names count as the same root.
-      paths: Dictionary(roots.map { ($0.name, $0.path) }, uniquingKeysWith: { first, _ in first }),
+      paths: paths,
       standardPath: "\(path)/files",
-      storeID: id
+      storeID: id,
+      temporaryPath: temporaryFolder
     )
   }
 
@@ -271,20 +278,26 @@ public final class RecordStore: Sendable {
 
 /// A snapshot of the paths of a store's roots.
 package struct Roots: Sendable, Hashable {
+  /// The stored paths by name.
   let paths: [String: String]
+  /// The path of the default root if none is stored.
   let standardPath: String
   let storeID: String
+  /// The path of the root of temporary files; `nil` without a store.
+  package var temporaryPath: String?
 
   /// The path of a root; `nil` if the name is unknown.
   package func path(of name: String) -> String? {
-    paths[name] ?? (name == RootName.standard ? standardPath : nil)
+    if let path = paths[name] { return path }
+    return name == RootName.standard
+      ? standardPath : name == RootName.temporary ? temporaryPath : nil
   }
 
   /// The name of the root with a path.
   package func name(of path: String) -> String? {
     // On Linux, canonically equivalent paths are those of different folders.
     let path = StoredText(path)
-    return paths.filter { StoredText($0.value) == path }.map(\.key).min()
+    return allWithTemporary.filter { StoredText($0.path) == path }.map(\.name).min()
   }
 
   /// Returns the place of a folder below a root.
@@ -296,11 +309,17 @@ package struct Roots: Sendable, Hashable {
     RootFolders(self).place(of: path)
   }
 
-  /// The name and the path of each root: the default one first, then the others by name.
+  /// The name and the path of each root, except that of temporary files: the default one first, then
+  /// the others by name.
   package var all: [(name: String, path: String)] {
     let others = paths.filter { $0.key != RootName.standard }.sorted { $0.key < $1.key }
     let standard = path(of: RootName.standard).map { [(name: RootName.standard, path: $0)] } ?? []
     return standard + others.map { (name: $0.key, path: $0.value) }
+  }
+
+  /// The name and the path of each root, that of temporary files last.
+  var allWithTemporary: [(name: String, path: String)] {
+    all + (temporaryPath.map { [(name: RootName.temporary, path: $0)] } ?? [])
   }
 
   /// Returns the paths of a record's files.

@@ -7,7 +7,7 @@ package struct RootFolders: Sendable {
   /// Creates the lookup of some roots.
   package init(_ roots: Roots) {
     // Of several roots with one path, the first name counts.
-    for root in roots.all.reversed() { names[StoredText(root.path)] = root.name }
+    for root in roots.allWithTemporary.reversed() { names[StoredText(root.path)] = root.name }
   }
 
   /// Returns the place of a folder below a root.
