@@ -136,6 +136,21 @@ struct ExportTests: StoreSuite {
     #expect(headerLines.count == records.count(where: \.hasHeaders))
   }
 
+  @Test func `filters select the digests of pieces of their records`() async throws {
+    for name in ["a", "b"] {
+      var request = DownloadRequest(url: "http://h/\(name)")
+      request.tags = [name]
+      request.byteCount = 4
+      try await RecordStore(at: store).add([request])
+    }
+    try RecordStore(at: store).setRateLimit(1_000)
+    let all = await dlstore("--store", store, "export").lines.dropFirst()
+    #expect(all.count == 5)
+    let exported = await dlstore("--store", store, "export", "--tag", "b").lines.dropFirst()
+    let id = try RecordStore(at: store).record(matching: "http://h/b").id
+    #expect(exported.count == 2 && exported.allSatisfy { $0.contains(id) }, "\(exported)")
+  }
+
   @Test(arguments: ["--tag", "--type"])
   func `an option of a filter selects by bytes, as that of list does`(option: String) async throws {
     let names = ["\u{E9}", "e\u{301}"]

@@ -408,15 +408,106 @@ struct RecordImportTests: StoreSuite {
     #expect(result.messages.contains("/home/me/.x"))
   }
 
-  @Test func `the standard root of a file does not move that of the store`() async throws {
+  @Test(arguments: ["keep", "fail"])
+  func `the standard root of a file does not move that of the store`(known: String) async throws {
     let source = folder.path("moved")
     try RecordStore(at: source).setRoot("/mnt/elsewhere")
     try await RecordStore(at: source).add([DownloadRequest(url: url)])
     let exported = await dlstore("--store", source, "export").output
     let file = try folder.makeFile("moved.jsonl", exported)
     let before = try RecordStore(at: store).roots().path(of: RootName.standard)
-    #expect(await importing(file).status == .done)
+    let result = await importing(file, "--if-known", known)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(result.output == "objects: 1 added, 1 already in the store and kept\n")
     #expect(try RecordStore(at: store).roots().path(of: RootName.standard) == before)
+  }
+
+  @Test func `a root that the store has with the same path is no conflict`() async throws {
+    let file = try await export(root: "/mnt/disk")
+    let name = try RecordStore(at: store).root(at: "/mnt/disk")
+    let result = await importing(file, "--if-known", "fail")
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(try record(url).root == name)
+    // A root with another path is one.
+    let other = folder.path("other")
+    try RecordStore(at: other).setRoot("/mnt/elsewhere", named: name)
+    let refused = await dlstore("--store", other, "import", "--if-known", "fail", file)
+    #expect(refused.status == .failed, "\(refused.messages)")
+  }
+
+  @Test(arguments: [true, false])
+  func `the folder of temporary files is that of the new store`(isNew: Bool) async throws {
+    let source = folder.path("source")
+    // As an earlier version has stored it.
+    try RecordStore(at: source).setRoot(folder.path(".x/output"), named: RootName.temporary)
+    var request = DownloadRequest(url: url)
+    request.root = RootName.temporary
+    try await RecordStore(at: source).add([request])
+    let exported = await dlstore("--store", source, "export")
+    let file = try folder.makeFile("temporary.jsonl", exported.output)
+    if !isNew { _ = try RecordStore(at: store) }
+    let result = await importing(file)
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(result.output == "objects: 1 added, 1 left out as specific to another store\n")
+    let target = try RecordStore(at: store)
+    let layout = try target.roots().layout(of: record(url))
+    #expect(layout.rootPath == target.temporaryFolder && layout.isBelowRoot)
+  }
+
+  // MARK: Details
+
+  @Test(arguments: [true, false])
+  func `header fields and digests come only with their download`(isNew: Bool) async throws {
+    var request = DownloadRequest(url: url)
+    request.headers = [HeaderField(name: "X-Key", value: "1")]
+    request.byteCount = 4
+    let removed = try await export([request]) { model, fields in
+      guard model == "DownloadRecord" else { return }
+      fields.merge(["state": "removed", "intent": "remove"]) { $1 }
+    }
+    let text = try String(contentsOfFile: removed, encoding: .utf8)
+    let isRecord = { (line: Substring) in line.contains("\"model\":\"DownloadRecord\"") }
+    let others = text.split(separator: "\n").filter { !isRecord($0) || $0.contains("\"models\"") }
+    let alone = try folder.makeFile("alone.jsonl", others.joined(separator: "\n"))
+    for (file, reason) in [
+      (removed, "3 removed and left out"), (alone, "2 left out without its download"),
+    ] {
+      let path = folder.path("copy-\(reason.first ?? "0")")
+      if !isNew { _ = try RecordStore(at: path) }
+      let result = await dlstore("--store", path, "import", file)
+      #expect(result.status == .done, "\(result.messages)")
+      #expect(result.output == "objects: 0 added, \(reason)\n")
+      let objects = try RecordStore(at: path).objects
+      #expect(try await objects.read { tx in try tx.fetch(RequestHeaders.all) } == [])
+      #expect(try await objects.read { tx in try tx.fetch(PieceDigests.all) } == [])
+    }
+  }
+
+  @Test func `header fields before their download create no store`() async throws {
+    var request = DownloadRequest(url: url)
+    request.headers = [HeaderField(name: "X-Key", value: "1")]
+    let exported = try await export([request])
+    let lines = try String(contentsOfFile: exported, encoding: .utf8).split(separator: "\n")
+    try #require(lines.count == 3 && lines[2].contains("RequestHeaders"))
+    let text = [lines[0], lines[2], lines[1]].joined(separator: "\n")
+    let file = try folder.makeFile("early.jsonl", text)
+    let result = await importing(file)
+    #expect(result.status == .damaged)
+    #expect(result.messages.contains("line 3: its header fields or digests come before it"))
+    #expect(!Store.exists(at: store))
+    // Into an existing store the file is read twice.
+    let target = try RecordStore(at: store)
+    #expect(await importing(file).status == .done)
+    #expect(try target.headers(of: record(url)) == request.headers)
+  }
+
+  @Test func `the settings of another store's engines are not counted as known`() async throws {
+    let source = folder.path("source")
+    try await RecordStore(at: source).add([DownloadRequest(url: url)])
+    try RecordStore(at: source).setRateLimit(1_000)
+    let exported = await dlstore("--store", source, "export")
+    let result = await importing(try folder.makeFile("settings.jsonl", exported.output))
+    #expect(result.output == "objects: 1 added, 1 left out as specific to another store\n")
   }
 
   @Test func `a record in a root that neither the store nor the file has is refused`() async throws

@@ -20,15 +20,21 @@ package enum KnownObjects: String, CaseIterable, ExpressibleByArgument, Sendable
   ///
   /// - Parameters:
   ///   - report: The counts.
-  ///   - removed: How many of the skipped objects are records that their users have removed.
+  ///   - omitted: How many of the skipped objects are left out for other reasons than that the store
+  ///     or the file has their keys, each with the words for the reason.
   /// - Returns: The line.
-  package static func summary(of report: ImportReport, removed: Int = 0) -> String {
+  package static func summary(
+    of report: ImportReport,
+    omitted: [(count: Int, reason: String)] = []
+  ) -> String {
     let repeated = report.repeatedKeys
-    let counts = [
-      (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
-      (report.skipped - removed - (repeated?.count ?? 0), "already in the store and kept"),
-      (repeated?.count ?? 0, repeated.map(text) ?? ""), (removed, "removed and left out"),
-    ]
+    let others = omitted.reduce(repeated?.count ?? 0) { $0 + $1.count }
+    let counts =
+      [
+        (report.inserted, "added"), (report.updated, "replaced"), (report.unchanged, "unchanged"),
+        (report.skipped - others, "already in the store and kept"),
+        (repeated?.count ?? 0, repeated.map(text) ?? ""),
+      ] + omitted.map { ($0.count, $0.reason) }
     let parts = counts.filter { $0.0 > 0 || $0.1 == "added" }.map { "\($0) \($1)" }
     return "objects: \(parts.joined(separator: ", "))\n"
   }

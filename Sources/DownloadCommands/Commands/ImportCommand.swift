@@ -83,8 +83,12 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private func report(_ report: ImportReport, removed: Int = 0) throws -> BulkChange {
-    try messages.report(KnownObjects.summary(of: report, removed: removed))
+  private func report(_ report: ImportReport, _ review: DownloadImport) throws -> BulkChange {
+    // The library counts known objects.
+    let omitted = DownloadImport.Omission.allCases.filter { $0 != .known }.map { omission in
+      (count: review.omittedCounts[omission, default: 0], reason: omission.text)
+    }
+    try messages.report(KnownObjects.summary(of: report, omitted: omitted))
     return BulkChange(objectCount: report.inserted + report.updated)
   }
 
@@ -151,7 +155,7 @@ struct ImportCommand: ParsableCommand {
           + "\(review.changedRecordCount)"
       )
     }
-    return try self.report(report, removed: review.removedCount)
+    return try self.report(report, review)
   }
 
   /// The name of the file in messages.
@@ -234,6 +238,19 @@ struct ImportCommand: ParsableCommand {
     return (
       BulkChange(objectCount: outcome.added.count), isComplete && !outcome.hasFailed
     )
+  }
+}
+
+extension DownloadImport.Omission {
+  /// The words that follow the number of objects.
+  fileprivate var text: String {
+    switch self {
+    case .known: "already in the store and kept"
+    case .removed: "removed and left out"
+    case .nameTaken: "left out because another download has the name"
+    case .withoutDownload: "left out without its download"
+    case .ofOtherStore: "left out as specific to another store"
+    }
   }
 }
 

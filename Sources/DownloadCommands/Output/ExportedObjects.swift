@@ -3,7 +3,7 @@ internal import DownloadStore
 internal import ObjectStore
 
 /// Selects the objects of a download store that an export with filters contains: the records that
-/// match, their header fields and their roots.
+/// match, their details and their roots.
 ///
 /// Records must precede the other objects, as they do in an export.
 struct ExportedObjects {
@@ -14,6 +14,8 @@ struct ExportedObjects {
   private let host: HostPattern?
   /// The ids of exported records with header fields, as numbers.
   private var idsWithHeaders: Set<UInt64> = []
+  /// Those of exported records with digests of pieces.
+  private var idsWithDigests: Set<UInt64> = []
   private var roots: Set<String> = []
 
   init(_ filter: RecordFilter, engineRuns: Bool) {
@@ -28,15 +30,18 @@ struct ExportedObjects {
     switch object.model {
     case DownloadRecord.schema.name:
       guard matches(object) else { return false }
-      if object["hasHeaders"] == .bool(true), let id = UInt64(object.text("id"), radix: 16) {
-        idsWithHeaders.insert(id)
+      if let id = UInt64(object.text("id"), radix: 16) {
+        if object["hasHeaders"] == .bool(true) { idsWithHeaders.insert(id) }
+        if object["hasPieceDigests"] == .bool(true) { idsWithDigests.insert(id) }
       }
       roots.insert(object.text("root"))
       return true
     case RequestHeaders.schema.name:
       return UInt64(object.text("recordID"), radix: 16).map(idsWithHeaders.contains) ?? false
+    case PieceDigests.schema.name:
+      return UInt64(object.text("recordID"), radix: 16).map(idsWithDigests.contains) ?? false
     case Root.schema.name: return roots.contains(object.text("name"))
-    default: return true
+    default: return false
     }
   }
 

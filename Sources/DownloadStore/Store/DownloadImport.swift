@@ -6,6 +6,7 @@ package import ObjectStore
 /// A record that no command would store is refused. Ids and destinations stay unique: a record whose
 /// id or file name is taken, by another record of the store or of the file, gets another one. A key that
 /// another record has, perhaps as its URL, is left out, and so is a record whose URL is a key of another.
+/// Header fields and digests are imported only with their record.
 package final class DownloadImport: ImportReview {
   /// The handling of records whose URLs are in the store.
   package enum KnownRecords: Sendable, Hashable {
@@ -15,6 +16,27 @@ package final class DownloadImport: ImportReview {
     case replace
     /// The import fails.
     case fail
+  }
+
+  /// Why an object of the file is left out.
+  package enum Omission: Sendable, Hashable, CaseIterable {
+    /// The store has the object, and keeps its own.
+    case known
+    /// The user has removed the download in the store that the file comes from.
+    case removed
+    /// The URL of the download is a key of another one.
+    case nameTaken
+    /// The header fields or digests belong to no download of the file.
+    case withoutDownload
+    /// The object concerns the store that the file comes from: a setting of its engines, or a folder
+    /// in it.
+    case ofOtherStore
+  }
+
+  /// The decision about an object.
+  private enum Outcome {
+    case imported(StoredObject)
+    case omitted(Omission)
   }
 
   /// What is left out because another download has its name.
@@ -43,8 +65,8 @@ package final class DownloadImport: ImportReview {
     var filename: String
     /// The keys, without those that another record has.
     var keys: Set<String>
-    /// Whether the record is left out: the store's own is kept, or it was removed in its own store.
-    var isKept = false
+    /// Why the record is left out; `nil` if it is imported.
+    var omission: Omission?
     /// Whether header fields and digests with the id belong to an earlier record of the file.
     var hasNoDetails = false
   }
@@ -61,11 +83,17 @@ package final class DownloadImport: ImportReview {
 
   /// The decisions that differ from the record, by its number in the file.
   private var places: [Int: Place] = [:]
+  /// Whether the file is read to check it, so that it will be read again.
+  private var isCheck = false
+  /// Whether the file was read before, so that all decisions are made.
   private var isPlanned = false
   private var recordCount = 0
-  /// The ids of the file's records so far, and those of them whose records are not imported.
+  /// The ids of the file's records so far.
   private var claimedIDs: Set<UInt64> = []
-  private var skippedIDs: Set<UInt64> = []
+  /// The reasons by the ids of records that are left out.
+  private var omittedIDs: [UInt64: Omission] = [:]
+  /// The ids of header fields and digests that precede their record in a file that is read once.
+  private var earlyDetailIDs: Set<UInt64> = []
   /// The new ids, by the id in the file.
   private var newIDs: [UInt64: String] = [:]
   /// The ids, and the hashes of the destinations, that the file's records get.
@@ -88,8 +116,8 @@ package final class DownloadImport: ImportReview {
   private var fileRoots: Set<String> = []
   /// The roots of the file that the store does not have, with their paths.
   package private(set) var newRoots: [(name: String, path: String)] = []
-  /// The number of records that are left out because their users have removed them.
-  package private(set) var removedCount = 0
+  /// The number of objects that are left out, by the reason.
+  package private(set) var omittedCounts: [Omission: Int] = [:]
   /// The ids of the store's complete downloads that are kept although known records are replaced, because
   /// the file has earlier states of them.
   package private(set) var keptCompleteIDs = FirstValues<String>()
@@ -139,8 +167,10 @@ package final class DownloadImport: ImportReview {
   }
 
   package func begin(isCheck: Bool) {
-    if recordCount > 0 { isPlanned = true }
+    isPlanned = self.isCheck
+    self.isCheck = isCheck
     recordCount = 0
+    omittedCounts = [:]
     newRoots = []
     linesInUnknownRoots = [:]
     fileRoots = []
@@ -158,26 +188,11 @@ package final class DownloadImport: ImportReview {
 
   package func review(_ object: StoredObject, line: Int) throws -> StoredObject? {
     do {
-      switch object.model {
-      case DownloadRecord.schema.name: return try reviewRecord(object, line)
-      case RequestHeaders.schema.name:
-        var value = try headers.decode(object)
-        try value.validate()
-        guard let id = owner(of: value.recordID) else { return nil }
-        guard id != value.recordID else { return object }
-        value.recordID = id
-        return try headers.object(value, replacing: object)
-      case PieceDigests.schema.name:
-        var value = try pieces.decode(object)
-        try value.validate()
-        guard let id = owner(of: value.recordID) else { return nil }
-        guard id != value.recordID else { return object }
-        value.recordID = id
-        return try pieces.object(value, replacing: object)
-      case Root.schema.name: return try reviewRoot(object)
-      // What is set for the engines of another store does not concern those of this one.
-      case EngineSettings.schema.name: return nil
-      default: return object
+      switch try outcome(of: object, line) {
+      case .imported(let object): return object
+      case .omitted(let reason):
+        omittedCounts[reason, default: 0] += 1
+        return nil
       }
     } catch let error as RecordStoreError {
       throw ImportRefusal(error.message)
@@ -186,17 +201,43 @@ package final class DownloadImport: ImportReview {
     }
   }
 
+  private func outcome(of object: StoredObject, _ line: Int) throws -> Outcome {
+    switch object.model {
+    case DownloadRecord.schema.name: return try reviewRecord(object, line)
+    case RequestHeaders.schema.name:
+      let value = try headers.decode(object)
+      try value.validate()
+      return try reviewDetail(of: value.recordID, object) { id in
+        var value = value
+        value.recordID = id
+        return try headers.object(value, replacing: object)
+      }
+    case PieceDigests.schema.name:
+      let value = try pieces.decode(object)
+      try value.validate()
+      return try reviewDetail(of: value.recordID, object) { id in
+        var value = value
+        value.recordID = id
+        return try pieces.object(value, replacing: object)
+      }
+    case Root.schema.name: return try reviewRoot(object)
+    // What is set for the engines of another store does not concern those of this one.
+    case EngineSettings.schema.name: return .omitted(.ofOtherStore)
+    default: return .imported(object)
+    }
+  }
+
   // MARK: Records
 
-  private func reviewRecord(_ object: StoredObject, _ line: Int) throws -> StoredObject? {
+  private func reviewRecord(_ object: StoredObject, _ line: Int) throws -> Outcome {
     let record = try records.decode(object)
     try record.validate(acceptsHiddenFolder: acceptsHiddenFolders)
     let number = recordCount
     recordCount += 1
     if !isPlanned { try plan(record, number) }
     let place = places[number]
-    guard place?.isKept != true else { return nil }
-    if record.root != RootName.standard, linesInUnknownRoots[record.root] == nil,
+    if let omission = place?.omission { return .omitted(omission) }
+    if !RootName.implied.contains(record.root), linesInUnknownRoots[record.root] == nil,
       try storeRoots()?.path(of: record.root) == nil
     {
       linesInUnknownRoots[record.root] = line
@@ -220,7 +261,7 @@ package final class DownloadImport: ImportReview {
       .imported(keepingBytes: try countsStoredBytes(result)),
       at: record.updatedAt
     )
-    return result == record ? object : try records.object(result, replacing: object)
+    return .imported(result == record ? object : try records.object(result, replacing: object))
   }
 
   /// Whether the bytes of a record are those of its partial file in the store.
@@ -235,6 +276,11 @@ package final class DownloadImport: ImportReview {
   private func plan(_ record: DownloadRecord, _ number: Int) throws {
     let fileID = Self.number(ofID: record.id)
     let isClaimed = !claimedIDs.insert(fileID).inserted
+    guard !earlyDetailIDs.contains(fileID) else {
+      throw ImportRefusal(
+        "its header fields or digests come before it: move their lines to the end"
+      )
+    }
     let stored = try store()?.objects.read { tx in
       try tx.find(DownloadRecord.self, key: record.url)
     }
@@ -246,23 +292,25 @@ package final class DownloadImport: ImportReview {
     )
     // Its user has removed it. The store that it comes from deletes its files.
     let isRemoved = record.state == .removed || record.intent == .remove
-    if isRemoved { removedCount += 1 }
-    var hasCompleted = false
-    if !isRemoved, known == .replace, let stored, try isEarlier(record, than: stored) {
-      hasCompleted = true
-      keptCompleteIDs.append(stored.id)
-    }
-    let hasKeyAsURL = try !isRemoved && stored == nil && isKey(record.url)
-    if hasKeyAsURL {
+    if isRemoved {
+      place.omission = .removed
+    } else if let stored {
+      if known == .keep {
+        place.omission = .known
+      } else if known == .replace, try isEarlier(record, than: stored) {
+        place.omission = .known
+        keptCompleteIDs.append(stored.id)
+      }
+    } else if try isKey(record.url) {
       guard known != .fail else {
         throw ImportRefusal("its URL is a key of another download; --if-known keep leaves it out")
       }
+      place.omission = .nameTaken
       leftOut.append(LeftOut(key: nil, url: record.url))
     }
-    if isRemoved || hasCompleted || hasKeyAsURL || stored != nil && known == .keep {
-      place.isKept = true
+    if let omission = place.omission {
       places[number] = place
-      if !isClaimed { skippedIDs.insert(fileID) }
+      if !isClaimed { omittedIDs[fileID] = omission }
       return
     }
     if let stored {
@@ -355,29 +403,50 @@ package final class DownloadImport: ImportReview {
 
   // MARK: Details and roots
 
-  /// The id under which header fields or digests are stored; `nil` if their record is not imported.
-  private func owner(of id: String) -> String? {
-    // In a file that is read once, they may come before their record.
-    guard path != nil, isPlanned else { return id }
+  /// Reviews header fields or digests.
+  ///
+  /// - Parameters:
+  ///   - id: The id of their record in the file.
+  ///   - object: The object.
+  ///   - move: Returns the object for a record with another id.
+  /// - Returns: The decision.
+  /// - Throws: An error of `move`.
+  private func reviewDetail(
+    of id: String,
+    _ object: StoredObject,
+    movedTo move: (String) throws -> StoredObject
+  ) throws -> Outcome {
+    // The file is read again when all records are known.
+    guard !isCheck else { return .imported(object) }
     let number = Self.number(ofID: id)
-    guard claimedIDs.contains(number), !skippedIDs.contains(number) else { return nil }
-    return newIDs[number] ?? id
+    guard claimedIDs.contains(number) else {
+      if !isPlanned { earlyDetailIDs.insert(number) }
+      return .omitted(.withoutDownload)
+    }
+    if let omission = omittedIDs[number] { return .omitted(omission) }
+    return .imported(try newIDs[number].map(move) ?? object)
   }
 
-  private func reviewRoot(_ object: StoredObject) throws -> StoredObject? {
+  private func reviewRoot(_ object: StoredObject) throws -> Outcome {
     let root = try roots.decode(object)
     try root.validate()
     fileRoots.insert(root.name)
-    let stored = try store()?.roots().path(of: root.name)
-    if let stored {
-      // The standard root has a path without being stored.
-      if known == .keep { return nil }
-      if stored == root.path { return object }
+    guard root.name != RootName.temporary else { return .omitted(.ofOtherStore) }
+    // The standard root has a path without being stored.
+    if let roots = try storeRoots(), let path = roots.path(of: root.name) {
+      let isEqual = StoredText(path) == StoredText(root.path)
+      switch known {
+      case .keep: return .omitted(.known)
+      case .fail where isEqual || root.name == RootName.standard: return .omitted(.known)
+      case .replace where isEqual:
+        return roots.paths[root.name] == nil ? .omitted(.known) : .imported(object)
+      case .replace, .fail: break
+      }
     }
     guard acceptsHiddenFolders || !FileLayout.isHidden(root.path) else {
       throw RecordStoreError(.invalidName, "the root '\(root.path)' is a hidden folder")
     }
     newRoots.append((root.name, root.path))
-    return object
+    return .imported(object)
   }
 }
