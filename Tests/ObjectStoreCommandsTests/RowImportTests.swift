@@ -293,6 +293,11 @@ struct RowImportTests {
     let before = await objectstore(store, "export")
     let result = try await load(text, .csv, into: "Note", "--dry-run")
     #expect(result.output == "objects: 1 new, 1 already in the store; nothing was imported\n")
+    let twice = try await load("id,text\n2,a\n2,b\n3,c\n", .csv, into: "Note", "--dry-run")
+    #expect(
+      twice.output == "objects: 2 new, 0 already in the store, 1 with the key of an earlier one of "
+        + "the file; nothing was imported\n"
+    )
     #expect(await objectstore(store, "export") == before)
     try await expectFailure(.damaged, "line 2") {
       try await load("id,text\nx,two\n", .csv, into: "Note", "--dry-run")

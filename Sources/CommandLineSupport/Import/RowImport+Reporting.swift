@@ -42,8 +42,10 @@ extension RowImport {
         )
       }
       let check = try rows.check(format)
+      let repeated =
+        check.repeated > 0 ? ", \(check.repeated) with the key of an earlier one of the file" : ""
       let text = "objects: \(check.new) new, \(check.known) already in the store"
-      return (text + "; nothing was imported\n", BulkChange())
+      return (text + repeated + "; nothing was imported\n", BulkChange())
     } catch let error as RowError {
       throw CommandFailure(.damaged, "\(source.name): \(error); nothing was imported")
     } catch let error as KnownObject {

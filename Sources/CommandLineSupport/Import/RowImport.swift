@@ -15,6 +15,21 @@ package struct RowImport {
     package var new = 0
     /// The number of objects that are in the store.
     package var known = 0
+    /// The number of objects with the key of an earlier new object of the file.
+    ///
+    /// The first million new objects are remembered, as in an import.
+    package var repeated = 0
+
+    /// The hashes of the keys of new objects.
+    private var newKeys: Set<Int> = []
+
+    /// Counts an object that is not in the store.
+    fileprivate mutating func addNew(key: [UInt8]) {
+      let isRepeated =
+        newKeys.count < 1_000_000
+        ? !newKeys.insert(key.hashValue).inserted : newKeys.contains(key.hashValue)
+      if isRepeated { repeated += 1 } else { new += 1 }
+    }
   }
 
   private static let batchSize = 1_000
@@ -79,7 +94,11 @@ package struct RowImport {
     guard let field = mapping.model.fields.first(where: \.isPrimaryKey) else { return }
     let keys = rows.compactMap { row in row.object.fields.first { $0.id == field.id }?.value }
     let isKnown = try store.hasObjects(of: model, keys: keys)
-    for (position, row) in rows.enumerated() where isKnown[position] {
+    for (position, row) in rows.enumerated() {
+      guard isKnown[position] else {
+        check.addNew(key: try keys[position].bytes(as: field.type) ?? [])
+        continue
+      }
       check.known += 1
       guard options.conflict != .fail else {
         throw KnownObject(
@@ -91,7 +110,6 @@ package struct RowImport {
         )
       }
     }
-    check.new += isKnown.count { !$0 }
   }
 
   private func rows(_ format: RowFormat) throws -> any ImportedRows {
