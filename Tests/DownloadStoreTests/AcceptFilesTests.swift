@@ -123,6 +123,29 @@ import Testing
     #expect(try fixture.store.record(matching: url).fileIdentity == known)
   }
 
+  #if os(Linux)
+    @Test func `a file that cannot be read does not keep others from being accepted`() throws {
+      _ = try copied(digest: digest)
+      let other = "https://example.com/unreadable"
+      try fixture.add(other)
+      // The kernel refuses to read the first page, also to root.
+      try fixture.store.setRoot("/proc/self", named: "proc")
+      try fixture.change(other) { record in
+        (record.root, record.filename, record.destination) = ("proc", "mem", "proc/mem")
+        record.state = .completed
+        record.expected = 0
+        record.completedAt = Date()
+        record.fileIdentity = FileIdentity(size: 0, inode: 1, modified: 1)
+        record.verifiedDigest = digest.text
+      }
+      let failure = "reading /proc/self/mem: \(systemErrorText(EIO))"
+      #expect(
+        try accept(withoutDigest: true)
+          == AcceptedFiles(acceptedCount: 1, readFailures: [failure])
+      )
+    }
+  #endif
+
   @Test func `a file that a user has adopted stays the user's`() throws {
     let (path, _) = try copied(digest: nil)
     try fixture.change(url) { $0.hasForeignFile = true }

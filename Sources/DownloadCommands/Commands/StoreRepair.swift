@@ -40,13 +40,14 @@ struct StoreRepair {
 
   /// Recognizes finished files that were copied or moved.
   ///
-  /// - Throws: `RecordStoreError` with `fileSystem`; `StoreError`.
+  /// - Throws: `StoreError`.
   mutating func acceptFiles(withoutDigest: Bool, _ status: StatusLine) throws {
     let records = try RecordStore(at: path, access: .readWrite)
     let files = try records.acceptFiles(withoutDigest: withoutDigest) { count in
       status.show("comparing finished files: \(count)")
     }
     accepted = files
+    store.failures += files.readFailures
     if files.unprovenCount > 0 {
       let count = files.unprovenCount
       store.failures.append(

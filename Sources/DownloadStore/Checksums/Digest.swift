@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SystemInterface
 
 /// A digest of a file, such as `sha256:` and 64 hexadecimal digits.
 ///
@@ -124,14 +125,25 @@ public struct Digest: Sendable, Hashable {
 
   /// Reads the whole file, one mebibyte at a time.
   ///
-  /// - Throws: The file system's error.
-  package static func ofFile(at path: String, _ algorithm: Algorithm = .sha256) throws -> Digest {
-    let handle = try FileHandle(forReadingFrom: URL(filePath: path))
-    defer { try? handle.close() }
+  /// - Throws: ``FileReadError``.
+  package static func ofFile(
+    at path: String,
+    _ algorithm: Algorithm = .sha256
+  ) throws(FileReadError) -> Digest {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileReadError(code: errno) }
+    defer { close(descriptor) }
     var hasher = DigestHasher(algorithm)
-    while let bytes = try handle.read(upToCount: 1 << 20), !bytes.isEmpty {
-      hasher.update(bytes.span)
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = pread(descriptor, into: &buffer, at: hasher.byteCount)
+      if count > 0 {
+        hasher.update(buffer.span.extracting(first: count))
+      } else if count == 0 {
+        return hasher.digest
+      } else if errno != EINTR {
+        throw FileReadError(code: errno)
+      }
     }
-    return hasher.digest
   }
 }

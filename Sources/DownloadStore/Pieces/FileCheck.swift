@@ -114,7 +114,7 @@ extension RecordStore {
       do {
         report = try PieceReport(ofFileAt: path, pieces)
       } catch {
-        throw RecordStoreError(.fileSystem, "reading \(path): \(error)")
+        throw RecordStoreError(error, reading: path)
       }
       let kept = report.correct.union(report.unknown)
       // Bytes beyond the end are damage, too, but there is nothing to fetch for them.
@@ -136,10 +136,13 @@ extension RecordStore {
     let whole = ByteRanges(upTo: record.expected ?? identity.size)
     guard let text = record.expectedDigest ?? record.verifiedDigest, let digest = try? Digest(text)
     else { return check(.unknown, kept: whole) }
-    guard try Digest.ofFile(at: path, digest.algorithm) == digest else {
-      return check(.damaged, damaged: whole)
+    let computed: Digest
+    do {
+      computed = try Digest.ofFile(at: path, digest.algorithm)
+    } catch {
+      throw RecordStoreError(error, reading: path)
     }
-    return check(.correct, kept: whole)
+    return computed == digest ? check(.correct, kept: whole) : check(.damaged, damaged: whole)
   }
 
   /// Queues a completed download again, so that an engine fetches only its damaged bytes.

@@ -125,3 +125,10 @@ package struct FileReadError: Error, Sendable, Hashable, CustomStringConvertible
   /// The system's description.
   package var description: String { systemErrorText(code) }
 }
+
+extension RecordStoreError {
+  /// Creates the error with `fileSystem` of a file that cannot be read.
+  init(_ error: FileReadError, reading path: String) {
+    self.init(.fileSystem, "reading \(path): \(error)")
+  }
+}

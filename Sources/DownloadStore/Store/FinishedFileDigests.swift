@@ -24,7 +24,7 @@ struct FinishedFileDigests: Sendable {
     do {
       digests[file] = try Digest.ofFile(at: file.path, file.algorithm)
     } catch {
-      throw RecordStoreError(.fileSystem, "reading \(file.path) failed")
+      throw RecordStoreError(error, reading: file.path)
     }
   }
 }

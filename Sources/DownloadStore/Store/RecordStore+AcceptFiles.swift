@@ -25,6 +25,8 @@ public struct AcceptedFiles: Sendable, Hashable {
   /// The number of files of the right size of which nothing shows that they are the downloaded ones;
   /// they were not accepted.
   public package(set) var unprovenCount = 0
+  /// A sentence for each file that could not be read, with its path; it was not accepted.
+  public package(set) var readFailures: [String] = []
 }
 
 extension RecordStore {
@@ -51,8 +53,7 @@ extension RecordStore {
   ///     differs by more than two seconds from the recorded one. Otherwise time and digest must agree.
   ///   - progress: Called with the number of files compared so far, after each.
   /// - Returns: What was accepted, and what was not.
-  /// - Throws: ``RecordStoreError`` with `fileSystem` if a file cannot be read; `StoreError`; any
-  ///   error that `progress` throws. What was accepted before stays.
+  /// - Throws: `StoreError`; any error that `progress` throws. What was accepted before stays.
   /// - Complexity: O(n) in the completed downloads, and one read of each file with another identity.
   public func acceptFiles(
     withoutDigest: Bool,
@@ -72,8 +73,7 @@ extension RecordStore {
           FileInspection.final(of: record, in: layout) == .sizeOnly
         else { continue }
         comparedCount += 1
-        let check = try acceptance(of: record, at: layout.finalPath, withoutDigest)
-        switch check {
+        switch try acceptance(of: record, at: layout.finalPath, withoutDigest) {
         case .accepted(let identity): pending.add(record, identity)
         case .acceptedWithoutDigest(let identity):
           pending.add(record, identity)
@@ -84,6 +84,7 @@ extension RecordStore {
           result.damagedPaths.append(layout.finalPath)
           if !isRecognized { result.unrecognizedPaths.insert(layout.finalPath) }
         case .unproven: result.unprovenCount += 1
+        case .unreadable(let message): result.readFailures.append(message)
         }
         if pending.isDue { result.acceptedCount += try commit(&pending) }
         try progress(comparedCount)
@@ -101,6 +102,7 @@ extension RecordStore {
     case changed
     case damaged(isRecognized: Bool)
     case unproven
+    case unreadable(String)
   }
 
   private func acceptance(
@@ -111,7 +113,12 @@ extension RecordStore {
     guard let known = record.fileIdentity, let identity = FileIdentity(ofFileAt: path),
       withoutDigest || identity.hasTime(of: known)
     else { return .unproven }
-    let check = try checkFile(of: record)
+    let check: FileCheck
+    do {
+      check = try checkFile(of: record)
+    } catch let error as RecordStoreError {
+      return .unreadable(error.message)
+    }
     // A file that changes while it is read is another one.
     guard check.identity == identity, FileIdentity(ofFileAt: path) == identity else {
       return .unproven
