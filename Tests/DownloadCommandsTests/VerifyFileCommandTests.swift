@@ -120,6 +120,67 @@ struct VerifyFileCommandTests: StoreSuite {
     #expect(!Self.body.matches(file: file))
   }
 
+  @Test func `a named download that is not complete does not keep others from their repair`()
+    async throws
+  {
+    server.route("/b", Resource(Self.body))
+    try await get(server.url("/b"))
+    let other = folder.path("files/b")
+    try overwrite(1_500_000)
+    let handle = try FileHandle(forWritingTo: URL(filePath: other))
+    try handle.write(contentsOf: Data("damaged".utf8))
+    try handle.close()
+    _ = await dlstore("--store", store, "add", server.url("/waits"))
+    let words = ["--store", store, "verify-file"] + ["/a", "/waits", "/b"].map { server.url($0) }
+    let found = await dlstore(words)
+    #expect(found.status == .damaged && found.lines.count == 2, "\(found.output)")
+    let repaired = await dlstore(words + ["--repair", "--quiet"])
+    #expect(repaired.status == .failed)
+    let text = "waits is not complete yet (waiting)"
+    #expect(repaired.messages.contains(text), "\(repaired.messages)")
+    #expect(Self.body.matches(file: file) && Self.body.matches(file: other))
+    #expect(!server.requests.contains { $0.target == "/waits" })
+  }
+
+  #if os(Linux)
+    @Test func `a file that cannot be read does not keep others from their repair`() async throws {
+      try await get()
+      try overwrite(1_500_000)
+      // The kernel refuses to read the first page, also to root.
+      let url = server.url("/unreadable")
+      let opened = try RecordStore(at: store)
+      try await opened.add([DownloadRequest(url: url)])
+      try opened.setRoot("/proc/self", named: "proc")
+      let digest = DigestHasher(.md5).digest.text
+      try change(url) { record in
+        (record.root, record.filename, record.destination) = ("proc", "mem", "proc/mem")
+        record.state = .completed
+        record.expected = 0
+        record.completedAt = Date()
+        record.fileIdentity = FileIdentity(size: 0, inode: 1, modified: 1)
+        record.verifiedDigest = digest
+      }
+      let words = ["--store", store, "verify-file", url, server.url("/a")]
+      let found = await dlstore(words)
+      #expect(found.status == .damaged && found.lines.count == 1, "\(found.output)")
+      #expect(found.messages.contains("reading /proc/self/mem: "), "\(found.messages)")
+      let repaired = await dlstore(words + ["--repair", "--quiet"])
+      #expect(repaired.status == .inputOutput, "\(repaired.messages)")
+      #expect(Self.body.matches(file: file))
+    }
+  #endif
+
+  @Test func `a repair runs also if its report cannot be written`() async throws {
+    try await get()
+    try overwrite(1_500_000)
+    let words = ["--store", store, "verify-file", server.url("/a"), "--repair", "--quiet"]
+    let failure = CommandFailure(.inputOutput, "cannot write the output: disk full")
+    let result = await dlstore(words, failingWith: failure)
+    #expect(result.status == .inputOutput)
+    #expect(result.messages.contains("the change was made, but cannot write the output"))
+    #expect(Self.body.matches(file: file))
+  }
+
   @Test func `a repair that fails makes the exit code 65, and the damaged file stays`() async throws
   {
     try await get()

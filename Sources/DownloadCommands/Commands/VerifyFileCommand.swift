@@ -56,17 +56,22 @@ struct VerifyFileCommand: EngineCommand {
     var findings: Set<FileCheck.Finding> = []
     var repaired: Set<StoredText> = []
     var isUnreadable = false
-    for name in try names(in: store) {
-      let record = try store.record(matching: name)
+    // A repair is stored at once, and the engine runs after the last file: no file ends the loop.
+    var outputFailure: CommandFailure?
+    for url in try urls(in: store) {
+      guard let record = try store.records(withURLs: [url]).first, record.state != .removed else {
+        guard !targets.selection.names.isEmpty else { continue }
+        Output.current.say("\(Redaction.url(url)) was removed by another command")
+        findings.insert(.unknown)
+        continue
+      }
       guard record.state == .completed else {
         if repair, record.hasPreviousFile {
           // An earlier repair has ended before it was complete.
           repaired.insert(StoredText(record.url))
-        } else if targets.selection.names.isEmpty {
+        } else {
           Output.current.say(record.incompleteText)
           findings.insert(.unknown)
-        } else {
-          throw CommandFailure(.failed, record.incompleteText)
         }
         continue
       }
@@ -74,7 +79,13 @@ struct VerifyFileCommand: EngineCommand {
         isUnreadable = true
         continue
       }
-      try report(check)
+      do {
+        try report(check)
+      } catch let failure as CommandFailure where repair {
+        outputFailure = failure
+      } catch is ClosedPipe where repair {
+        // The reader has seen enough.
+      }
       let isFaulty = check.finding == .damaged || check.finding == .missing
       if repair, isFaulty, try queue(check, in: store) {
         repaired.insert(StoredText(record.url))
@@ -84,13 +95,14 @@ struct VerifyFileCommand: EngineCommand {
     }
     let urls = repaired.map(\.text).sorted()
     if !urls.isEmpty, try await !download(urls, in: store) { findings.insert(.damaged) }
+    if let outputFailure { throw outputFailure }
     if !findings.isDisjoint(with: [.damaged, .missing]) { throw CommandFailure(.damaged) }
     if isUnreadable { throw CommandFailure(.inputOutput) }
     if findings.contains(.unknown) { throw CommandFailure(.failed) }
   }
 
-  /// The names of the downloads that were given, or the URLs of the completed ones that are selected.
-  private func names(in store: RecordStore) throws -> [String] {
+  /// The URLs of the downloads that were named, or of the completed ones that are selected.
+  private func urls(in store: RecordStore) throws -> [String] {
     let selection = targets.selection
     guard selection.names.isEmpty else {
       // Before the first file is read.
@@ -114,7 +126,7 @@ struct VerifyFileCommand: EngineCommand {
 
   private func report(_ check: FileCheck) throws {
     if json {
-      return try Output.current.line(RecordJSON.check(check).text)
+      return try Output.current.report(RecordJSON.check(check).text + "\n")
     }
     let path = TerminalText.safe(check.path)
     let damaged = check.damaged.byteCount
@@ -127,14 +139,14 @@ struct VerifyFileCommand: EngineCommand {
       case .damaged where check.damaged.isEmpty: "\(path): damaged: longer than the download"
       case .damaged: "\(path): damaged: \(damaged) bytes, \(check.damaged)"
       }
-    try Output.current.line(text)
+    try Output.current.report(text + "\n")
   }
 
   /// Compares a file; `nil` if it cannot be read, which is reported: the others can be.
   private func check(_ record: DownloadRecord, in store: RecordStore) throws -> FileCheck? {
     do {
       return try store.checkFile(of: record)
-    } catch let error as RecordStoreError where error.code == .fileSystem {
+    } catch let error as RecordStoreError {
       Output.current.say(TerminalText.safe(error.message))
       return nil
     }
@@ -142,11 +154,11 @@ struct VerifyFileCommand: EngineCommand {
 
   /// Queues the download of what is damaged; returns false if the record or the file has changed
   /// meanwhile, if the file is not the downloaded one, or if its good bytes cannot be copied, such as
-  /// on a full disk.
+  /// on a full disk or while another process uses the partial file.
   private func queue(_ check: FileCheck, in store: RecordStore) throws -> Bool {
     do {
       return try store.repairFile(check) != nil
-    } catch let error as RecordStoreError where [.nameTaken, .fileSystem].contains(error.code) {
+    } catch let error as RecordStoreError {
       Output.current.say("not repaired: \(TerminalText.safe(error.message))")
       return false
     }
