@@ -106,7 +106,7 @@ struct GetBesideEngineTests: ToolSuite {
       let (a, b) = (server.url("/a"), server.url("/b"))
       #expect(get.messages.contains("\(a) was given the URL \(url) by another command; "))
       #expect(get.messages.contains("\(b) was removed by another command"))
-      #expect(get.messages.contains("c was cancelled by another command; 'dlstore resume "))
+      #expect(get.messages.contains("c was cancelled by another command; 'dlstore restart "))
       #expect(try await dlstore("remove", "--yes", id).status == 0)
       for gate in gates { gate.open() }
     }

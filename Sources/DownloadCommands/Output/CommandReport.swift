@@ -39,7 +39,7 @@ struct CommandReport {
   var restartAdvice: [String] {
     outcomes.compactMap { outcome in
       guard case .unchanged(let record) = outcome.effect,
-        record.state == .cancelled || record.state == .completed
+        record.state == .completed || record.continuation == .command(.restart)
       else { return nil }
       let name = TerminalText.safe(record.filename)
       let state = record.state.word(engineRuns: engineRuns)

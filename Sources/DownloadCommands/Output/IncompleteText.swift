@@ -6,20 +6,15 @@ extension DownloadRecord {
   /// Why the whole file of a download cannot be read, and what the user can do.
   var incompleteText: String {
     let name = TerminalText.safe(filename)
-    let state = state.word(engineRuns: true)
-    switch self.state {
-    case .failedPermanent, .paused:
-      return
-        "\(name) is not complete (\(state)): \(SuggestedCommand.text("resume \(id)")) continues it"
-    case .cancelled, .removed:
-      return
-        "\(name) is not complete (\(state)): \(SuggestedCommand.text("restart \(id)")) downloads it"
-    case _ where hasPreviousFile:
-      return
-        "\(name) is not checked: a new file is to replace it, which \(SuggestedCommand.text("run")) "
-        + "continues"
-    case .waiting, .running, .failedRetryable, .finalizing, .completed:
-      return "\(name) is not complete yet (\(state)): \(SuggestedCommand.text("run")) downloads it"
+    let word = state.word(engineRuns: true)
+    guard let continuation, let command = continuingCommand else { return "\(name) is \(word)" }
+    switch continuation {
+    case .engine where hasPreviousFile:
+      return "\(name) is not checked: a new file is to replace it, which \(command) continues"
+    case .engine: return "\(name) is not complete yet (\(word)): \(command) downloads it"
+    case .command(.restart), .addition:
+      return "\(name) is not complete (\(word)): \(command) downloads it"
+    case .command: return "\(name) is not complete (\(word)): \(command) continues it"
     }
   }
 }

@@ -54,18 +54,18 @@ struct LostDownloads {
         + "\(entry.finishedFileText); \(SuggestedCommand.text("refresh \(record.id)")) asks the "
         + "server again"
     }
-    if record.intent == .cancel || record.state == .cancelled {
-      return "\(name) was cancelled by another command; "
-        + "\(SuggestedCommand.text("resume \(record.id)")) starts it again"
-    }
     if record.intent == .remove || record.state == .removed {
       return "\(name) was removed by another command"
     }
+    guard let command = record.continuingCommand else { return nil }
+    if record.intent == .cancel || record.state == .cancelled {
+      return "\(name) was cancelled by another command; \(command) starts it again"
+    }
     switch record.state {
     case .completed, .failedPermanent: return nil
-    case .paused:
-      return "\(name) was paused by another command; "
-        + "\(SuggestedCommand.text("resume \(record.id)")) continues it"
+    case .paused: return "\(name) was paused by another command; \(command) continues it"
+    case .waiting where record.isHeld:
+      return "\(name) was held for another download; \(command) continues it"
     case .waiting, .running, .failedRetryable, .finalizing, .cancelled, .removed:
       return "\(name) is not complete, because another command has changed it; the same command "
         + "continues it"
