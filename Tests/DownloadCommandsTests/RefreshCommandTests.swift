@@ -273,6 +273,21 @@ struct RefreshCommandTests: ToolSuite {
     return (try await process.status(), process.output, process.messages)
   }
 
+  @Test func `an unknown name does not keep other downloads from their refresh`() async throws {
+    try await mirror()
+    change()
+    let alone = try await dlstore("refresh", "nosuch", "--dry-run")
+    #expect(alone.status == 1 && alone.messages.contains("nosuch"), "\(alone.messages)")
+    let preview = try await dlstore("refresh", "n3", "nosuch", "--dry-run")
+    #expect(preview.status == 1 && preview.messages.contains("nosuch"), "\(preview.messages)")
+    #expect(preview.output.contains("newer n3\n"), "\(preview.output)")
+    let result = try await dlstore("refresh", "n3", "nosuch")
+    #expect(result.status == 1 && result.messages.contains("nosuch"), "\(result.messages)")
+    #expect(Self.body(3, version: 2).matches(file: file(3)))
+    let typo = try await dlstore("refresh", "--tag", "mirrors", "--dry-run")
+    #expect(typo.status == 1 && typo.messages.contains("mirrors"), "\(typo.messages)")
+  }
+
   @Test func `what cannot be refreshed is named`() async throws {
     try await dlstore("add", server.url("/n1"))
     let waiting = try await dlstore("refresh", "n1")

@@ -194,20 +194,9 @@ struct RefreshCommand: EngineCommand {
       requiring: { try checksums.digest(ofFileAt: $0.url, named: $0.filename) },
       keepingVersions: keepVersions
     )
-    for outcome in outcomes {
-      switch outcome.effect {
-      case .done(let record): requested[StoredText(record.url)] = record
-      case .unchanged(let record) where record.refreshed != nil: break
-      case .unchanged(let record):
-        // Options select also what is not complete yet.
-        if !targets.selection.names.isEmpty { refused += 1 }
-        sayNotRefreshed(
-          record,
-          record.refreshObstacle ?? "it is not complete; 'dlstore retry' or 'get' continues it"
-        )
-      case .unknown(let error):
-        throw CommandFailure(.failed, Advice.message(of: error))
-      }
+    refused += refusals(outcomes)
+    for case .done(let record) in outcomes.map(\.effect) {
+      requested[StoredText(record.url)] = record
     }
     // Another command may have requested some of them since.
     requested.merge(try begun(selected, in: store)) { known, _ in known }
@@ -217,6 +206,26 @@ struct RefreshCommand: EngineCommand {
       if !targets.all { throw CommandFailure(.failed) }
     }
     return (requested, refused)
+  }
+
+  /// Says which downloads are not refreshed and why, and returns the number of those that were named.
+  private func refusals(_ outcomes: [CommandOutcome]) -> Int {
+    var count = 0
+    for outcome in outcomes {
+      switch outcome.effect {
+      case .done: break
+      case .unchanged(let record) where record.refreshed != nil: break
+      case .unchanged(let record):
+        // Options select also what is not complete yet.
+        if !targets.selection.names.isEmpty { count += 1 }
+        let command = record.continuingCommand.map { "; \($0) continues it" } ?? ""
+        sayNotRefreshed(record, record.refreshObstacle ?? "it is not complete\(command)")
+      case .unknown(let error):
+        count += 1
+        Output.current.say(Advice.message(of: error))
+      }
+    }
+    return count
   }
 
   /// Returns the selected downloads whose refresh was begun and has not ended, by their URLs.
@@ -239,6 +248,8 @@ struct RefreshCommand: EngineCommand {
     let selected = targets.targets(engineRuns: store.hasEngine)
     let outcomes = try store.preview(.refresh, of: selected)
     let begun = try begun(selected, in: store).values.sorted { $0.url < $1.url }
+    let refused = refusals(outcomes)
+    if outcomes.isEmpty, begun.isEmpty { try targets.selection.requireKnown(in: store) }
     let roots = try store.roots()
     let previews = try await RefreshPreview.all(
       of: begun + outcomes.filter(\.isDone).compactMap(\.record),
@@ -266,6 +277,6 @@ struct RefreshCommand: EngineCommand {
         + "\(counts[.unchanged, default: 0]) unchanged, \(counts[.unknown, default: 0]) unknown, "
         + "\(RefreshSentence.gone(gone))\(failed) failed"
     )
-    if gone + failed > 0 { throw CommandFailure(.failed) }
+    if gone + failed + refused > 0 { throw CommandFailure(.failed) }
   }
 }
