@@ -169,6 +169,31 @@ struct RemoteServerTests {
     }
   }
 
+  @Test(arguments: ["pause", "list"])
+  func `an output that cannot be written hides neither the messages nor the change`(
+    command: String
+  ) async throws {
+    let server = try #require(try server([command, "a"], Self.variable))
+    let failure = CommandFailure(.inputOutput, "cannot write the output: disk full")
+    let result = await CommandResult.of(DLStoreCommand.program(), failingWith: failure) { output in
+      do {
+        try server.print(output: "a\n", messages: "dlstore: no engine runs\n")
+        return .done
+      } catch let failure as CommandFailure {
+        output.say(failure.message ?? "")
+        return failure.status
+      } catch {
+        return .failed
+      }
+    }
+    #expect(result.status == .inputOutput)
+    let change = command == "pause" ? "the change was made, but " : ""
+    #expect(
+      result.messages
+        == "dlstore: no engine runs\ndlstore: \(change)cannot write the output: disk full\n"
+    )
+  }
+
   @Test func `thousands of names are refused before a server cuts them off`() async throws {
     let names = (0..<5_000).map { "download-\($0).iso" }
     let server = try server(["--server", Self.url, "list"] + names)

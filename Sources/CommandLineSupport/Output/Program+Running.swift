@@ -20,9 +20,8 @@ extension Program {
     } catch is ClosedPipe {
       return .done
     } catch let failure as CommandFailure {
-      if let message = failure.message {
-        let isAfterChange = failure.isOfReport && !outputIsResult
-        Output.current.say(isAfterChange ? "the change was made, but \(message)" : message)
+      if let message = failure.text(outputIsResult: outputIsResult) {
+        Output.current.say(message)
       }
       return failure.status
     } catch let error where type.exitCode(for: error).isSuccess {
@@ -45,6 +44,16 @@ extension Program {
       if let message = (error as? CommandFailure)?.message { Output.current.say(message) }
       return ExitStatus(error)
     }
+  }
+}
+
+extension CommandFailure {
+  /// The message, which says if the command has made its change and only its report is lost.
+  ///
+  /// - Parameter outputIsResult: Whether the output of the command is its result.
+  /// - Returns: The message; `nil` if the failure has already been reported.
+  package func text(outputIsResult: Bool) -> String? {
+    isOfReport && !outputIsResult ? message.map { "the change was made, but \($0)" } : message
   }
 }
 

@@ -156,15 +156,25 @@ struct RemoteServer: Sendable {
     guard answer.status == 200, let result = json.flatMap({ CommandAnswer($0) }),
       UInt8(exactly: result.status) != nil
     else { throw failure(of: answer, json) }
+    try print(output: result.output, messages: result.messages)
+    return result.status
+  }
+
+  /// Prints what the command has printed on the other machine.
+  ///
+  /// - Throws: ``CommandFailure`` if the output cannot be written, after the messages.
+  func print(output: String, messages: String) throws {
+    // They say what the command has done.
+    defer { Output.current.draw(TerminalText.safeLines(messages)) }
     do {
       // The terminal obeys no escape sequence of another machine.
       let isShown = Terminal.output.isTerminal
-      try Output.current.write(isShown ? TerminalText.safeLines(result.output) : result.output)
+      try Output.current.report(isShown ? TerminalText.safeLines(output) : output)
     } catch is ClosedPipe {
       // The reader has seen enough.
+    } catch let failure as CommandFailure {
+      throw CommandFailure(failure.status, failure.text(outputIsResult: outputIsResult))
     }
-    Output.current.draw(TerminalText.safeLines(result.messages))
-    return result.status
   }
 
   private func exchange() async throws -> HTTPExchange.Answer {
