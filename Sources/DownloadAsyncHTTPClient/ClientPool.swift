@@ -105,8 +105,18 @@
     func route(to url: RequestURL) -> Route { Route(to: url, proxies) }
 
     /// Returns the route of a request, and its client.
-    func client(for request: PreparedRequest) -> (client: HTTPClient, route: Route) {
+    ///
+    /// - Throws: `DownloadFailure` with `cannotConnect` if the client cannot use the proxy of the route:
+    ///   nothing is sent to it.
+    func client(for request: PreparedRequest) throws -> (client: HTTPClient, route: Route) {
       let route = route(to: request.url)
+      if let proxy = route.proxy, let obstacle = ProxyObstacle(proxy) {
+        throw DownloadFailure(
+          .cannotConnect,
+          "AsyncHTTPClient does not support \(obstacle.text(proxy))",
+          detail: .proxy
+        )
+      }
       let hasCertificate = configuration.tlsConfiguration?.certificateChain.isEmpty == false
       // A client replaces the address of a name for all ports, so each replacement has its own.
       let key = Key(
@@ -148,8 +158,9 @@
   }
 
   extension HTTPClient.Configuration.Proxy {
-    /// Creates the client's form of a proxy.
+    /// Creates the client's form of a proxy without a ``ProxyObstacle``.
     fileprivate init(_ proxy: ProxyServer) {
+      precondition(ProxyObstacle(proxy) == nil, "the client cannot use this proxy")
       switch proxy.kind {
       case .socks5, .socks5h: self = .socksServer(host: proxy.host, port: proxy.port)
       case .http, .https:

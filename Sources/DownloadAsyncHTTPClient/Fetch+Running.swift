@@ -41,7 +41,7 @@
     ) async throws -> Bool {
       while true {
         listens()
-        let (client, route) = clients.client(for: prepared)
+        let (client, route) = try clients.client(for: prepared)
         noteRequest(to: prepared.url, through: route.proxy)
         let response: HTTPClientResponse
         do {

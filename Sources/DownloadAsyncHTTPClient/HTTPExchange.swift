@@ -11,8 +11,7 @@ package import DownloadSync
 /// Sends short requests with bodies, and returns whole answers: for webhooks, and for the API of another
 /// machine.
 ///
-/// Redirects are not followed. The rules for TLS are those of the transport. A proxy is used for `https`
-/// URLs, by CONNECT.
+/// Redirects are not followed. The rules for TLS and proxies are those of the transport.
 package struct HTTPExchange: Sendable {
   /// The answer to a request.
   package struct Answer: Sendable, Hashable {
@@ -60,7 +59,7 @@ package struct HTTPExchange: Sendable {
       readsBody: Bool = true
     ) async throws -> Answer {
       let prepared = try PreparedRequest(TaskRequest(url: url, recordID: "", headers: headers))
-      let (client, route) = clients.pool.client(for: prepared)
+      let (client, route) = try clients.pool.client(for: prepared)
       let connection = prepared.connection(by: route)
       var request = HTTPClientRequest(url: connection.url)
       request.method = HTTPMethod(rawValue: method)

@@ -1,3 +1,4 @@
+import CommandTestSupport
 import DownloadStore
 import FaultServer
 import Foundation
@@ -167,6 +168,21 @@ struct WebhookTests {
       #expect(try await process.status() == 0, "\(process.messages)")
       #expect(try receiver.posts.map(\.login) == ["Basic aG9vazp3b3Jk"])
       #expect(try pending == 0)
+    }
+
+    @Test func `a proxy that the webhook cannot use is a usage error, and nothing is stored`()
+      async throws
+    {
+      let result = await dlstore([
+        "--store", store, "get", server.url("/a"), "--webhook", "https://h.invalid/secret",
+        "--proxy", "https://me:s3cret@h.invalid", "--transport", "urlsession",
+      ])
+      #expect(result.status == .usage, "\(result.messages)")
+      #if os(Linux)
+        #expect(result.messages.contains("--webhook: async-http-client, which posts to it"))
+      #endif
+      #expect(!result.messages.contains("s3cret") && !result.messages.contains("/secret"))
+      #expect(!FileManager.default.fileExists(atPath: store))
     }
 
     @Test func `a permanent failure is posted as an error`() async throws {

@@ -91,6 +91,8 @@ struct GetCommand: EngineCommand {
 
   func run() async throws {
     try limits.client.checkFiles()
+    // A usage error leaves nothing behind.
+    _ = try hooks.actions(limits.client)
     if readsInput { SpooledInput.rewind() }
     var source = try await RequestSource(what, limits.client)
     if preview.dryRun {

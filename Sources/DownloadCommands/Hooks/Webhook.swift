@@ -1,6 +1,7 @@
 internal import CommandLineSupport
 internal import DownloadAsyncHTTPClient
 internal import DownloadStore
+internal import DownloadSync
 
 /// A URL that receives the record of each download that has ended, as JSON.
 struct Webhook: Sendable {
@@ -10,15 +11,25 @@ struct Webhook: Sendable {
 
   /// Creates a webhook.
   ///
-  /// - Throws: ``CommandFailure`` with `usage` without an HTTP client for it, or if a certificate cannot
-  ///   be read.
+  /// - Throws: ``CommandFailure`` with `usage` without an HTTP client for it, if a certificate cannot be
+  ///   read, or if the client cannot use the proxy of the URL.
   init(_ url: String, _ client: ClientOptions) throws {
     self.url = url
+    let settings = try client.settings()
     do {
-      exchange = try HTTPExchange(try client.settings())
+      exchange = try HTTPExchange(settings)
     } catch let failure as DownloadFailure {
       throw CommandFailure(.usage, "--webhook: \(failure.message)")
     }
+    // Also with --transport urlsession, which supports such proxies for downloads.
+    guard let proxy = settings.proxies.server(for: url), let obstacle = ProxyObstacle(proxy) else {
+      return
+    }
+    throw CommandFailure(
+      .usage,
+      "--webhook: async-http-client, which posts to it, does not support \(obstacle.text(proxy)): add "
+        + "the host of the webhook to no_proxy"
+    )
   }
 
   /// Posts a record.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadAsyncHTTPClient
 internal import DownloadSync
 internal import Foundation
 
@@ -188,18 +189,13 @@ struct ClientOptions: ParsableArguments {
       #endif
     case .asyncHTTPClient:
       for proxy in [proxies.http, proxies.https].compactMap({ $0 }) {
-        guard proxy.kind != .https else {
-          throw ValidationError(
-            "async-http-client does not support proxies over TLS, such as \(proxy): give a URL that "
-              + "begins with http:// if the proxy accepts it, or add --transport urlsession."
-          )
-        }
-        guard proxy.kind == .http || (proxy.user == nil && proxy.password == nil) else {
-          throw ValidationError(
-            "async-http-client does not support credentials for the SOCKS proxy \(proxy): add "
-              + "--transport urlsession."
-          )
-        }
+        guard let obstacle = ProxyObstacle(proxy) else { continue }
+        let plain =
+          obstacle == .tls ? "give a URL that begins with http:// if the proxy accepts it, or " : ""
+        throw ValidationError(
+          "async-http-client does not support \(obstacle.text(proxy)): \(plain)add --transport "
+            + "urlsession."
+        )
       }
     }
   }
