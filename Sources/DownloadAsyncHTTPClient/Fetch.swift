@@ -79,7 +79,23 @@
     /// Whether the server has sent something after the last request.
     var isAnswered: Bool { state.withLock { $0.isAnswered } }
 
-    /// When the transport began to wait for the server; `nil` while it is not waiting.
-    var silentSince: ContinuousClock.Instant? { state.withLock { $0.silentSince } }
+    /// Leaves a delay of the watch out of the idle time.
+    ///
+    /// - Parameters:
+    ///   - delay: How late a look of the watch is.
+    ///   - now: The time of that look.
+    /// - Returns: When the transport began to wait for the server, moved by the delay but not past `now`;
+    ///   `nil` while it is not waiting.
+    func silentSince(
+      excluding delay: Duration,
+      at now: ContinuousClock.Instant
+    ) -> ContinuousClock.Instant? {
+      state.withLock { state in
+        guard let since = state.silentSince else { return nil }
+        // It may have begun to wait after `now`.
+        state.silentSince = max(since, min(since + max(delay, .zero), now))
+        return state.silentSince
+      }
+    }
   }
 #endif

@@ -40,26 +40,41 @@
     }
 
     private func run() async {
-      while !Task.isCancelled, let next = endSilentFetches(at: .now) {
+      var now = ContinuousClock.now
+      var expected = now
+      while !Task.isCancelled, let next = endSilentFetches(at: now, expectedAt: expected) {
         // A cancelled sleep ends the loop.
         try? await Task.sleep(until: next)
+        expected = next
+        now = .now
       }
     }
 
     /// Ends the fetches whose time is over.
     ///
-    /// - Returns: When to look again, which is before the time of any other fetch is over, including
-    ///   one that begins in the meantime; `nil` if there is no fetch.
-    private func endSilentFetches(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    /// If the process or the machine was suspended, no server is to blame: the time by which this look
+    /// is late counts for no fetch. A suspension that ends before the next look is due does count, so
+    /// that look is at most a quarter of the limit away.
+    ///
+    /// - Parameters:
+    ///   - now: The time of this look.
+    ///   - expected: The time that the previous look has returned; `now` for the first one.
+    /// - Returns: When to look again; `nil` if there is no fetch.
+    func endSilentFetches(
+      at now: ContinuousClock.Instant,
+      expectedAt expected: ContinuousClock.Instant
+    ) -> ContinuousClock.Instant? {
       let live = task.withLock { task in
         let live = fetches.all
         if live.isEmpty { task = nil }
         return live
       }
       guard !live.isEmpty else { return nil }
-      var next = now + limit
+      var next = now + limit / 4
       for fetch in live {
-        guard let since = fetch.silentSince, !fetch.gate.hasEnded else { continue }
+        guard let since = fetch.silentSince(excluding: now - expected, at: now),
+          !fetch.gate.hasEnded
+        else { continue }
         guard since + limit > now else {
           let problem = fetch.isAnswered ? TransferProblem.silence(limit) : .noResponse(limit)
           fetch.end(.failed(fetch.peers.failure(.timedOut, problem)))

@@ -71,6 +71,36 @@
       #expect(fetches.isEmpty)
     }
 
+    @Test func `a look that comes late ends no fetch, and the next one may`() async throws {
+      let limit = Duration.seconds(86_400)
+      let watch = IdleWatch(fetches, limit: limit)
+      let sink = RecordingSink()
+      let fetch = fetch(sink)
+      fetch.listens()
+      let begin = ContinuousClock.now
+      let expected = try #require(watch.endSilentFetches(at: begin, expectedAt: begin))
+      #expect(expected > begin && expected <= begin + limit / 4)
+      // The machine was suspended.
+      let late = expected + limit * 7
+      let next = try #require(watch.endSilentFetches(at: late, expectedAt: expected))
+      #expect(!fetch.gate.hasEnded && next <= late + limit / 4)
+      let last = late + limit
+      #expect(watch.endSilentFetches(at: last, expectedAt: last) != nil)
+      #expect(await sink.outcome()?.failureCode == .timedOut)
+      #expect(watch.endSilentFetches(at: last, expectedAt: last) == nil)
+    }
+
+    @Test func `a late look leaves no fetch silent from a time in the future`() {
+      let fetch = fetch(RecordingSink())
+      let now = ContinuousClock.now
+      #expect(fetch.silentSince(excluding: .seconds(5), at: now) == nil)
+      fetch.listens()
+      let since = fetch.silentSince(excluding: .zero, at: now)
+      #expect(fetch.silentSince(excluding: .seconds(-1), at: now + .seconds(3_600)) == since)
+      let later = now + .seconds(100_000)
+      #expect(fetch.silentSince(excluding: .seconds(200_000), at: later) == later)
+    }
+
     @Test func `a stopped watch ends no fetch`() async {
       let watch = IdleWatch(fetches, limit: .seconds(3_600))
       let sink = RecordingSink()
