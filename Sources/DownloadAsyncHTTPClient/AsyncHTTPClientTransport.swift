@@ -3,7 +3,6 @@
   internal import Dispatch
   internal import DownloadStore
   public import DownloadSync
-  internal import Foundation
   internal import NIOCore
   internal import NIOPosix
   internal import NIOSSL
@@ -46,8 +45,8 @@
 
     /// Creates a transport with its own connection pool.
     ///
-    /// TLS 1.2 is the minimum. It trusts the system's certificates. If the environment variable `SSL_CERT_FILE` names a
-    /// file of PEM certificates, TLS trusts those instead.
+    /// TLS 1.2 is the minimum. It trusts the system's certificates. If the environment variable
+    /// `SSL_CERT_FILE` names a file of PEM certificates, TLS trusts those instead.
     ///
     /// - Parameters:
     ///   - idleTimeout: The time without data from the server after which a task fails with
@@ -133,12 +132,6 @@
       self.fetches = fetches
       idleWatch = IdleWatch(fetches, limit: idleTimeout)
       limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-      var tls = tls
-      if tls.trustRoots == nil || tls.trustRoots == .default,
-        let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty
-      {
-        tls.trustRoots = .file(file)
-      }
       // The transport follows redirects and measures idle time itself: the client's idle timer also
       // runs while a sink is busy.
       var configuration = HTTPClient.Configuration(

@@ -179,9 +179,15 @@
 
   extension TLSConfiguration {
     /// The client configuration of NIO with TLS 1.2 as the minimum (RFC 8996); NIO allows TLS 1.0.
+    ///
+    /// It trusts the certificates in the file that the variable `SSL_CERT_FILE` names; without one, the
+    /// system's.
     static var secureClient: Self {
       var tls = Self.makeClientConfiguration()
       tls.minimumTLSVersion = .tlsv12
+      if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty {
+        tls.trustRoots = .file(file)
+      }
       return tls
     }
 
