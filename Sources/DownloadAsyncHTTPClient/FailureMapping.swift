@@ -17,18 +17,35 @@
     ///   - peers: The server and the proxy of the request.
     ///   - limits: What the client accepts.
     ///   - problem: Why the certificate of the server was rejected; `nil` if that is unknown.
+    ///   - route: The way of the request.
     init(
       failedWith error: any Error,
       _ peers: TransferPeers,
       _ limits: ConnectionLimits = ConnectionLimits(),
-      _ problem: CertificateProblem? = nil
+      _ problem: CertificateProblem? = nil,
+      by route: Route = .direct
     ) {
       if error is CancellationError || error as? HTTPClientError == .cancelled {
         self = .cancelled
       } else {
+        let error = route.cause(of: error)
         let code = DownloadFailure.Code(error)
         self = .failed(peers.failure(code, TransferProblem(error, code, limits, problem)))
       }
+    }
+  }
+
+  extension Route {
+    /// Returns the cause of an error: `invalidProxyResponse` if a SOCKS proxy has opened no tunnel.
+    ///
+    /// The errors of a handshake with a SOCKS proxy, and its end without an answer, have types of their
+    /// own, some of them private. The errors of what follows have the types that
+    /// ``DownloadFailure/Code`` knows.
+    fileprivate func cause(of error: any Error) -> any Error {
+      guard let proxy, proxy.kind == .socks5 || proxy.kind == .socks5h,
+        DownloadFailure.Code.known(error) == nil
+      else { return error }
+      return HTTPClientError.invalidProxyResponse
     }
   }
 
@@ -60,26 +77,28 @@
 
   extension DownloadFailure.Code {
     /// Maps an error of AsyncHTTPClient, SwiftNIO or NIOSSL to a failure.
-    init(_ error: any Error) {
-      self =
-        switch error {
-        case let error as HTTPClientError: Self.meaning(of: error)
-        case let error as NIOConnectionError: Self.meaning(of: error)
-        case let error as IOError: Self.meaning(of: error)
-        case is UnansweredRequest: .connectionLost
-        case let error as HTTPParserError: Self.meaning(of: error)
-        case let error as ChannelError: Self.meaning(of: error)
-        case let error as NIOSSLError: Self.meaning(of: error)
-        case let error as BoringSSLError: Self.meaning(of: error)
-        case is NIOSSLExtraError, is UnpinnedKey: .insecure
-        case let error as NIOHTTP2Errors.StreamError: Self(error.baseError)
-        case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.NoSuchStream,
-          is NIOHTTP2Errors.IOOnClosedConnection:
-          .connectionLost
-        case is any NIOHTTP2Error: .badResponse
-        case is SocketAddressError: .cannotFindHost
-        default: .unknown
-        }
+    init(_ error: any Error) { self = Self.known(error) ?? .unknown }
+
+    /// The failure of an error of AsyncHTTPClient, SwiftNIO or NIOSSL; `nil` for an error of another type.
+    fileprivate static func known(_ error: any Error) -> Self? {
+      switch error {
+      case let error as HTTPClientError: meaning(of: error)
+      case let error as NIOConnectionError: meaning(of: error)
+      case let error as IOError: meaning(of: error)
+      case is UnansweredRequest: .connectionLost
+      case let error as HTTPParserError: meaning(of: error)
+      case let error as ChannelError: meaning(of: error)
+      case let error as NIOSSLError: meaning(of: error)
+      case let error as BoringSSLError: meaning(of: error)
+      case is NIOSSLExtraError, is UnpinnedKey: .insecure
+      case let error as NIOHTTP2Errors.StreamError: Self(error.baseError)
+      case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.NoSuchStream,
+        is NIOHTTP2Errors.IOOnClosedConnection:
+        .connectionLost
+      case is any NIOHTTP2Error: .badResponse
+      case is SocketAddressError: .cannotFindHost
+      default: nil
+      }
     }
 
     private static func meaning(of error: HTTPClientError) -> Self {

@@ -26,7 +26,7 @@
         let route = clients.route(to: current.url)
         let problem = await CertificateProblem(behind: error, of: current.url, by: route, clients)
         let peers = TransferPeers(current.url, through: route.proxy)
-        outcome = TaskOutcome(failedWith: error, peers, clients.limits, problem)
+        outcome = TaskOutcome(failedWith: error, peers, clients.limits, problem, by: route)
       }
       if gate.settle(outcome) { gate.finish() }
     }

@@ -76,7 +76,8 @@ package struct HTTPExchange: Sendable {
         throw failure
       } catch {
         let peers = TransferPeers(prepared.url, through: route.proxy)
-        if case .failed(let failure) = TaskOutcome(failedWith: error, peers, clients.pool.limits) {
+        let limits = clients.pool.limits
+        if case .failed(let failure) = TaskOutcome(failedWith: error, peers, limits, by: route) {
           throw failure
         }
         throw DownloadFailure(.unknown, "\(error)")

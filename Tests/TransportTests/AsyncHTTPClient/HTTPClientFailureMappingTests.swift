@@ -185,6 +185,27 @@
       )
     }
 
+    @Test(
+      arguments: [
+        (CocoaError(.fileNoSuchFile), .cannotConnect), (HTTPClientError.alreadyShutdown, .unknown),
+        (HTTPClientError.socksHandshakeTimeout, .timedOut),
+        (IOError(errnoCode: ECONNRESET, reason: "read"), .connectionLost),
+        (NIOSSLError.unableToValidateCertificate, .insecure),
+      ] as [(any Error, DownloadFailure.Code)]
+    )
+    func `behind a SOCKS proxy an error of an unknown type is one of its handshake`(
+      _ error: any Error,
+      _ code: DownloadFailure.Code
+    ) throws {
+      let proxy = "socks5h://127.0.0.1:9"
+      let peers = try Self.peers(proxy: proxy)
+      let route = Route.tunnel(try ProxyServer(proxy))
+      let outcome = TaskOutcome(failedWith: error, peers, by: route)
+      #expect(outcome.failureCode == code)
+      let cancel = TaskOutcome(failedWith: CancellationError(), peers, by: route)
+      #expect(cancel == .cancelled)
+    }
+
     @Test func `a cancel is not a failure`() throws {
       #expect(
         TaskOutcome(failedWith: CancellationError(), try Self.peers(proxy: nil)) == .cancelled
