@@ -187,7 +187,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
     private func isRun(_ record: DownloadRecord) -> Bool {
       let path = store.path
       if WaiterFolder.names(in: path)
-        .contains(where: { WaiterFolder.ids(inFile: $0, in: path).contains(record.id) })
+        .contains(where: { WaiterFolder.ids(inFile: $0, in: path)?.contains(record.id) == true })
       {
         return true
       }

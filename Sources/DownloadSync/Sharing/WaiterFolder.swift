@@ -45,25 +45,34 @@ enum WaiterFolder {
     return pid_t(file[..<dash]) != nil && UUID(uuidString: String(file[dash...].dropFirst())) != nil
   }
 
-  /// Returns the record ids that a file lists; empty if its process does not wait any more.
+  /// Returns the record ids that a file lists: none if its process does not wait any more, and `nil` if
+  /// the file cannot be read now, for example because too many files are open.
   ///
   /// Deletes a file that was left by a kill.
-  static func ids(inFile file: String, in storePath: String) -> [String] {
-    let path = "\(storePath)/\(name)/\(file)"
+  static func ids(inFile file: String, in storePath: String) -> [String]? {
+    let folder = "\(storePath)/\(name)"
     do {
       // The lock is free: the process has ended.
-      _ = try LockedFile.delete(path)
+      _ = try LockedFile.delete("\(folder)/\(file)")
       return []
     } catch LockedFile.Refusal.locked {
       // The process waits.
+    } catch LockedFile.Refusal.failed {
+      return nil
+    } catch {
+      // The file is gone, or no process of this program has made it.
+      return []
+    }
+    do throws(LockedFile.Refusal) {
+      let descriptor = try FolderFile.open(file, in: folder, O_RDONLY)
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      guard let data = try? handle.readToEnd() ?? Data() else { return nil }
+      return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    } catch .failed {
+      return nil
     } catch {
       return []
     }
-    guard
-      let descriptor = try? FolderFile.open(file, in: "\(storePath)/\(name)", O_RDONLY)
-    else { return [] }
-    let data = try? FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd()
-    return String(decoding: data ?? Data(), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
   /// Creates a file with a lock, and gives it its name once it is complete.
@@ -170,21 +179,38 @@ package final class WaiterRegistration: Sendable {
 ///
 /// A download stays when its process stops waiting: the engine completes what it has begun.
 struct JoinedDownloads: Sendable {
+  /// The files that were read.
   private var files: Set<String> = []
   private var ids: Set<String> = []
 
   func contains(_ id: String) -> Bool { ids.contains(id) }
 
-  /// Reads the files that have appeared since the last call.
+  /// Reads the files that have appeared since the last call, and those that could not be read then.
   ///
   /// - Returns: The record ids that were not known, in order.
   mutating func readNew(in storePath: String) -> [String] {
-    let names = WaiterFolder.names(in: storePath)
+    readNew(of: WaiterFolder.names(in: storePath)) { file in
+      WaiterFolder.ids(inFile: file, in: storePath)
+    }
+  }
+
+  /// Reads the files that are not known.
+  ///
+  /// - Parameters:
+  ///   - names: All files in the folder.
+  ///   - read: Returns the record ids in a file; `nil` if it cannot be read now.
+  /// - Returns: The record ids that were not known, in order.
+  mutating func readNew(of names: Set<String>, _ read: (String) -> [String]?) -> [String] {
     guard names != files else { return [] }
     let new = names.subtracting(files).sorted()
-    files = names
-    return new.flatMap { WaiterFolder.ids(inFile: $0, in: storePath) }
-      .filter { ids.insert($0).inserted }
+    files.formIntersection(names)
+    var found: [String] = []
+    for name in new {
+      guard let listed = read(name) else { continue }
+      files.insert(name)
+      found += listed.filter { ids.insert($0).inserted }
+    }
+    return found
   }
 
   /// Reads all files at the next call of ``readNew(in:)``, and returns their downloads again.

@@ -118,6 +118,37 @@ struct WaiterFolderTests {
     withExtendedLifetime(waiter) {}
   }
 
+  @Test func `a file that cannot be read now is read at the next call`() {
+    var joined = JoinedDownloads()
+    #expect(joined.readNew(of: ["a", "b"]) { $0 == "a" ? ["1"] : nil } == ["1"])
+    #expect(joined.readNew(of: ["a", "b"]) { $0 == "b" ? ["1", "2"] : nil } == ["2"])
+    #expect(joined.readNew(of: ["a", "b"]) { [$0] } == [])
+    #expect(joined.readNew(of: ["b", "c"]) { [$0] } == ["c"])
+  }
+
+  @Test func `with too many open files a file is unread, and not one without downloads`() async {
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let waiter = try WaiterRegistration(of: ["1"], storePath: path)
+      let name = try #require(WaiterFolder.names(in: path).first)
+      #expect(WaiterFolder.ids(inFile: name, in: path) == ["1"])
+      var limit = rlimit()
+      #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      #else
+        let resource = RLIMIT_NOFILE
+      #endif
+      try #require(unsafe getrlimit(resource, &limit) == 0)
+      var none = rlimit()
+      none.rlim_max = limit.rlim_max
+      try #require(unsafe setrlimit(resource, &none) == 0)
+      let ids = WaiterFolder.ids(inFile: name, in: path)
+      try #require(unsafe setrlimit(resource, &limit) == 0)
+      #expect(ids == nil)
+      #expect(WaiterFolder.ids(inFile: name, in: path) == ["1"])
+      withExtendedLifetime(waiter) {}
+    }
+  }
+
   @Test func `too many open files are said to be the reason`() async {
     await #expect(processExitsWith: .success) { [path = path as String] in
       var limit = rlimit()
