@@ -20,15 +20,23 @@ actor Authorization {
     var refreshCount: Int
   }
 
+  /// A call that waits until it may begin.
+  private struct Waiter {
+    var number: Int
+    /// Resumed with whether the call may begin; otherwise it was cancelled.
+    var continuation: CheckedContinuation<Bool, Never>
+  }
+
   private struct Origin {
     var refreshCount = 0
     var isBusy = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting: [Waiter] = []
   }
 
   private let authorizer: any RequestAuthorizer
   private let deadline: Duration
   private var origins: [String: Origin] = [:]
+  private var waiterCount = 0
 
   init(_ authorizer: any RequestAuthorizer, deadline: Duration) {
     self.authorizer = authorizer
@@ -47,7 +55,7 @@ actor Authorization {
     after refusal: Refusal?
   ) async throws(DownloadFailure) -> Authorized {
     let origin = RecordIdentity.origin(of: request.url)
-    await begin(origin)
+    guard await begin(origin) else { throw failure(CancellationError()) }
     defer { end(origin) }
     let refreshCount = origins[origin]?.refreshCount ?? 0
     // A request that was sent before the last answer has old credentials.
@@ -66,17 +74,41 @@ actor Authorization {
       // It is not known whether the credentials were renewed. The next request shows it.
       let isUnknown = error is CancellationError || error is Deadline.Passed
       if isAnswer, isUnknown { origins[origin]?.refreshCount += 1 }
-      throw Deadline.failure(error, of: "authorizer \(type(of: authorizer))", deadline)
+      throw failure(error)
     }
   }
 
+  private func failure(_ error: any Error) -> DownloadFailure {
+    Deadline.failure(error, of: "authorizer \(type(of: authorizer))", deadline)
+  }
+
   /// Waits until no call for an origin is in progress.
-  private func begin(_ origin: String) async {
+  ///
+  /// - Returns: Whether the call may begin; false if the calling task was cancelled while it waited.
+  private func begin(_ origin: String) async -> Bool {
     guard origins[origin, default: Origin()].isBusy else {
       origins[origin, default: Origin()].isBusy = true
+      return true
+    }
+    waiterCount += 1
+    let number = waiterCount
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        // A task that is cancelled from here on is found among the waiting ones.
+        guard !Task.isCancelled else { return continuation.resume(returning: false) }
+        origins[origin]?.waiting.append(Waiter(number: number, continuation: continuation))
+      }
+    } onCancel: {
+      Task { await cancel(number, origin) }
+    }
+  }
+
+  /// Ends the wait of a call, unless it may begin already.
+  private func cancel(_ number: Int, _ origin: String) {
+    guard let index = origins[origin]?.waiting.firstIndex(where: { $0.number == number }) else {
       return
     }
-    await withCheckedContinuation { origins[origin]?.waiting.append($0) }
+    origins[origin]?.waiting.remove(at: index).continuation.resume(returning: false)
   }
 
   /// Lets the next call for an origin begin.
@@ -85,6 +117,6 @@ actor Authorization {
       origins[origin]?.isBusy = false
       return
     }
-    origins[origin]?.waiting.removeFirst().resume()
+    origins[origin]?.waiting.removeFirst().continuation.resume(returning: true)
   }
 }

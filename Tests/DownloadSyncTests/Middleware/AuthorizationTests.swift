@@ -38,4 +38,62 @@ struct AuthorizationTests {
     let next = try await authorization.authorize(request, after: refusal)
     #expect(!next.isAnswer && next.refreshCount == first.refreshCount + 1)
   }
+
+  /// Does not return from its first call before the gate is open, whatever is cancelled.
+  private actor BlockedAuthorizer: RequestAuthorizer {
+    private let isAsked: AsyncStream<Void>.Continuation
+    private let gate: Task<Void, Never>
+    private(set) var callCount = 0
+
+    init(isAsked: AsyncStream<Void>.Continuation, gate: Task<Void, Never>) {
+      self.isAsked = isAsked
+      self.gate = gate
+    }
+
+    func authorize(
+      _ request: TaskRequest,
+      after refusal: ResponseHead?
+    ) async throws -> TaskRequest {
+      callCount += 1
+      isAsked.yield()
+      if callCount == 1 { await gate.value }
+      return request
+    }
+  }
+
+  /// A sink whose end can be awaited.
+  private struct EndSink: TaskSink {
+    let ended: AsyncStream<TaskOutcome>.Continuation
+
+    func receive(_ head: ResponseHead) -> BodyDisposition { .proceed }
+    func receive(_ bytes: Span<UInt8>) -> BodyDisposition { .proceed }
+    func finish(_ outcome: TaskOutcome) { ended.yield(outcome) }
+  }
+
+  @Test func `a cancelled request does not wait for the authorization of another one`()
+    async throws
+  {
+    let (asked, isAsked) = AsyncStream<Void>.makeStream()
+    let (gate, opens) = AsyncStream<Void>.makeStream()
+    let blocked = Task { for await _ in gate { break } }
+    let authorizer = BlockedAuthorizer(isAsked: isAsked, gate: blocked)
+    let authorization = Authorization(authorizer, deadline: .seconds(86_400))
+    let transport = AuthorizingTransport(OfflineTransport(), authorization)
+    let request = TaskRequest(url: "https://example.com/a", recordID: "1", offset: 0)
+    let (firstEnds, firstEnded) = AsyncStream<TaskOutcome>.makeStream()
+    let (secondEnds, secondEnded) = AsyncStream<TaskOutcome>.makeStream()
+    _ = transport.start(request, sink: EndSink(ended: firstEnded))
+    for await _ in asked { break }
+    let second = transport.start(request, sink: EndSink(ended: secondEnded))
+    transport.cancel(second)
+    let end = await secondEnds.first { _ in true }
+    #expect(end == .cancelled)
+    #expect(await authorizer.callCount == 1)
+    // The first one goes on, and then a third one.
+    opens.yield()
+    for await _ in firstEnds { break }
+    let next = try await authorization.authorize(request, after: nil)
+    #expect(next.request.url == request.url)
+    #expect(await authorizer.callCount == 2)
+  }
 }
