@@ -50,11 +50,18 @@
       var address: HostAddress?
     }
 
+    private struct State {
+      var clients: [Key: HTTPClient] = [:]
+      /// Whether no further client is created: nothing would shut it down, and a debug build ends when a
+      /// client is released before that.
+      var isClosed = false
+    }
+
     private let configuration: HTTPClient.Configuration
     private let proxies: ProxySettings
     private let addresses: [HostAddress]
     // Held to look a client up or to create one, which connects to nothing.
-    private let clients = Mutex<[Key: HTTPClient]>([:])
+    private let state = Mutex(State())
 
     // Created with the pool: without a free descriptor for a loop, NIO ends the process.
     private let eventLoops = MultiThreadedEventLoopGroup.singleton
@@ -107,7 +114,7 @@
     /// Returns the route of a request, and its client.
     ///
     /// - Throws: `DownloadFailure` with `cannotConnect` if the client cannot use the proxy of the route:
-    ///   nothing is sent to it.
+    ///   nothing is sent to it. `CancellationError` after ``shutdown()``.
     func client(for request: PreparedRequest) throws -> (client: HTTPClient, route: Route) {
       let route = route(to: request.url)
       if let proxy = route.proxy, let obstacle = ProxyObstacle(proxy) {
@@ -124,8 +131,9 @@
         showsCertificate: hasCertificate && request.showsCertificate,
         address: route == .direct ? address(for: request.url) : nil
       )
-      let client = clients.withLock { clients in
-        if let client = clients[key] { return client }
+      let client = try state.withLock { state in
+        guard !state.isClosed else { throw CancellationError() }
+        if let client = state.clients[key] { return client }
         var configuration = configuration
         if case .tunnel(let proxy) = route {
           configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
@@ -141,15 +149,18 @@
           eventLoopGroup: eventLoops,
           configuration: configuration
         )
-        clients[key] = client
+        state.clients[key] = client
         return client
       }
       return (client, route)
     }
 
-    /// Closes all connections.
+    /// Closes all connections, and creates no further ones.
     func shutdown() {
-      let clients = clients.withLock { Array($0.values) }
+      let clients = state.withLock { state in
+        state.isClosed = true
+        return Array(state.clients.values)
+      }
       for client in clients {
         // The closure keeps the client until its connections are closed.
         client.shutdown { [client] _ in withExtendedLifetime(client) {} }

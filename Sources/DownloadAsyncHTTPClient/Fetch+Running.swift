@@ -39,7 +39,7 @@
       clients: ClientPool,
       limiter: RateLimiter
     ) async throws -> Bool {
-      while true {
+      while !gate.hasEnded {
         listens()
         let (client, route) = try clients.client(for: prepared)
         noteRequest(to: prepared.url, through: route.proxy)
@@ -72,6 +72,7 @@
         }
         try await discard(response)
       }
+      return false
     }
 
     /// Sends a request, and repeats it without a delay while an ``UnansweredRequest`` permits it.
