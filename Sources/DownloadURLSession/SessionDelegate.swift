@@ -173,7 +173,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     let decision = RedirectDecision(
       prepared,
       to: response.value(forHTTPHeaderField: "Location"),
-      setCookies: response.value(forHTTPHeaderField: "Set-Cookie").map { [$0] } ?? []
+      setCookies: response.value(forHTTPHeaderField: "Set-Cookie")
+        .map { RedirectCookies.separated($0) } ?? []
     )
     switch decision {
     case .follow(let next): sessionTasks.open(next, for: task, in: session)

@@ -19,11 +19,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (["a=b"], "a=b"), (["a=b; HttpOnly; SameSite=Lax"], "a=b"), (["a=b, c=d"], "a=b; c=d"),
+    (["a=b"], "a=b"), (["a=b; HttpOnly; SameSite=Lax"], "a=b"),
+    (["a=b, c=d"], "a=b, c=d"), (["a=x,b=y; Path=/"], "a=x,b=y"),
     (["a=b", "c=d"], "a=b; c=d"), (["a=\"x y\""], "a=\"x y\""), (["a="], "a="),
     (["a=b=c"], "a=b=c"),
     (["a=1", "a=2"], "a=2"), (["a=1; Path=/", "a=2; Path=/dir"], "a=2; a=1"),
-    (["a=b; Expires=Fri, 31 Dec 2027 23:59:59 GMT, c=d"], "a=b; c=d"),
+    (["a=b; Expires=Fri, 31 Dec 2027 23:59:59 GMT"], "a=b"),
     (["a=b; Max-Age=60"], "a=b"), (["a=1", "a=; Max-Age=0"], nil),
     (["a=1", "a=x; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], nil), (["a=b; Secure"], "a=b"),
     (["a=b; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], "a=b"),
@@ -32,6 +33,21 @@ import Testing
   ])
   func `a cookie is sent back to its host`(_ setCookies: [String], _ sent: String?) throws {
     #expect(try field(setCookies) == sent)
+  }
+
+  @Test(arguments: [
+    ("a=b", ["a=b"]), ("a=b, c=d", ["a=b", " c=d"]), ("a=1,2; Path=/", ["a=1,2; Path=/"]),
+    (
+      "a=b; Expires=Fri, 31 Dec 2027 23:59:59 GMT, c=d",
+      ["a=b; Expires=Fri, 31 Dec 2027 23:59:59 GMT", " c=d"]
+    ),
+  ])
+  func `cookies that a client has joined are separated`(
+    _ joined: String,
+    _ setCookies: [String]
+  ) throws {
+    #expect(RedirectCookies.separated(joined) == setCookies)
+    #expect(try field(setCookies)?.contains("c=d") == (setCookies.count > 1))
   }
 
   @Test(arguments: [

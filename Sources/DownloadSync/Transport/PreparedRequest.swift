@@ -144,8 +144,8 @@ package enum RedirectDecision: Hashable {
   /// - Parameters:
   ///   - prepared: The request that was redirected.
   ///   - location: The `Location` of the response; `nil` if it has none.
-  ///   - setCookies: The values of `Set-Cookie` of the response. A chain of redirects sends its
-  ///     cookies back (``RedirectCookies``).
+  ///   - setCookies: The values of `Set-Cookie` of the response, one for each cookie. A chain of
+  ///     redirects sends its cookies back (``RedirectCookies``).
   ///   - now: The time with which the expiry of cookies is compared.
   package init(
     _ prepared: PreparedRequest,

@@ -7,7 +7,7 @@ internal import Foundation
 /// redirects back until the limit. The cookies last as long as the redirects of one request: no other
 /// request sends them, and they are not stored. They are sent to the hosts, paths and schemes that
 /// RFC 6265 names, and to no host that only shares a public suffix (``CookieDomain``).
-struct RedirectCookies: Sendable, Hashable {
+package struct RedirectCookies: Sendable, Hashable {
   fileprivate struct Cookie: Sendable, Hashable {
     var name: String
     var value: String
@@ -25,11 +25,11 @@ struct RedirectCookies: Sendable, Hashable {
   /// Stores the cookies of a response.
   ///
   /// - Parameters:
-  ///   - fields: The values of `Set-Cookie`. Several may be joined by commas.
+  ///   - fields: The values of `Set-Cookie`, one for each cookie.
   ///   - url: The URL of the response.
   ///   - now: The time with which an expiry is compared.
   mutating func store(_ fields: [String], from url: RequestURL, now: Date) {
-    for field in fields.flatMap(Self.separated) {
+    for field in fields {
       guard field.utf8.count <= Self.limits.byteCount,
         let (cookie, isExpired) = Self.cookie(field, from: url, now: now)
       else { continue }
@@ -59,9 +59,10 @@ struct RedirectCookies: Sendable, Hashable {
 
   /// Splits cookies that were joined by commas.
   ///
-  /// URLSession joins them (RFC 9110, 5.3 names `Set-Cookie` as the exception). A comma separates two
-  /// cookies if a name and `=` follow it; a date has neither.
-  private static func separated(_ field: String) -> [Substring] {
+  /// Only for a client that has joined them, as URLSession does (RFC 9110, 5.3 names `Set-Cookie` as the
+  /// exception): the value of a cookie may have commas, too. A comma separates two cookies if a name and
+  /// `=` follow it; a date has neither.
+  package static func separated(_ field: String) -> [String] {
     var cookies: [Substring] = []
     for part in field.split(separator: ",", omittingEmptySubsequences: false) {
       let name = trimmed(part).prefix { $0 != "=" && $0 != ";" }
@@ -74,11 +75,11 @@ struct RedirectCookies: Sendable, Hashable {
         cookies.append(part)
       }
     }
-    return cookies
+    return cookies.map(String.init)
   }
 
   private static func cookie(
-    _ field: Substring,
+    _ field: String,
     from url: RequestURL,
     now: Date
   ) -> (cookie: Cookie, isExpired: Bool)? {
