@@ -211,7 +211,8 @@ final class AuthorizedTask: TaskSink {
 extension Transport {
   /// The transport with the authorizer of an engine, if it has one.
   ///
-  /// A task of a background transport runs while no process does, so it cannot be authorized.
+  /// A task of a background transport runs while no process does, so it cannot be authorized. A
+  /// ``RoutingTransport`` is one as a whole.
   func authorized(as options: EngineOptions) -> any Transport {
     guard let authorizer = options.authorizer, !(self is any BackgroundTransport) else {
       return self

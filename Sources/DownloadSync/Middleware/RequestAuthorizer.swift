@@ -41,7 +41,7 @@
 /// that identify the user are not sent to another origin unless the authorizer adds them.
 ///
 /// The tasks of a ``BackgroundTransport`` run while no process can answer, so they are not authorized;
-/// use interceptors.
+/// use interceptors. Those of a ``RoutingTransport`` are not authorized either, also in the foreground.
 public protocol RequestAuthorizer: Sendable {
   /// Returns the request to send.
   ///

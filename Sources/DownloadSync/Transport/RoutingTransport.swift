@@ -5,7 +5,7 @@ internal import SystemInterface
 ///
 /// A task with resume data always runs on the background transport, which produced the data. A
 /// download that changes from one transport to the other continues from the bytes that its record
-/// counts.
+/// counts. No task is authorized by a ``RequestAuthorizer``, also not in the foreground.
 ///
 /// ```swift
 /// let transport = RoutingTransport(
