@@ -86,6 +86,31 @@ extension ConnectionEndTests {
     }
   }
 
+  @Test func `a body that turns out to be too long after the last byte completes no file`()
+    async throws
+  {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+      #expect(first.sink.receive(bytes(45).span) == .cancel)
+      #expect(second.sink.receive(bytes(45).span) == .proceed)
+      first.sink.finish(.cancelled)
+      try await waitUntil("the cancel") { transport.cancelled == [TaskID(rawValue: 2)] }
+      #expect(second.sink.receive(bytes(1).span) == .cancel)
+      second.sink.finish(.cancelled)
+      try await fixture.started(3)
+      #expect(try fixture.record("a").committed == ByteRanges(upTo: 55))
+      let third = transport.started[2]
+      #expect(third.request.offset == 55)
+      #expect(third.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+      _ = third.sink.receive(bytes(45).span)
+      third.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+    }
+    let record = try fixture.record("a")
+    #expect(record.attempts.map(\.failure.code) == [.badResponse] && record.received == 100)
+  }
+
   @Test func `a file of another size than its pieces is refused before its body`() async throws {
     try fixture.store.apply(.pause, to: .matching(fixture.url("a")))
     var request = DownloadRequest(url: fixture.url("d"))

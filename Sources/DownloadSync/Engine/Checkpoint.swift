@@ -65,20 +65,20 @@ struct Checkpoint: Sendable {
   ) throws(PartialFile.Failure) {
     self.transfer = transfer
     entityNumber = transfer.entityNumber
-    var synced = try transfer.synchronize()
+    let synced = try transfer.synchronize()
     entity = transfer.entity
     file = transfer.file.fileIdentity
     // Pieces that another program has changed must not be recorded.
     if let found = transfer.file.interference, transfer.endsTransfer(found) {
       interference = found
       lost = transfer.recheck(after: found) ?? ByteRanges()
-      for range in lost.ranges { synced.remove(range) }
     } else {
       (digests, damaged) = try transfer.checkPieces(in: synced, upTo: limit)
     }
-    distrusted = transfer.takeDistrusted(since: synced)
-    for range in damaged?.ranges.ranges ?? [] { synced.remove(range) }
+    // Reading pieces takes time, in which another response may have contradicted itself.
+    distrusted = transfer.takeDistrusted()
     self.synced = synced
+    for range in uncounted.ranges { self.synced.remove(range) }
   }
 
   /// Discards bytes that were synced, because they have changed on disk.

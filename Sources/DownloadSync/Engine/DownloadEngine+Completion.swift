@@ -68,9 +68,7 @@ extension DownloadEngine {
       if checkpoint.interference != nil { return checkpoint.result }
       if let failure = transfer.sizeFailure { return .failed(failure, retryAfter: nil) }
       // A checkpoint may have discarded a damaged piece after its last byte had arrived.
-      if transfer.missing?.isEmpty == false {
-        return transfer.damage?.result
-      }
+      if let loss = transfer.loss { return loss }
       return transfer.file.interference == nil ? nil : try await compareChanged(transfer)
     case .failure(let failure):
       return .failed(failure.asDownloadFailure, retryAfter: nil)

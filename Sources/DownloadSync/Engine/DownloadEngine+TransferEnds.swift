@@ -11,7 +11,9 @@ extension DownloadEngine {
   func settle(_ ended: [(key: TransferKey, result: TransferResult)]) async throws {
     for ((key, outcome), record) in zip(ended, try records(of: ended.map(\.key))) {
       guard let download = active[key] else { continue }
-      let result = outcome.concerning(
+      // A sink may have discarded bytes after the engine has found that all are written.
+      let loss = outcome == .complete ? download.transfer.loss : nil
+      let result = (loss ?? outcome).concerning(
         isEnding: download.isEnding,
         hasFinding: download.transfer.hasFinding
       )

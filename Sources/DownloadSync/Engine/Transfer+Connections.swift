@@ -116,9 +116,11 @@ extension Transfer {
   /// Uncounts the bytes that a further task has written, because its response contradicts itself.
   func distrust(_ number: Int) {
     let bytes = state.withLock { $0.fetched.removeValue(forKey: number) ?? ByteRanges() }
+    // Before they are noted, so that a sync that begins after that does not have them.
     for range in bytes.ranges { file.discard(range) }
     state.withLock { state in
       state.distrusted = state.distrusted.union(bytes)
+      state.distrustedSinceSync = state.distrustedSinceSync.union(bytes)
       state.unrecorded = state.unrecorded.union(bytes)
       state.hasNewDistrust = !state.distrusted.isEmpty
       for range in bytes.ranges { state.claims.distribute(range) }
@@ -133,11 +135,9 @@ extension Transfer {
 
   /// Takes note of a checkpoint, which uncounts the distrusted bytes.
   ///
-  /// - Parameter synced: The bytes that are synced.
-  /// - Returns: The distrusted bytes that were not written again since.
-  func takeDistrusted(since synced: ByteRanges) -> ByteRanges {
+  /// - Returns: The distrusted bytes that were not written again before the last ``synchronize()``.
+  func takeDistrusted() -> ByteRanges {
     state.withLock { state in
-      for range in synced.ranges { state.distrusted.remove(range) }
       state.hasNewDistrust = false
       return state.distrusted
     }

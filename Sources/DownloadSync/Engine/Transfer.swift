@@ -48,6 +48,8 @@ final class Transfer: TaskSink {
     var fetched: [Int: ByteRanges] = [:]
     /// The bytes on disk that must not count, although the record may count them.
     var distrusted = ByteRanges()
+    /// Those of them that were distrusted since the last sync began, which says nothing about them.
+    var distrustedSinceSync = ByteRanges()
     /// Whether no checkpoint has uncounted the distrusted bytes yet.
     var hasNewDistrust = false
     /// What shows that a response belongs to the file whose bytes are on disk.
@@ -195,6 +197,19 @@ final class Transfer: TaskSink {
   var hasProgressed: Bool { state.withLock { $0.hasProgressed } }
   /// The bytes that are missing; `nil` if the size is unknown.
   var missing: ByteRanges? { entity.total.map { file.written.gaps(in: 0..<$0) } }
+  /// The result of a transfer whose bytes have all arrived, if some of them were discarded since;
+  /// `nil` if the file has all of them.
+  ///
+  /// Read after the last connection has ended: until then a sink may find that a body is too long.
+  var loss: TransferResult? {
+    let written = file.written
+    guard !(missing?.isEmpty ?? written.isPrefix) else { return nil }
+    return damage?.result
+      ?? .failed(
+        DownloadFailure(.badResponse, "bytes of a response that contradicts itself were discarded"),
+        retryAfter: nil
+      )
+  }
   /// Whether the sink or the engine has already determined the result of the transfer.
   var hasFinding: Bool { state.withLock { $0.finding != nil } }
   /// The size of the file that the server states, otherwise the required one; `nil` if there is none.
@@ -317,10 +332,19 @@ final class Transfer: TaskSink {
 
   /// Syncs the written bytes, and returns all bytes that are synced.
   ///
-  /// Blocks until the disk has finished.
+  /// Blocks until the disk has finished. Distrusted bytes that were written again and are synced count
+  /// again, unless they are distrusted once more while the sync runs.
   func synchronize() throws(PartialFile.Failure) -> ByteRanges {
-    state.withLock { $0.hasAskedForCheckpoint = false }
-    return try file.synchronize()
+    state.withLock { state in
+      state.hasAskedForCheckpoint = false
+      state.distrustedSinceSync = ByteRanges()
+    }
+    let synced = try file.synchronize()
+    state.withLock { state in
+      for range in synced.ranges { state.distrusted.remove(range) }
+      state.distrusted = state.distrusted.union(state.distrustedSinceSync)
+    }
+    return synced
   }
 
   /// Applies the rate limit of the record, which may have changed.

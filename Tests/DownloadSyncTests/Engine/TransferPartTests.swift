@@ -120,13 +120,16 @@ import Testing
     let transfer = part.transfer
     #expect(part.receive(head()) == .proceed)
     #expect(part.receive(bytes(4).span) == .proceed)
-    _ = try transfer.synchronize()
+    // The sync has these bytes, although they are distrusted before the checkpoint is complete.
+    #expect(try transfer.synchronize() == ByteRanges([10..<14]))
     #expect(!transfer.needsCheckpoint)
     transfer.distrust(1)
     #expect(transfer.needsCheckpoint)
-    #expect(transfer.takeDistrusted(since: ByteRanges()) == ByteRanges([10..<14]))
+    #expect(transfer.takeDistrusted() == ByteRanges([10..<14]))
     #expect(!transfer.needsCheckpoint)
-    #expect(transfer.takeDistrusted(since: ByteRanges([10..<14])).isEmpty)
+    try transfer.file.write(bytes(4).span, at: 10)
+    #expect(try transfer.synchronize() == ByteRanges([10..<14]))
+    #expect(transfer.takeDistrusted().isEmpty)
   }
 
   @Test func `a range of one byte is written`() throws {

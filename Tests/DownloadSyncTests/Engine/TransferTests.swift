@@ -112,6 +112,34 @@ struct TransferTests {
     #expect(await checkpointsAsked() == 1)
   }
 
+  /// Returns the second connection of a transfer, whose response has a range of its file.
+  private func part(_ range: Range<Int64>, of transfer: Transfer) -> TransferPart {
+    let part = TransferPart(
+      1,
+      of: transfer,
+      range: range,
+      proof: .digest,
+      now: { Date(timeIntervalSince1970: 0) },
+      inbox: inbox
+    )
+    let total = transfer.entity.total ?? 0
+    let value = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"
+    let field = HeaderField(name: "Content-Range", value: value)
+    #expect(part.receive(ResponseHead(status: 206, fields: [field])) == .proceed)
+    return part
+  }
+
+  @Test func `bytes that are distrusted during a sync do not count after it`() throws {
+    let disk = DuringSync()
+    let transfer = try transfer(expected: 30, faultInjector: disk)
+    let part = part(10..<20, of: transfer)
+    #expect(part.receive([UInt8](repeating: 1, count: 4).span) == .proceed)
+    #expect(try transfer.synchronize() == ByteRanges([10..<14]))
+    disk.next { transfer.distrust(1) }
+    #expect(try transfer.synchronize().isEmpty)
+    #expect(transfer.takeDistrusted() == ByteRanges([10..<14]))
+  }
+
   @Test(arguments: [(nil, [40_000]), (1 << 50, [16_384, 16_384, 7_232])])
   func `a rate limit divides long pieces`(limit: Int64?, lengths: [Int]) throws {
     let disk = WriteLengths()
