@@ -146,6 +146,45 @@ struct PieceTests {
     #expect(attempts.last?.failure.code == .pieceMismatch)
   }
 
+  @Test(arguments: [50_000, 1_040_000] as [Int64])
+  func `the pieces of a new version of unknown size are all compared with their digests`(
+    damaged: Int64
+  ) async throws {
+    _ = try await fixture.breakOff(
+      "/a",
+      Self.body,
+      after: 500_000,
+      pieceLength: Self.length
+    ) { $0.pieces = Self.required() }
+    var changed = Resource(Self.body, faults: .damage(at: damaged))
+    changed.etag = "\"2\""
+    changed.honoursRange = false
+    changed.framing = .chunked
+    fixture.server.route("/a", changed)
+    try fixture.add("/a")
+    try await run()
+    try expectComplete()
+    #expect(fixture.ranges("/a").prefix(2) == [nil, "bytes=500000-"])
+    let attempts = try fixture.record("/a").attempts
+    #expect(attempts.last?.failure.code == .pieceMismatch)
+  }
+
+  @Test func `a new version of unknown size does not get the digests of the previous one`()
+    async throws
+  {
+    _ = try await interrupt(after: 500_000)
+    let other = Body.generated(byteCount: Self.size, seed: 78)
+    var changed = Resource(other, etag: "\"2\"")
+    changed.honoursRange = false
+    changed.framing = .chunked
+    fixture.server.route("/a", changed)
+    try fixture.add("/a")
+    try await run()
+    #expect(other.matches(file: fixture.file("a")))
+    #expect(try !fixture.record("/a").hasPieceDigests)
+    #expect(try tableCount() == 0)
+  }
+
   @Test(arguments: [nil, 755_555] as [Int64?])
   func `a version with another entity tag continues a file whose pieces have digests`(
     damaged: Int64?

@@ -78,10 +78,7 @@ extension Transfer {
       state.withLock { state in
         let all = ByteRanges(CollectionOfOne(0..<Int64.max))
         state.claims.open(0, PartClaim(all, from: 0, to: total))
-        state.isSplit = false
-        state.isMixed = false
-        state.entityCount += 1
-        state.isStartingOver = false
+        state.beginEntity()
       }
       inbox.post(.bytesDropped(key, dropped, failure))
       return prepare(head, total: total)
@@ -185,13 +182,11 @@ extension Transfer {
   /// size than the required pieces.
   private func preparePieces(ofSize total: Int64) -> TransferResult? {
     state.withLock { state in
-      let isNewEntity = state.entityCount > 0
       if let known = state.pieces?.digests, known.isRequired {
         guard known.byteCount == total else {
           return .failed(Self.failure(ofSize: total, known), retryAfter: nil)
         }
-        if isNewEntity { state.pieces = PieceTable(known, committed: ByteRanges()) }
-      } else if isNewEntity || state.pieces?.digests.byteCount != total {
+      } else if state.pieces?.digests.byteCount != total {
         state.pieces = PieceDigests(
           recordingFileOf: total,
           inPiecesFrom: pieceLength,
@@ -216,10 +211,12 @@ extension Transfer {
 
   /// The failure of a complete file that has another size than its publisher requires.
   var sizeFailure: DownloadFailure? {
-    guard let digests = pieces?.table.digests, digests.isRequired,
-      file.byteCount != digests.byteCount, missing?.isEmpty ?? true
-    else { return nil }
-    return Self.failure(ofSize: file.byteCount, digests)
+    guard let digests = pieces?.table.digests, digests.isRequired, missing?.isEmpty ?? true else {
+      return nil
+    }
+    // Damaged pieces have arrived, too, and may be the last ones.
+    let size = file.written.union(damage?.ranges ?? ByteRanges()).end
+    return size == digests.byteCount ? nil : Self.failure(ofSize: size, digests)
   }
 
   /// Prepares the digests, reserves the space of the file, and commits the file name that the

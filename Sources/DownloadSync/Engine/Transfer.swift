@@ -66,7 +66,7 @@ final class Transfer: TaskSink {
     var entityCount = 0
     /// Whether the bytes on disk are being dropped for those of another version.
     var isStartingOver = false
-    /// The last damaged pieces.
+    /// The damaged pieces.
     var damage: DamagedPieces?
     /// The bytes that were discarded because their response contradicts itself, since the digests of
     /// their pieces were last forgotten.
@@ -84,6 +84,22 @@ final class Transfer: TaskSink {
 
     /// The number of the entity to which the bytes on disk belong; `nil` while they are dropped.
     var entityNumber: Int? { isStartingOver ? nil : entityCount }
+
+    /// Forgets everything about the bytes of the previous version, whose file is empty now.
+    ///
+    /// Required digests stay, and all pieces are compared with them again. The size of the new version
+    /// may be unknown.
+    mutating func beginEntity() {
+      isSplit = false
+      isMixed = false
+      pieces = pieces.flatMap { table in
+        table.digests.isRequired ? PieceTable(table.digests, committed: ByteRanges()) : nil
+      }
+      blocks = nil
+      damage = nil
+      entityCount += 1
+      isStartingOver = false
+    }
   }
 
   let key: TransferKey
@@ -203,12 +219,13 @@ final class Transfer: TaskSink {
   /// Read after the last connection has ended: until then a sink may find that a body is too long.
   var loss: TransferResult? {
     let written = file.written
+    // The last pieces of a file of unknown size leave no gap.
+    if let damage, !damage.ranges.ranges.allSatisfy(written.contains) { return damage.result }
     guard !(missing?.isEmpty ?? written.isPrefix) else { return nil }
-    return damage?.result
-      ?? .failed(
-        DownloadFailure(.badResponse, "bytes of a response that contradicts itself were discarded"),
-        retryAfter: nil
-      )
+    return .failed(
+      DownloadFailure(.badResponse, "bytes of a response that contradicts itself were discarded"),
+      retryAfter: nil
+    )
   }
   /// Whether the sink or the engine has already determined the result of the transfer.
   var hasFinding: Bool { state.withLock { $0.finding != nil } }
@@ -376,11 +393,17 @@ final class Transfer: TaskSink {
     state.withLock { $0.finding = $0.finding ?? result }
   }
 
-  /// The last damaged pieces; `nil` if there were none.
+  /// The damaged pieces of the current version; `nil` if there were none.
   var damage: DamagedPieces? { state.withLock { $0.damage } }
 
-  /// Notes damaged pieces.
-  func note(damage pieces: DamagedPieces) { state.withLock { $0.damage = pieces } }
+  /// Notes damaged pieces, in addition to earlier ones.
+  func note(damage pieces: DamagedPieces) {
+    state.withLock { state in
+      var all = pieces
+      if let known = state.damage { all.ranges = all.ranges.union(known.ranges) }
+      state.damage = all
+    }
+  }
 
   /// Removes and returns the discarded bytes whose pieces must lose their digests.
   func takeUnrecorded() -> ByteRanges {
