@@ -37,11 +37,12 @@ struct DiskSpaceTests {
 
   private func engine(
     _ faultInjector: EffectHook,
-    _ preallocation: Preallocation = .none
+    _ preallocation: Preallocation = .none,
+    interval: Duration = .milliseconds(20)
   ) throws -> DownloadEngine {
     var options = EngineOptions()
     options.preallocation = preallocation
-    options.diskSpaceInterval = .milliseconds(20)
+    options.diskSpaceInterval = interval
     var environment = EngineEnvironment.live(faultInjector)
     environment.availableBytes = { [disk] _ in disk.look() }
     return try DownloadEngine(
@@ -167,6 +168,52 @@ struct DiskSpaceTests {
       disk.set(20 << 20)
       try await fixture.started(1)
     }
+  }
+
+  @Test func `a quota that the free space does not show is met once, and ends a run`()
+    async throws
+  {
+    let size: Int64 = 6 << 20
+    let received: Int64 = 5 << 20
+    try fixture.change("a", partial: Int(received)) {
+      $0.checkpoint(
+        ByteRanges(upTo: received),
+        total: size,
+        entityTag: "\"1\"",
+        lastModified: nil,
+        at: Date()
+      )
+    }
+    // Enough for the missing bytes, but not for the whole file.
+    disk.set(4 << 20)
+    let faultInjector = EffectHook { effect in if case .write = effect { EDQUOT } else { nil } }
+    let engine = try engine(faultInjector, interval: .seconds(100_000))
+    let hasEnded = Mutex(false)
+    let run = Task {
+      defer { hasEnded.withLock { $0 = true } }
+      return try await engine.run(until: .idle)
+    }
+    try await fixture.started(1)
+    let first = fixture.transport.started[0]
+    #expect(first.request.offset == received)
+    let range = HeaderField(
+      name: "Content-Range",
+      value: "bytes \(received)-\(size - 1)/\(size)"
+    )
+    let tag = HeaderField(name: "ETag", value: "\"1\"")
+    #expect(first.sink.receive(ResponseHead(status: 206, fields: [range, tag])) == .proceed)
+    #expect(first.sink.receive(([1] as [UInt8]).span) == .cancel)
+    first.sink.finish(.cancelled)
+    try await waitUntil("the end or another start") {
+      hasEnded.withLock { $0 } || fixture.transport.started.count > 1
+    }
+    fixture.transport.endCancelled()
+    engine.stop()
+    let error = await #expect(throws: EngineError.self) { try await run.value }
+    #expect(error?.code == .diskFull)
+    #expect(fixture.transport.started.count == 1)
+    let record = try fixture.record("a")
+    #expect(record.received == received && record.failedAttempts == 0)
   }
 
   @Test func `a full disk does not interrupt the check of a complete file`() async throws {

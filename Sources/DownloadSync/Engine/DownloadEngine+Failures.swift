@@ -16,8 +16,7 @@ extension DownloadEngine {
     var random = 0.0
     switch end.kind {
     case .failed: random = environment.random()
-    case .refusesCopy: break
-    case .lacksDiskSpace: try await blockVolume(of: download, size: end.size)
+    case .refusesCopy, .lacksDiskSpace: break
     case .lacksResources:
       delay = queue.noteShortage(at: environment.instant(), running: active.count)
     }
@@ -53,6 +52,10 @@ extension DownloadEngine {
       let layout = locations.roots.possibleLayout(of: download)
       return replaced.append(ReplacedTransfer(record: download, layout: layout))
     }
+    // The record counts the bytes that have arrived, as its place in the queue does.
+    if end.kind == .lacksDiskSpace {
+      try await blockVolume(of: committed.record.assuming(size: end.size))
+    }
     log(
       "\(end.kind.rawValue)",
       committed.record,
@@ -87,9 +90,7 @@ extension DownloadEngine {
       dispatcher.emitEnd(.failed(record, failure), response)
     case .reportPause: dispatcher.emitEnd(.released(url: record.url), response)
     case .enqueue(let wait, let size):
-      var waiting = record
-      waiting.expected = waiting.expected ?? size
-      enqueue(waiting, after: wait)
+      enqueue(record.assuming(size: size), after: wait)
     }
   }
 
@@ -104,5 +105,14 @@ extension DownloadEngine {
     // A paused record is reconciled again when the user resumes it.
     guard record.state.isProceeding else { return }
     try await commit(AttemptEnd(of: record, failure.asDownloadFailure))
+  }
+}
+
+extension DownloadRecord {
+  /// The record with a size in bytes, if it does not store one.
+  fileprivate func assuming(size: Int64?) -> Self {
+    var record = self
+    record.expected = expected ?? size
+    return record
   }
 }

@@ -179,15 +179,14 @@ extension DownloadEngine {
 
   /// Prevents starts on the full volume of a record, and ends the transfers that write to it.
   ///
-  /// If the volume has space, and only the record's file of `size` bytes does not fit, the others
-  /// continue.
+  /// If the volume has space, and only the missing bytes of the record do not fit, the others continue.
   ///
   /// - Throws: ``EngineError`` with `diskFull`; `StoreError`.
-  func blockVolume(of record: DownloadRecord, size: Int64?) async throws {
+  func blockVolume(of record: DownloadRecord) async throws {
     guard let folder = try? locations.layout(of: record).folderPath else { return }
     let full = locations.volume(of: record)
     let isFull = queue.noteNoSpace(
-      for: size,
+      for: record.missingBytes,
       on: full,
       folder: folder,
       at: environment.instant(),

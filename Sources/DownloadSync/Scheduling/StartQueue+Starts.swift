@@ -40,7 +40,14 @@ extension Scheduler.Candidate {
       runsAlone: record.unresolvedStarts > 1,
       startsImmediately: record.startsImmediately,
       volume: volume,
-      missingBytes: record.expected.map { max(0, $0) - min(max(0, $0), max(0, record.received)) }
+      missingBytes: record.missingBytes
     )
+  }
+}
+
+extension DownloadRecord {
+  /// The number of bytes that are not counted yet; `nil` if the size is unknown.
+  var missingBytes: Int64? {
+    expected.map { max(0, $0) - min(max(0, $0), max(0, received)) }
   }
 }

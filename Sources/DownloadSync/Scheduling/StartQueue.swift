@@ -338,22 +338,26 @@ struct StartQueue {
 
   /// Notes that a file did not get the space that it needs.
   ///
+  /// A volume on which it seems to fit counts as full until the next check: a quota of the user may be
+  /// exhausted, which the free space does not show. One that does not fit does not start at once,
+  /// because a start compares the same number of missing bytes.
+  ///
   /// - Parameters:
-  ///   - size: The size of the file, in bytes; `nil` if unknown.
+  ///   - missing: The missing bytes of the file; `nil` if its size is unknown.
   ///   - volume: Its volume.
   ///   - folder: Its folder.
   ///   - now: The current time.
   ///   - available: Returns the free space on the volume of a folder, in bytes; `nil` if unknown.
   /// - Returns: Whether no download to the volume can continue, or only this file does not fit.
   mutating func noteNoSpace(
-    for size: Int64?,
+    for missing: Int64?,
     on volume: UInt64,
     folder: String,
     at now: ContinuousClock.Instant,
     available: (_ folder: String) -> Int64?
   ) -> Bool {
-    if let size, let available = available(folder), available > DiskSpaceMonitor.reserve,
-      !DiskSpaceMonitor.fits(size, beside: [], available: available)
+    if let missing, let available = available(folder), available > DiskSpaceMonitor.reserve,
+      !DiskSpaceMonitor.fits(missing, beside: [], available: available)
     {
       noteLimited(volume, folder: folder, at: now)
       return false
