@@ -329,6 +329,52 @@ struct ConnectionEndTests {
     }
   }
 
+  @Test func `a file with gaps and a limited rate has one connection at a time`() async throws {
+    try fixture.change("a", partial: 60) {
+      $0.checkpoint(
+        ByteRanges([0..<10, 50..<60]),
+        total: 100,
+        entityTag: "\"1\"",
+        lastModified: nil,
+        at: Date()
+      )
+      $0.bytesPerSecond = 1 << 30
+    }
+    try await fixture.running(try engine()) {
+      try await fixture.started(1)
+      let first = transport.started[0]
+      #expect(first.request.offset == 10 && first.request.end == 50)
+      #expect(first.sink.receive(head(206, range: "bytes 10-49/100")) == .proceed)
+      #expect(first.sink.receive(bytes(1).span) == .proceed)
+      try await fixture.settle()
+      #expect(transport.started.count == 1)
+      _ = first.sink.receive(bytes(39).span)
+      first.sink.finish(.completed)
+      try await fixture.started(2)
+      let second = transport.started[1]
+      #expect(second.request.offset == 60)
+      #expect(second.sink.receive(head(206, range: "bytes 60-99/100")) == .proceed)
+      #expect(second.sink.receive(bytes(40).span) == .proceed)
+      second.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+    }
+  }
+
+  @Test func `a rate limit ends the further connections of a running download`() async throws {
+    try await fixture.running(try engine()) {
+      let (first, second) = try await split()
+      #expect(second.sink.receive(head(206, range: "bytes 55-99/100")) == .proceed)
+      try fixture.change("a") { $0.bytesPerSecond = 1 << 30 }
+      try await waitUntil("the cancel") { transport.cancelled == [TaskID(rawValue: 2)] }
+      second.sink.finish(.cancelled)
+      try await fixture.settle()
+      #expect(first.sink.receive(bytes(90).span) == .proceed)
+      first.sink.finish(.completed)
+      try await fixture.reached(.completed, "a")
+      #expect(transport.started.count == 2)
+    }
+  }
+
   @Test func `a lower limit never ends the last connection of a file`() async throws {
     let engine = try engine()
     try await fixture.running(engine) {

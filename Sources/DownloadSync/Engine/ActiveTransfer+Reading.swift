@@ -51,7 +51,6 @@ extension ActiveTransfer {
       hasProgressed: transfer.hasProgressed,
       hasRequiredDigest: transfer.hasRequiredDigest,
       deliversRanges: deliversRanges,
-      hasRateLimit: record.bytesPerSecond != nil,
       minimumLength: minimumLength,
       trust: trust,
       limits: limits

@@ -40,8 +40,6 @@ extension Connections {
     ///
     /// A background transport delivers them at the end of its task.
     var deliversRanges = true
-    /// Whether the user limits the rate of the download.
-    var hasRateLimit = false
     /// The length in bytes below which a range is not split.
     var minimumLength: Int64
     var trust = ServerTrust.Level.full
@@ -55,8 +53,6 @@ extension Connections {
       deliversRanges && trust == .full && hasProgressed && missing != nil
         && (validator?.isStrong == true || hasRequiredDigest)
         && head?.refusesRanges != true
-        // Several connections do not speed up what the user slows down.
-        && !hasRateLimit
         && rangeCount < ByteRanges.storedLimit / 2
     }
 

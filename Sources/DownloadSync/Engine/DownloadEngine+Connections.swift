@@ -44,7 +44,11 @@ extension DownloadEngine {
     for url in active.urls {
       guard let download = active[url], download.mayHaveParts else { continue }
       let now = environment.instant()
-      let turn = active.step(url) { [limits, stallTime = options.split.stallTime] in
+      // A connection that waits for the rate limit has not stalled.
+      let stallTime =
+        options.split.stallTime
+        + download.transfer.longestWait(of: download.connections.openCount)
+      let turn = active.step(url) { [limits] in
         $0.noteTurn(download.connectionProgress, within: limits, stallTime: stallTime, at: now)
       }
       guard let turn else { continue }
@@ -169,6 +173,7 @@ extension DownloadEngine {
     guard let download = active[url] else { return }
     log("end part", download.record, ["part": "\(number)"])
     download.parts[number]?.preparation?.cancel()
+    download.parts[number]?.sink.endLimit()
     let task = number == 0 ? download.task : download.parts[number]?.task
     if let task { transport.cancel(task) }
   }

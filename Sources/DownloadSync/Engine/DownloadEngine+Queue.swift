@@ -148,12 +148,12 @@ extension DownloadEngine {
   /// Cancels the preparations and the tasks of a transfer.
   func cancel(_ download: ActiveTransfer) {
     download.preparation?.cancel()
-    download.transfer.endLimit()
     cancelTasks(of: download)
   }
 
   /// Cancels the tasks of a transfer, and those that are being prepared beside the first one.
   func cancelTasks(of download: ActiveTransfer) {
+    download.transfer.endLimit()
     for part in download.parts.values { part.preparation?.cancel() }
     download.copy?.cancel()
     for task in download.tasks where task != download.copy?.id { transport.cancel(task) }

@@ -104,7 +104,7 @@ final class Transfer: TaskSink {
 
   let key: TransferKey
   let file: PartialFile
-  /// The rate limit of the record.
+  /// The rate limit of the record, for all connections together.
   private let limiter: RateLimiter
   let offset: Int64
   let usesResumeData: Bool
@@ -262,14 +262,34 @@ final class Transfer: TaskSink {
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+    passOn(bytes, while: { true }, to: { receive(part: $0) })
+  }
+
+  /// Passes on the bytes of any connection, and waits for the rate limit of the record, which all its
+  /// connections share.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes, which are divided if there is a limit.
+  ///   - isActive: Whether the connection goes on waiting.
+  ///   - write: Writes a part of them.
+  /// - Returns: Whether the connection continues.
+  func passOn(
+    _ bytes: Span<UInt8>,
+    while isActive: () -> Bool,
+    to write: (Span<UInt8>) -> BodyDisposition
+  ) -> BodyDisposition {
     var start = 0
     while start < bytes.count {
       let isLimited = limiter.isLimited
       let rest = bytes.extracting(start...)
       let part = isLimited ? rest.extracting(first: RateLimiter.partLength) : rest
-      guard receive(part: part) == .proceed else { return .cancel }
+      guard write(part) == .proceed else {
+        // The other connections pay for them.
+        limiter.charge(part.count)
+        return .cancel
+      }
       // The transport waits for its sink, so the sender slows down.
-      limiter.block(for: part.count) { true }
+      limiter.block(for: part.count, while: isActive)
       start += part.count
     }
     return .proceed
@@ -370,7 +390,13 @@ final class Transfer: TaskSink {
     if limit != limiter.bytesPerSecond { limiter.bytesPerSecond = limit }
   }
 
-  /// Ends the wait for the rate limit, because the transfer is to end.
+  /// Returns the longest wait for the rate limit, if each of some connections owes one part.
+  func longestWait(of connections: Int) -> Duration {
+    guard let rate = limiter.bytesPerSecond else { return .zero }
+    return .seconds(Double(RateLimiter.partLength) * Double(max(1, connections)) / Double(rate))
+  }
+
+  /// Ends the waits for the rate limit, because the transfer is to end.
   func endLimit() {
     limiter.bytesPerSecond = nil
   }

@@ -12,6 +12,8 @@ final class TransferPart: RefusableSink {
     var finding: TransferResult?
     var hasProgressed = false
     var hasFinished = false
+    /// Whether the engine has asked the connection to end, so that it waits for no rate limit.
+    var isEnding = false
   }
 
   /// The number of the connection; above zero.
@@ -88,6 +90,15 @@ final class TransferPart: RefusableSink {
   }
 
   func receive(_ bytes: Span<UInt8>) -> BodyDisposition {
+    transfer.passOn(
+      bytes,
+      while: { !state.withLock { $0.isEnding } },
+      to: { receive(part: $0) }
+    )
+  }
+
+  /// Writes the next bytes of the response; does not wait for the rate limit.
+  private func receive(part bytes: Span<UInt8>) -> BodyDisposition {
     let taken = transfer.take(bytes, of: number)
     let isFirst = state.withLock { state in
       defer { state.hasProgressed = true }
@@ -124,6 +135,11 @@ final class TransferPart: RefusableSink {
   /// Notes the failure of a request that was not sent.
   func refuse(_ failure: DownloadFailure) {
     _ = end(.failed(failure, retryAfter: nil))
+  }
+
+  /// Ends the wait for the rate limit, because the connection is to end.
+  func endLimit() {
+    state.withLock { $0.isEnding = true }
   }
 
   private func end(_ finding: TransferResult) -> BodyDisposition {

@@ -36,7 +36,10 @@ public struct SplitOptions: Sendable, Hashable {
   }
 
   /// The number of connections that the download of a record may have.
+  ///
+  /// Several do not speed up what the user slows down.
   func maximumConnections(of record: DownloadRecord) -> Int {
-    record.connections.map { max(1, Int($0)) } ?? maximumConnections
+    if record.bytesPerSecond != nil { return 1 }
+    return record.connections.map { max(1, Int($0)) } ?? maximumConnections
   }
 }

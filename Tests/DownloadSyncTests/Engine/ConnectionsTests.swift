@@ -73,7 +73,6 @@ import Testing
     #expect(!reading { $0.missing = nil }.isSplittable)
     #expect(!reading { $0.hasProgressed = false }.isSplittable)
     #expect(!reading { $0.deliversRanges = false }.isSplittable)
-    #expect(!reading { $0.hasRateLimit = true }.isSplittable)
     #expect(!reading { $0.rangeCount = ByteRanges.storedLimit }.isSplittable)
     #expect(!reading { $0.trust = .oneServer }.isSplittable)
     let weak = Validator(entityTag: "W/\"1\"", lastModified: nil)

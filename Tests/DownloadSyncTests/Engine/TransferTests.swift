@@ -150,6 +150,33 @@ struct TransferTests {
     #expect(disk.all == lengths)
   }
 
+  @Test func `a rate limit divides the pieces of a further connection`() throws {
+    let disk = WriteLengths()
+    let transfer = try transfer(expected: 100_000, bytesPerSecond: 1 << 50, faultInjector: disk)
+    let part = part(50_000..<90_000, of: transfer)
+    let piece = Array(repeating: 1 as UInt8, count: 40_000)
+    #expect(part.receive(piece.span) == .proceed)
+    #expect(disk.all == [16_384, 16_384, 7_232])
+  }
+
+  @Test func `the bytes of a further connection wait for the rate limit`() throws {
+    let transfer = try transfer(expected: 2 << 20, bytesPerSecond: 4 << 20)
+    let part = part(0..<1 << 20, of: transfer)
+    let piece = Array(repeating: 1 as UInt8, count: 1 << 20)
+    let time = ContinuousClock().measure { #expect(part.receive(piece.span) == .proceed) }
+    // A tenth of a second may have been saved up before.
+    #expect(time >= .milliseconds(140))
+  }
+
+  @Test func `a further connection that is to end waits for no rate limit`() throws {
+    // Without the end, 16 KiB would take more than four hours.
+    let transfer = try transfer(expected: 100_000, bytesPerSecond: 1)
+    let part = part(50_000..<90_000, of: transfer)
+    part.endLimit()
+    let piece = Array(repeating: 1 as UInt8, count: 40_000)
+    #expect(part.receive(piece.span) == .proceed)
+  }
+
   @Test(arguments: [
     (StoreError.Code.diskFull, DownloadFailure.Code.diskFull), (.inputOutput, .fileSystem),
   ])
