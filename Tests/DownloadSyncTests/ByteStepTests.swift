@@ -118,6 +118,27 @@ import Testing
   }
 
   @Test(arguments: readable)
+  func `with a required digest, another validator of the same file changes nothing`(
+    _ state: DownloadState
+  ) {
+    var first = unvalidated(.running, in: 7)
+    first.entityTag = "\"1\""
+    var given = given(0..<30, of: first)
+    var same = unvalidated(state, in: 7)
+    same.entityTag = "\"2\""
+    #expect(ByteStep(same, given: given) == .changed)
+    given.hasRequiredDigest = true
+    #expect(ByteStep(same, given: given) == .read(upTo: 100))
+    #expect(ByteStep(unvalidated(state, in: 7), given: given) == .read(upTo: 100))
+    // A download that began again has another file.
+    var other = unvalidated(state, in: 8)
+    #expect(ByteStep(other, given: given) == .changed)
+    other.entityTag = "\"1\""
+    #expect(ByteStep(other, given: given) == .read(upTo: 100))
+    #expect(ByteStep(unvalidated(state, in: 7, expected: 200), given: given) == .changed)
+  }
+
+  @Test(arguments: readable)
   func `a file of another size is another version`(_ state: DownloadState) {
     let first = given(0..<30, of: unvalidated(.running, in: 7, expected: 200))
     #expect(ByteStep(unvalidated(state, in: 7), given: first) == .changed)

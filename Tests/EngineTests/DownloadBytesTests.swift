@@ -174,6 +174,42 @@ struct DownloadBytesTests {
     #expect(try await reader.value == Self.expected(0..<2_000_000))
   }
 
+  @Test(arguments: [false, true])
+  func `reading goes on if a mirror with another entity tag continues a file with a digest`(
+    ofPieces: Bool
+  ) async throws {
+    let gate = fixture.routeGated("/a", Resource(Self.body, faults: .closeAfter(bytes: 500_000)))
+    fixture.server.route("/m", Resource(Self.body, etag: "\"2\""))
+    let (mirror, all) = (fixture.server.url("/m"), Self.expected(0..<2_000_000))
+    let digest = try Digest("sha256:" + Self.digest(all))
+    let pieces = try Self.pieces()
+    try fixture.add("/a") {
+      $0.mirrors = [mirror]
+      if ofPieces { $0.pieces = pieces } else { $0.digest = digest }
+    }
+    let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
+    let read = try await running {
+      var data = Data()
+      for try await chunk in bytes {
+        data += chunk
+        // The server ends the first response only now.
+        gate.open()
+      }
+      return data
+    }
+    #expect(read == all)
+    #expect(fixture.ranges("/m").map { $0 != nil } == [true])
+  }
+
+  /// The digests of the body's pieces of 100 000 bytes.
+  private static func pieces() throws -> RequiredPieces {
+    let length: Int64 = 100_000
+    let digests = try (0..<20).map { number in
+      try Digest("sha256:" + digest(expected(number * length..<(number + 1) * length)))
+    }
+    return RequiredPieces(byteCount: 2_000_000, pieceLength: length, digests: digests)
+  }
+
   @Test func `a wrong digest of the whole file is an error, and not the end`() async throws {
     fixture.server.route("/a", Resource(Self.body))
     try fixture.add("/a") { $0.digest = try? Digest("md5:9e107d9d372bb6826bd81d3542a419d6") }
@@ -185,14 +221,9 @@ struct DownloadBytesTests {
   }
 
   @Test func `a damaged piece with a required digest is not given out`() async throws {
-    let length: Int64 = 100_000
-    let digests = try (0..<20).map { number in
-      try Digest("sha256:" + Self.digest(Self.expected(number * length..<(number + 1) * length)))
-    }
     fixture.server.route("/a", Resource(Self.body, faults: .damage(at: 950_000)))
-    try fixture.add("/a") {
-      $0.pieces = RequiredPieces(byteCount: 2_000_000, pieceLength: length, digests: digests)
-    }
+    let pieces = try Self.pieces()
+    try fixture.add("/a") { $0.pieces = pieces }
     let bytes = fixture.store.bytes(of: fixture.server.url("/a"))
     #expect(try await running { try await all(bytes) } == Self.expected(0..<2_000_000))
     #expect(fixture.ranges("/a").count > 1)
@@ -328,13 +359,8 @@ struct DownloadBytesTests {
   }
 
   @Test func `a damaged piece on disk is an error if no engine runs the download`() async throws {
-    let digests = try (0..<20).map { number in
-      let start = Int64(number) * 100_000
-      return try Digest("sha256:" + Self.digest(Self.expected(start..<start + 100_000)))
-    }
-    try fixture.add("/a") {
-      $0.pieces = RequiredPieces(byteCount: 2_000_000, pieceLength: 100_000, digests: digests)
-    }
+    let pieces = try Self.pieces()
+    try fixture.add("/a") { $0.pieces = pieces }
     // A known download keeps its pieces.
     try fixture.interrupted("/a", .generated(byteCount: 2_000_000, seed: 42))
     let record = try fixture.record("/a")

@@ -24,10 +24,10 @@ internal import SystemInterface
 ///
 /// All bytes are of one version of the file. If the download begins again, the sequence throws an error,
 /// also if it was slow and sees the record only after the next version has passed its position: it
-/// compares the validator and the size, and without a validator the partial file. An engine that
-/// continues bytes without a validator (``EngineOptions/continuesUnvalidated``, or a required digest) may
-/// change to another version of the same size, which only the digest at the end shows. A sequence that
-/// begins at an offset does not know the version of the bytes before it.
+/// compares the validator and the size, and without a validator, or with a required digest, the partial
+/// file. An engine that continues bytes whatever their validator (with a required digest) or without one
+/// (``EngineOptions/continuesUnvalidated``) may change to another version of the same size, which only the
+/// digest shows. A sequence that begins at an offset does not know the version of the bytes before it.
 ///
 /// The sequence ends after the last byte of a completed download. It waits while the download is paused, or
 /// while no engine runs it, and it does not start one. If bytes that the record counts are not in the
@@ -208,6 +208,8 @@ public struct DownloadBytes: AsyncSequence, Sendable {
         return (record, pieces)
       }
       let digest = record.expectedDigest.flatMap { try? Digest($0) }
+      let required = pieces.flatMap { $0.requiresDigests ? $0 : nil }
+      given.hasRequiredDigest = digest != nil || required != nil
       // The bytes before the offset were not read.
       if given.range.upperBound == 0 { hasher = digest.map { DigestHasher($0.algorithm) } }
       let id = record.id
@@ -217,7 +219,7 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       return Source(
         id: id,
         digest: digest,
-        pieces: pieces.flatMap { $0.requiresDigests ? $0 : nil },
+        pieces: required,
         changes: changes
       )
     }

@@ -15,6 +15,8 @@ package struct GivenBytes: Sendable {
   private var fileNumber: UInt64?
   /// Stays open, because another file could get the number of a deleted one.
   private var file: OpenFile?
+  /// Whether the reader, or the engine before it, compares the bytes with a required digest.
+  var hasRequiredDigest = false
 
   /// Creates the state of a reader that begins at an offset.
   init(from offset: Int64) {
@@ -38,14 +40,17 @@ package struct GivenBytes: Sendable {
   ///
   /// An equal validator promises the same bytes. A record keeps its validator as long as its bytes: one
   /// that has lost it counts others. Without a validator, the bytes are the same only in the same file,
-  /// because the engine begins again with a new one.
+  /// because the engine begins again with a new one. So are those with another validator and a required
+  /// digest, with which the engine lets any server continue them.
   func mayDiffer(from current: DownloadRecord) -> Bool {
     guard let record else { return false }
     if let size = record.expected, current.expected != size { return true }
     if let version = Validator(of: record) {
-      return version.isStrong
-        ? current.entityTag.map(StoredText.init) != version.entityTag.map(StoredText.init)
-        : current.lastModified != version.lastModified
+      let isEqual =
+        version.isStrong
+        ? current.entityTag.map(StoredText.init) == version.entityTag.map(StoredText.init)
+        : current.lastModified == version.lastModified
+      if isEqual || !hasRequiredDigest { return !isEqual }
     }
     guard let fileNumber, let other = current.fileNumber else { return false }
     return other != fileNumber
