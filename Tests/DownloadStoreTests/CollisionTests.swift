@@ -149,6 +149,22 @@ import Testing
     #expect(record.applying(.cancel).applying(.restart).replacedFileIdentity != nil)
   }
 
+  @Test func `a removal at the rename deletes the new file, and not the replaced one`() throws {
+    try fixture.write("theirs", to: file)
+    var record = try add(.replace)
+    let theirs = FileIdentity(ofFileAt: file)
+    let complete = FileIdentity(size: 4, inode: 1, modified: 1)
+    record.take(.fileComplete(.init(complete)), at: fixture.now)
+    #expect(record.foreignFileIdentity == theirs && record.ownFileIdentity == complete)
+    let removed = record.applying(.remove(withFile: true))
+    #expect(removed.removesFile && removed.fileIdentity == complete)
+    #expect(try deletedPaths(record) == [] && deletedPaths(removed) == [])
+    // The file of the user has the same bytes, and stays.
+    record.take(.fileComplete(.init(try #require(theirs))), at: fixture.now)
+    #expect(!record.applying(.remove(withFile: true)).removesFile)
+    #expect(try deletedPaths(record) == [])
+  }
+
   @Test func `a restart does not replace the file that the download has adopted`() throws {
     try fixture.write("theirs", to: file)
     let record = try add(.keep).applying(.restart)

@@ -30,6 +30,68 @@ struct OwnershipTests {
     #expect(try String(contentsOfFile: fixture.file("a (2).txt"), encoding: .utf8) == "ours")
   }
 
+  /// Adds a download that is to replace a file of the user, and returns the path of both.
+  private func addReplacing(in fixture: EngineFixture) throws -> String {
+    let path = fixture.file("a")
+    try FileManager.default.createDirectory(
+      atPath: fixture.file(""),
+      withIntermediateDirectories: true
+    )
+    try Data("theirs".utf8).write(to: URL(filePath: path))
+    try fixture.add("/a") { $0.collision = .replace }
+    return path
+  }
+
+  @Test(arguments: [false, true])
+  func `a removal after a kill at the rename deletes the new file, and not the user's`(
+    isRenamed: Bool
+  ) async throws {
+    let fixture = try EngineFixture()
+    let path = try addReplacing(in: fixture)
+    var record = try fixture.record("/a")
+    let partial = try fixture.store.roots().layout(of: record).partialPath
+    try Data("ours".utf8).write(to: URL(filePath: partial))
+    let complete = try #require(FileIdentity(ofFileAt: partial))
+    try record.apply(.fileComplete(.init(complete)), at: Date())
+    try fixture.store.objects.writeNow { tx in try tx.upsert(record) }
+    if isRenamed {
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: partial, toPath: path)
+    }
+    try fixture.store.apply(.remove(withFile: true), to: .all)
+    try await fixture.engine().reconcile()
+    #expect(try fixture.store.records().isEmpty)
+    let names = try FileManager.default.contentsOfDirectory(atPath: fixture.file(""))
+    #expect(names == (isRenamed ? [] : ["a"]))
+    if !isRenamed { #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs") }
+  }
+
+  @Test(arguments: [false, true])
+  func `a new name or a removal after a refused rename leaves the user's file`(
+    changesName: Bool
+  ) async throws {
+    let fixture = try EngineFixture()
+    let path = try addReplacing(in: fixture)
+    fixture.server.route("/a", Resource(.text("ours")))
+    let hook = EffectHook { effect in
+      if case .rename = effect { EACCES } else { nil }
+    }
+    let engine = try fixture.engine(environment: .live(hook)) { options in
+      options.retry = RetryPolicy(maximumAttempts: 1)
+    }
+    #expect(try await engine.run(until: .idle) == RunSummary(failed: 1))
+    if changesName {
+      var update = RecordUpdate()
+      update.filename = "b"
+      _ = try fixture.store.updateNow(matching: fixture.server.url("/a"), with: update)
+    } else {
+      try fixture.store.apply(.remove(withFile: true), to: .all)
+      _ = try await fixture.run()
+      #expect(try fixture.store.records().isEmpty)
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
+  }
+
   @Test(.requirements("ZF1"))
   func `a second engine on the same store is refused with the first one's process id`() throws {
     let fixture = try EngineFixture()

@@ -95,7 +95,8 @@ extension RecordStore {
     // In any state: the file may be in place although the record is not `completed` yet, or be the
     // previous one of a restarted or refreshed download.
     let files = FileInspection(of: record, in: old)
-    let isOurs = files.final == .ours || (files.isReplaced && !record.hasForeignFile)
+    let replacesOwn = files.replaced.map { $0 != record.foreignFileIdentity } ?? false
+    let isOurs = files.final == .ours || replacesOwn
     guard try take(filename, for: &record, roots, in: &tx) else {
       throw RecordStoreError(
         .nameTaken,

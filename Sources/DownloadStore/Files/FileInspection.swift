@@ -202,7 +202,16 @@ extension DownloadRecord {
   /// After a restart that is the previous file, until the next one replaces it. What previews, lists,
   /// removals and purges say about a finished file follows from this property.
   package var ownFileIdentity: FileIdentity? {
-    hasForeignFile ? nil : fileIdentity ?? replacedFileIdentity
+    let file = fileIdentity ?? replacedFileIdentity
+    return file == foreignFileIdentity ? nil : file
+  }
+
+  /// The identity of the user's file that the record has adopted or is to replace; `nil` if there is
+  /// none.
+  ///
+  /// Until a new file has the name, this one has it, also if the rename is logged.
+  package var foreignFileIdentity: FileIdentity? {
+    hasForeignFile ? replacedFileIdentity ?? fileIdentity : nil
   }
 
   /// Whether the next file takes the name of another one.

@@ -44,7 +44,7 @@ public struct FileCheck: Sendable {
   public var isRecognized: Bool {
     guard let identity else { return false }
     if hasCorrectPiece { return true }
-    guard !record.hasForeignFile, let own = record.fileIdentity else { return false }
+    guard let own = record.fileIdentity, own != record.foreignFileIdentity else { return false }
     return identity.inode == own.inode && identity.size == own.size
   }
 }

@@ -150,8 +150,9 @@ public struct DownloadRecord: Sendable, Hashable {
   /// The modification time of the file at the last checkpoint, or the time of a later start. A file
   /// that was modified noticeably later was changed by another program.
   package var partialWrittenAt: Date?
-  /// Whether the file of ``fileIdentity``, or else of ``replacedFileIdentity``, was not downloaded by
-  /// this record: ``NameCollision/keep`` has adopted it, or ``NameCollision/replace`` found it.
+  /// Whether the file of ``replacedFileIdentity``, or without one that of ``fileIdentity``, was not
+  /// downloaded by this record: ``NameCollision/replace`` found it, or ``NameCollision/keep`` has
+  /// adopted it.
   ///
   /// Such a file is never deleted, and one that was adopted is never replaced.
   package var hasForeignFile: Bool = false

@@ -253,7 +253,7 @@ extension DownloadRecord {
     guard let known = fileIdentity ?? ownFileIdentity else { return nil }
     switch PathExamination(layout.finalPath) {
     case .missing, .failed: return nil
-    case .file(known, _): return hasForeignFile ? layout.finalPath : nil
+    case .file(known, _): return known == foreignFileIdentity ? layout.finalPath : nil
     case .file, .other: return layout.finalPath
     }
   }

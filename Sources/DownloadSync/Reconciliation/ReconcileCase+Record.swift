@@ -24,8 +24,9 @@ extension ReconcileCase {
     policy: ReconcilePolicy = ReconcilePolicy()
   ) {
     // A file that the download is to replace is no obstacle. If the record is removed with its file,
-    // the previous version is one, too.
-    let previous: FileInspection.Final = record.removesFile ? .ours : .missing
+    // the previous version is one, too, but a file of the user is not.
+    let removesPrevious = record.removesFile && files.replaced != record.foreignFileIdentity
+    let previous: FileInspection.Final = removesPrevious ? .ours : .missing
     self.init(
       stored: Stored(of: record, files: files, task: task),
       task: task,

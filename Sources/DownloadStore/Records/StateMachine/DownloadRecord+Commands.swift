@@ -37,10 +37,12 @@ extension DownloadRecord {
   }
 
   private mutating func remove(from old: DownloadStatus, withFile: Bool) {
-    removesFile = (withFile || (old.state == .removed && removesFile)) && !hasForeignFile
+    let own = ownFileIdentity
+    removesFile =
+      (withFile || (old.state == .removed && removesFile)) && (!hasForeignFile || own != nil)
     pendingHooks = []
     clearSchedule()
-    if let own = ownFileIdentity { fileIdentity = own }
+    if let own { fileIdentity = own }
   }
 
   /// Whether the download waited and nothing had happened yet, so that a restart changes nothing.
@@ -76,7 +78,6 @@ extension DownloadRecord {
   /// until the new one replaces it. A file that was adopted is not replaced: the new one gets another
   /// name.
   mutating func restartFromFirstByte() {
-    let isRefresh = refreshed != nil
     requeue()
     beginGeneration()
     count(ByteRanges())
@@ -90,21 +91,19 @@ extension DownloadRecord {
     completedAt = nil
     checkedAt = nil
     refreshed = nil
-    if let file = fileIdentity { replaceNext(file, isRefresh: isRefresh) }
+    if let file = fileIdentity { replaceNext(file) }
     removesFile = false
   }
 
   /// Notes that the next file replaces the one with this identity, or the one that this was to replace:
   /// an engine that is renaming it, or has failed to, knows which has the name.
-  private mutating func replaceNext(_ file: FileIdentity, isRefresh: Bool) {
+  private mutating func replaceNext(_ file: FileIdentity) {
     fileIdentity = nil
-    if replacedFileIdentity == nil || hasForeignFile {
+    if replacedFileIdentity == nil {
       replacedFileIdentity = hasForeignFile ? nil : file
       hasForeignFile = false
     } else {
       partialIdentity = file
-      // It may be the user's.
-      hasForeignFile = !isRefresh
     }
   }
 

@@ -17,7 +17,8 @@ extension DownloadRecord {
     validatorOrigin = file.validatorOrigin
     verifiedDigest = file.verifiedDigest
     fileIdentity = identity
-    hasForeignFile = false
+    // The file to replace stays the user's until the rename is known to have succeeded.
+    if replacedFileIdentity == nil { hasForeignFile = false }
     notePartial(identity.size > 0 ? identity : nil)
   }
 
@@ -53,6 +54,7 @@ extension DownloadRecord {
     failedAttempts = 0
     unresolvedStarts = 0
     resumeData = nil
+    if replacedFileIdentity != nil { hasForeignFile = false }
     replacedFileIdentity = nil
     refreshed = nil
     checkedAt = nil
