@@ -165,6 +165,20 @@ import Testing
     #expect(try deletedPaths(record) == [])
   }
 
+  @Test func `a finished file stays the download's if a restart, a removal and an addition follow`()
+    throws
+  {
+    let known = "https://one.example/a.zip"
+    try fixture.add(known)
+    let finished = try fixture.finish(known)
+    let identity = try #require(finished.fileIdentity)
+    var record = finished.applying(.restart).applying(.remove(withFile: false))
+    record.take(.addedAgain)
+    #expect(record.replacedFileIdentity == identity && record.partialIdentity == nil)
+    #expect(!record.hasForeignFile && record.ownFileIdentity == identity)
+    #expect(record.applying(.remove(withFile: true)).removesFile)
+  }
+
   @Test func `a restart does not replace the file that the download has adopted`() throws {
     try fixture.write("theirs", to: file)
     let record = try add(.keep).applying(.restart)

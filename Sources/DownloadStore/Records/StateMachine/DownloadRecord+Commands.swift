@@ -102,7 +102,7 @@ extension DownloadRecord {
     if replacedFileIdentity == nil {
       replacedFileIdentity = hasForeignFile ? nil : file
       hasForeignFile = false
-    } else {
+    } else if file != replacedFileIdentity {
       partialIdentity = file
     }
   }
