@@ -90,6 +90,8 @@ struct AttemptEnd: Sendable {
   var size: Int64?
   /// Whether the bytes were copied from a finished file that does not have them.
   var refusesCopy = false
+  /// The digest that the file does not have, if that is the failure.
+  var comparedDigest: String?
 
   /// Creates the end of an attempt of a download.
   init(
@@ -131,10 +133,12 @@ struct AttemptEnd: Sendable {
 
   /// Changes the stored record.
   ///
-  /// - Returns: What is committed; `nil` if the record was cancelled, removed, restarted or completed:
-  ///   a late failure does not undo that.
+  /// - Returns: What is committed; `nil` if the record was cancelled, removed, restarted or completed,
+  ///   or requires another digest than the one that the file does not have: a late failure does not
+  ///   undo that.
   func apply(to record: inout DownloadRecord, _ settings: Settings) throws -> Committed? {
     guard record.awaitsAttempt else { return nil }
+    if let comparedDigest, record.digestRequired(since: comparedDigest) != nil { return nil }
     resumeData.apply(to: &record)
     let source = download.source
     switch kind {

@@ -25,6 +25,9 @@ struct Checkpoint: Sendable {
 
   var key: TransferKey { transfer.key }
 
+  /// The digests with which the transfer compares the pieces, or which it records.
+  var pieces: PieceDigests? { transfer.pieces?.table.digests }
+
   /// Whether the synced bytes still count: no response has begun another version since.
   ///
   /// Read in the transaction that counts them. A response that begins another version withdraws the

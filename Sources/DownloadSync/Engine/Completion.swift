@@ -53,6 +53,8 @@ struct Completion {
     var blamesServers = false
     /// Whether the finished file whose bytes were copied does not have them.
     var refusesCopy = false
+    /// The digest that the file does not have, if that is the failure.
+    var comparedDigest: String?
     /// The head of the last response, if its transfer is no longer active.
     var head: ResponseHead?
   }
@@ -238,17 +240,19 @@ struct Completion {
             record: file.record,
             failure: failure,
             bytes: .restart(from: nil),
-            refusesCopy: true
+            refusesCopy: true,
+            comparedDigest: expected
           )
         )
       )
     case .success where !changed.isEmpty:
       // The server is not at fault, and the next attempt requests only these bytes.
       let failure = DownloadFailure(.pieceMismatch, "the bytes \(changed) have changed on disk")
-      fail(file, failure, .discard(changed))
+      fail(file, failure, .discard(changed), comparedDigest: expected)
     case .success where hadInterference:
       // The server is not at fault, and nothing tells which bytes to keep.
-      fail(file, PartialFile.Interference.changed.failure, .restart(from: nil))
+      let failure = PartialFile.Interference.changed.failure
+      fail(file, failure, .restart(from: nil), comparedDigest: expected)
     case .success(let digest):
       failCheck(file, Self.mismatch(of: digest.digest, with: expected))
     case .failure(let failure):
@@ -302,13 +306,20 @@ struct Completion {
       ? DownloadFailure(.entityChanged, "\(message); its bytes came from several responses")
       : DownloadFailure(.digestMismatch, message)
     let bytes = file.isMixed ? Bytes.restart(from: nil) : .drop
-    ends.append(
-      .fail(Failed(record: file.record, failure: failure, bytes: bytes, blamesServers: true))
-    )
+    var failed = Failed(record: file.record, failure: failure, bytes: bytes, blamesServers: true)
+    failed.comparedDigest = file.expectedDigest
+    ends.append(.fail(failed))
   }
 
-  private mutating func fail(_ file: File, _ failure: DownloadFailure, _ bytes: Bytes = .keep) {
-    ends.append(.fail(Failed(record: file.record, failure: failure, bytes: bytes)))
+  private mutating func fail(
+    _ file: File,
+    _ failure: DownloadFailure,
+    _ bytes: Bytes = .keep,
+    comparedDigest: String? = nil
+  ) {
+    var failed = Failed(record: file.record, failure: failure, bytes: bytes)
+    failed.comparedDigest = comparedDigest
+    ends.append(.fail(failed))
   }
 
   private mutating func fail(

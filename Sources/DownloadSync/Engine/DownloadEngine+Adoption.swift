@@ -82,6 +82,9 @@ extension DownloadEngine {
       guard record.intent == .run else { return }
       return try await commit(AttemptEnd(of: record, notOpening: error))
     }
+    let pieces = try await store.objects.read { tx in
+      record.hasPieceDigests ? try tx.find(PieceDigests.self, key: record.id) : nil
+    }
     let order = queue.nextOrder()
     let download = ActiveTransfer(
       record: record,
@@ -92,6 +95,7 @@ extension DownloadEngine {
         of: record,
         into: file,
         from: task.offset,
+        pieces: pieces?.isRequired == true ? pieces : nil,
         usesResumeData: true,
         isAdopted: true
       ),

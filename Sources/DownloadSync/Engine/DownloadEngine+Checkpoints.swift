@@ -22,7 +22,12 @@ extension DownloadEngine {
         end(transfer, with: .failed(failure.asDownloadFailure, retryAfter: nil))
       }
     }
-    try await commit(attempts.compactMap { try? $0.get() })
+    let unwanted = try await commit(attempts.compactMap { try? $0.get() })
+    // The next attempts compare the pieces that are required by now.
+    try await stopTransfers(
+      unwanted.map(\.url).filter { active[$0]?.tasks.isEmpty == false },
+      areHeld: false
+    )
   }
 
   /// Ends a transfer whose file could not be synced or was changed by another program, or that has
@@ -41,12 +46,23 @@ extension DownloadEngine {
   ///
   /// Records that were removed, restarted or moved since are not changed. No byte counts of a file that
   /// has begun to receive another version since its sync.
-  func commit(_ checkpoints: [Checkpoint]) async throws {
-    guard !checkpoints.isEmpty else { return }
+  ///
+  /// - Returns: The transfers of which no byte counts, because other pieces or another size are
+  ///   required than they know.
+  @discardableResult
+  func commit(_ checkpoints: [Checkpoint]) async throws -> [TransferKey] {
+    guard !checkpoints.isEmpty else { return [] }
     let moment = now()
     let takesResumeData = takesResumeData
-    try await commit { tx in
+    let unwanted = try await commit { tx in
+      var unwanted: [TransferKey] = []
       for checkpoint in checkpoints {
+        if let record = try tx.record(of: checkpoint.key),
+          try tx.requiredPieces(of: record, unknownTo: checkpoint.pieces) != nil
+        {
+          unwanted.append(checkpoint.key)
+          continue
+        }
         let isCurrent = checkpoint.isCurrent
         let digests = isCurrent ? checkpoint.digests : nil
         let record = try tx.update(checkpoint.key) { record in
@@ -67,10 +83,12 @@ extension DownloadEngine {
         }
         if record != nil, let digests { try tx.upsert(digests) }
       }
+      return unwanted
     }
     // The bytes that a restart drops are reported with it.
-    let kept = checkpoints.filter { $0.result?.dropsBytes != true }
+    let kept = checkpoints.filter { $0.result?.dropsBytes != true && !unwanted.contains($0.key) }
     queue.noteCleared(kept.compactMap { active.noteCommitted($0.synced.byteCount, of: $0.key) })
+    return unwanted
   }
 
   /// Commits the received bytes, and returns every running record to the queue.

@@ -146,7 +146,8 @@ extension DownloadEngine {
   /// Commits `finalizing` for files that are about to be renamed, with their identities.
   ///
   /// Decides in the transaction: the digest of a large file takes minutes, and the user may have
-  /// given the download up, or another program may have taken its name, in the meantime.
+  /// given the download up or required another digest, or another program may have taken its name, in
+  /// the meantime.
   ///
   /// Returns the files with their changed records; `nil` for those that are not to be finalized any
   /// more.
@@ -160,6 +161,18 @@ extension DownloadEngine {
         let effects = Reconciliation(of: record, in: roots, task: .doneOK, now: moment).effects
         guard effects.record == .finalize || effects.record == .redoRename else { return nil }
         var file = file
+        if let pieces = try tx.requiredPieces(of: record, unknownTo: file.pieces) {
+          // Without digests only the size is required.
+          guard !pieces.requiresDigests, pieces.byteCount == file.identity.size else { return nil }
+          file.digests = nil
+        }
+        guard record.digestRequired(since: file.verifiedDigest) == nil else {
+          // The next attempt begins with the digest.
+          record.count(file, at: moment)
+          try tx.store(file.digests, for: &record)
+          try tx.upsert(record)
+          return nil
+        }
         if file.continuesFile, try store.takeContinuedName(for: &record, roots, in: tx) {
           // A file of the user that has the same bytes stays.
           if let theirs = record.replacedFileIdentity, theirs.size == file.identity.size {
@@ -183,10 +196,7 @@ extension DownloadEngine {
           ),
           at: moment
         )
-        if let digests = file.digests {
-          record.hasPieceDigests = true
-          try tx.upsert(digests)
-        }
+        try tx.store(file.digests, for: &record)
         try tx.upsert(record)
         file.record = record
         // The user may have renamed the download since.
@@ -222,6 +232,13 @@ extension DownloadEngine {
     let record = failed.record
     let download = active[TransferKey(record)]
     let head = failed.head ?? download?.transfer.head
+    if let compared = failed.comparedDigest, let download,
+      let current = try await current(record.url), download.transfer.key.matches(current),
+      let required = current.digestRequired(since: compared)
+    {
+      // The user has corrected the digest while the file was read.
+      return completion.step(.arrived(Completion.File(of: download, expectedDigest: required)))
+    }
     if failed.blamesServers, download?.hasMixedServers == true {
       trust.limit(record.id, to: .equalValidators)
     }
@@ -235,6 +252,7 @@ extension DownloadEngine {
     if download != nil { active.remove(record.url) }
     var end = AttemptEnd(of: record, failure, head: head)
     end.refusesCopy = failed.refusesCopy
+    end.comparedDigest = failed.comparedDigest
     switch failed.bytes {
     case .keep, .discard: break
     case .drop: end.bytes = .drop
@@ -295,6 +313,15 @@ extension DownloadEngine {
 }
 
 extension StoreTransaction {
+  /// Stores new digests of the pieces of a record's file; the caller stores the record.
+  ///
+  /// - Throws: `StoreError`.
+  mutating func store(_ digests: PieceDigests?, for record: inout DownloadRecord) throws {
+    guard let digests else { return }
+    record.hasPieceDigests = true
+    try upsert(digests)
+  }
+
   /// Completes the records of files that are in place, and their folders synced.
   ///
   /// - Returns: The files with the changed records, without those of downloads that the user has

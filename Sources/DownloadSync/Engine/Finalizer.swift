@@ -13,6 +13,8 @@ struct FinishedFile: Sendable {
   var verifiedDigest: String?
   /// The digests of the pieces, if there are new ones.
   var digests: PieceDigests?
+  /// The digests with which the pieces were compared; `nil` if none are known.
+  var pieces: PieceDigests?
   /// The previous version, which has got a numbered name; `nil` if none has.
   var kept: KeptVersion?
   /// Whether its bytes were copied from another finished file.
@@ -111,6 +113,7 @@ struct Finalizer: Sendable {
       head: download.transfer.head,
       verifiedDigest: complete.verified?.digest.text,
       digests: checkpoint.digests,
+      pieces: checkpoint.pieces,
       isCopy: download.copy != nil,
       continuesFile: continued.map { FileBytes.begin(file.path, with: $0) } ?? false
     )

@@ -42,8 +42,9 @@ public enum DownloadEvent: Sendable, Hashable {
   case waitingForDiskSpace(DownloadRecord)
   /// The engine has ended the transfer of the download, or taken the download off its queue.
   ///
-  /// The user paused, cancelled, removed or restarted it, or replaced its URL; or another download
-  /// preempted it. After a restart or a new URL the download continues without a command.
+  /// The user paused, cancelled, removed or restarted it, replaced its URL, or required other bytes than
+  /// those that it compares; or another download preempted it. After a restart, a new URL or a new
+  /// requirement the download continues without a command.
   case released(url: String)
   /// A response interceptor failed; the download is not affected.
   case interceptorFailed(url: String, InterceptorFailure)

@@ -37,6 +37,17 @@ import Testing
     return (committed, end.effects(after: committed))
   }
 
+  @Test func `a wrong digest does not fail a download that requires another one by now`() throws {
+    var stored = record()
+    var end = AttemptEnd(of: stored, DownloadFailure(.digestMismatch, "no"), bytes: .drop)
+    end.comparedDigest = "sha256:1"
+    let cases: [(String?, Bool)] = [(nil, true), ("sha256:1", true), ("sha256:2", false)]
+    for (required, isFailure) in cases {
+      stored.expectedDigest = required
+      #expect(try (commit(end, to: stored) != nil) == isFailure)
+    }
+  }
+
   private static let allBytes: [AttemptEnd.Bytes] = [.keep, .drop, .restart(from: 7)]
 
   @Test(arguments: DownloadFailure.Code.allCases)
