@@ -65,6 +65,21 @@ struct RefreshTests {
     #expect(fixture.server.requests.count == 2)
   }
 
+  @Test func `a refresh that gets another server's URL asks without a condition`() async throws {
+    try await complete(Resource(old, etag: "\"1\""))
+    let id = try fixture.record("/a").id
+    let other = try FaultServer()
+    defer { other.stop() }
+    // This server would confirm the tag of the first one.
+    other.route("/a", Resource(new, etag: "\"1\""))
+    try await fixture.store.refresh(.all)
+    try fixture.store.replaceURLNow(matching: id, with: other.url("/a"))
+    #expect(try await fixture.run().summary == RunSummary(completed: 1))
+    let request = try #require(other.requests.first)
+    #expect(request["If-None-Match"] == nil && request["If-Modified-Since"] == nil)
+    #expect(new.matches(file: fixture.file("a")))
+  }
+
   @Test func `a newer version replaces the finished file when it is complete`() async throws {
     try await complete(Resource(old))
     let before = try fixture.record("/a")

@@ -237,6 +237,22 @@ import Testing
     #expect(record.validatorOrigin == nil, "there is no validator")
   }
 
+  @Test func `the validator of a finished file stays that of its server when a refresh moves`() {
+    var record = DownloadRecord.sample(.waiting, .run)
+    record.url = "https://a.example/x"
+    record.refreshed = FinishedVersion(
+      entityTag: "\"1\"",
+      completedAt: Self.moment,
+      hasPieceDigests: false
+    )
+    record.take(.moved(to: "https://a.example/y"))
+    #expect(record.refreshed?.validatorOrigin == nil)
+    record.take(.moved(to: "https://b.example/y"))
+    #expect(record.refreshed?.validatorOrigin == "https://a.example:443")
+    record.take(.moved(to: "https://a.example/z"))
+    #expect(record.refreshed?.validatorOrigin == nil)
+  }
+
   @Test func `the server that stated a validator stays known when the bytes are dropped`() {
     for (origin, kept) in [(nil, "https://a.example:443"), ("https://c.example:443", nil)] {
       var record = Self.record(.waiting, .run)

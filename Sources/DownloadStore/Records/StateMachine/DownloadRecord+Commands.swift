@@ -119,8 +119,11 @@ extension DownloadRecord {
 
   mutating func move(to url: String, from old: DownloadStatus) {
     if entityTag != nil || lastModified != nil {
-      let origin = validatorOrigin ?? RecordIdentity.origin(of: self.url)
-      validatorOrigin = origin == RecordIdentity.origin(of: url) ? nil : origin
+      validatorOrigin = origin(validatorOrigin, movedTo: url)
+    }
+    if let version = refreshed, version.hasValidator {
+      let origin = origin(version.validatorOrigin, movedTo: url)
+      refreshed?.validatorOrigin = origin
     }
     self.url = url
     mirrors.removeAll { $0.utf8.elementsEqual(url.utf8) }
@@ -131,6 +134,13 @@ extension DownloadRecord {
     if old.state != state, old.state != .running { requeue() }
     failedAttempts = 0
     unresolvedStarts = 0
+  }
+
+  /// The origin of a validator once the record has another URL; `nil` for that of the URL, before and
+  /// after.
+  private func origin(_ known: String?, movedTo url: String) -> String? {
+    let origin = known ?? RecordIdentity.origin(of: self.url)
+    return origin == RecordIdentity.origin(of: url) ? nil : origin
   }
 }
 
