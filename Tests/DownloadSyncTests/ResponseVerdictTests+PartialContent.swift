@@ -320,6 +320,23 @@ extension ResponseVerdictTests {
     #expect((part == nil) == expected.hasPrefix("write"))
   }
 
+  @Test(arguments: [412, 416])
+  func `a range that the server does not have discards the bytes, unless a mirror says so`(
+    status: Int
+  ) {
+    for isOfMirror in [false, true] {
+      let part = TransferResult(
+        refusing: ResponseHead(status: status, fields: []),
+        ofRange: 4..<10,
+        total: 10,
+        proof: .digest,
+        isOfMirror: isOfMirror,
+        now: Date()
+      )
+      #expect(part?.failure?.code == .entityChanged && part?.dropsBytes == !isOfMirror)
+    }
+  }
+
   @Test func `a message repeats only the harmless start of a field of the server`() {
     let secret = "https://me:hush@h/x?token=hush"
     let long = String(repeating: "a-", count: 5_000)

@@ -240,6 +240,17 @@ struct SplitTests {
     #expect(!events.contains { if case .rolledBack = $0 { true } else { false } })
   }
 
+  @Test func `a server that refuses all ranges and stalls once sends the file from its first byte`()
+    async throws
+  {
+    fixture.idleTimeout = .seconds(600)
+    // The second connection, and the one that replaces the first.
+    fixture.server.route("/a", stalling(.rangeNotSatisfiable, .rangeNotSatisfiable))
+    try fixture.add("/a")
+    try expectComplete(try await run { $0.split.stallTime = .milliseconds(500) })
+    #expect(fixture.ranges("/a").count { $0 == nil } > 1)
+  }
+
   @Test func `a link that expires while connections are lost does not fail a download`()
     async throws
   {

@@ -336,6 +336,15 @@ extension TransferResult {
     isOfMirror: Bool = false,
     now: Date
   ) {
+    if head.status == 412 || head.status == 416 {
+      // As of the first connection: the server has no such range of this version, or of no version.
+      let failure = DownloadFailure(
+        .entityChanged,
+        "the server answered a range request with status \(head.status)"
+      )
+      self = isOfMirror ? .failed(failure, retryAfter: nil) : .startOver(failure)
+      return
+    }
     guard head.status == 200 || head.status == 206 else {
       let retryAfter = head.retryAfter(now: now)
       self = .failed(
