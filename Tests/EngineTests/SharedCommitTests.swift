@@ -61,6 +61,46 @@ struct SharedCommitTests {
     #expect(commits.value == 7)
   }
 
+  @Test func `a download that another process joins at its rename is completed once`()
+    async throws
+  {
+    try fixture.add("a")
+    let (id, store) = (try fixture.record("a").id, fixture.store.path)
+    let partial = try fixture.layout("a").partialPath
+    let registration = Mutex<WaiterRegistration?>(nil)
+    let post = Mutex<(@Sendable (EngineEnvironment.Signal) -> Void)?>(nil)
+    // The engine takes the signal after the sync, in the turn that renames the file.
+    let hook = EffectHook { effect in
+      guard effect == .synchronize(path: partial) else { return nil }
+      registration.withLock { $0 = try? WaiterRegistration(of: [id], storePath: store) }
+      post.withLock { $0?(.ticked) }
+      return nil
+    }
+    var environment = EngineEnvironment.live(hook)
+    environment.wake = { _, signal in
+      post.withLock { $0 = signal }
+      return {}
+    }
+    var options = EngineOptions()
+    options.removeTimeLimits()
+    options.checkpointInterval = .seconds(3_600)
+    options.scope = [fixture.url("a")]
+    let engine = try DownloadEngine(
+      store: fixture.store,
+      transport: fixture.transport,
+      options: options,
+      now: { Date() },
+      environment: environment
+    )
+    let events = engine.events()
+    let run = Task { try await engine.run(until: .idle) }
+    try await fixture.started(1)
+    fixture.transport.started[0].complete()
+    #expect(try await run.value == RunSummary(completed: 1))
+    let ends = await events.reduce(into: 0) { $0 += $1.isEnd ? 1 : 0 }
+    #expect(ends == 1 && registration.withLock { $0 != nil })
+  }
+
   @Test func `downloads that end while another file is synced share its commits`() async throws {
     try fixture.add("a", "b", "c")
     let first = try fixture.layout("a").partialPath

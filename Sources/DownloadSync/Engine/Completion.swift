@@ -158,6 +158,14 @@ struct Completion {
       && logged.isEmpty && nameless.isEmpty && renamed.isEmpty && ends.isEmpty)
   }
 
+  /// Whether the rename of a record's file is logged, and the record is not completed yet.
+  func isRenaming(_ record: DownloadRecord) -> Bool {
+    guard record.state == .finalizing else { return false }
+    return [logged, nameless, renamed, placed].contains { files in
+      files.contains { $0.record.id == record.id }
+    }
+  }
+
   /// Notes what has happened.
   mutating func step(_ input: Input) {
     switch input {

@@ -80,12 +80,13 @@ extension DownloadEngine {
     queue.insert(stored, of: page, for: need)
   }
 
-  /// Whether a record has a transfer, or its partial file is being checked.
+  /// Whether a record has a transfer, its partial file is being checked, or its complete file is on the
+  /// way to its name.
   ///
-  /// The end of the transfer or of the check enqueues it.
+  /// The end of the transfer, of the check or of the rename decides about it.
   func isOccupied(_ record: DownloadRecord) -> Bool {
     active[record.url] != nil || active.transfer(ofRecord: record.id) != nil
-      || checks.contains(record)
+      || checks.contains(record) || completion.isRenaming(record)
   }
 
   /// The time before which a record does not start; `nil` if it may start now.
