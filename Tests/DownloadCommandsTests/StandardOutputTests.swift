@@ -117,18 +117,40 @@ struct StandardOutputTests: ToolSuite {
   }
 
   #if os(Linux)
+    /// Crashes the process that has the engine lock.
+    private func crashWorker() throws {
+      let lock = try String(contentsOfFile: "\(store)/engine.lock", encoding: .utf8)
+      let holder = lock.split(separator: "\n").first?.split(separator: " ").last
+      kill(try #require(holder.flatMap { pid_t($0) }), SIGSEGV)
+    }
+
     @Test func `a worker that follows a crash repeats no byte`() async throws {
       let gate = slow()
       let get = try shell("dlstore get URL -o - --timeout 10m | cat > out")
       try await waitUntil { size("out") > 0 }
-      let lock = try String(contentsOfFile: "\(store)/engine.lock", encoding: .utf8)
-      let holder = lock.split(separator: "\n").first?.split(separator: " ").last
-      kill(try #require(holder.flatMap { pid_t($0) }), SIGSEGV)
+      try crashWorker()
       try await get.message("restarting it")
       gate.open()
       #expect(try await get.status() == 0, "\(get.messages)")
       #expect(body.matches(file: folder.path("out")))
       #expect(try records().isEmpty)
+    }
+
+    @Test func `a worker that follows a crash compares the bytes that were written before`()
+      async throws
+    {
+      _ = slow()
+      let other = Body.generated(byteCount: 4_000_000, seed: 33)
+      let get = try shell(
+        "dlstore get URL -o - --timeout 10m --checksum \(Self.sha256(of: other).text) > out"
+      )
+      try await waitUntil { size("out") > 0 }
+      var next = Resource(other)
+      next.etag = "\"2\""
+      server.route("/a", next)
+      try crashWorker()
+      #expect(try await get.status() == 1, "\(get.messages)")
+      try expectOutputLost(get, "the server's file has changed after its first ")
     }
   #endif
 
@@ -181,7 +203,7 @@ struct StandardOutputTests: ToolSuite {
     let last = try #require(get.messages.split(separator: "\n").last)
     #expect(last.hasPrefix("dlstore: \(reason)"), "\(get.messages)")
     #expect(
-      last.hasSuffix("bytes were read; the same command writes the file again from its first byte"),
+      last.hasSuffix("; the same command writes the file again from its first byte"),
       "\(get.messages)"
     )
     #expect(!get.messages.contains("another command"), "\(get.messages)")

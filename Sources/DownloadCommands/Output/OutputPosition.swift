@@ -2,10 +2,11 @@ internal import CommandLineSupport
 internal import Foundation
 internal import SystemInterface
 
-/// The number of bytes that `get -o -` has written to standard output, over all workers of a command.
+/// The bytes that `get -o -` has written to standard output, over all workers of a command.
 ///
-/// The offset of an empty file without a name: the supervisor and its workers share it, so a worker
-/// that follows a crash goes on with the next byte.
+/// Their number is the offset of a file without a name: the supervisor and its workers share it, so a
+/// worker that follows a crash goes on with the next byte. The file contains the digest of these bytes
+/// and of those that were to follow, so that this worker notices another version of the download.
 struct OutputPosition: Sendable {
   /// The descriptor of the file in a worker.
   static let workerDescriptor: Int32 = 4
@@ -44,5 +45,19 @@ struct OutputPosition: Sendable {
   /// Notes bytes that were written.
   func advance(by count: Int) {
     if let descriptor { _ = lseek(descriptor, off_t(count), SEEK_CUR) }
+  }
+
+  /// Notes the first bytes of the download up to the end of those that are written next.
+  func announce(_ bytes: PipedBytes.Prefix) {
+    guard let descriptor else { return }
+    // One write, which a crash of another thread does not divide.
+    _ = pwrite(descriptor, bytes.encoded.span, at: 0)
+  }
+
+  /// The bytes that were announced last; `nil` if none were, or if they cannot be read.
+  var announced: PipedBytes.Prefix? {
+    descriptor.flatMap {
+      PipedBytes.Prefix(encoded: bytes(ofFile: $0, at: 0, count: PipedBytes.Prefix.encodedLength))
+    }
   }
 }

@@ -30,11 +30,16 @@ struct PipedDownload: Sendable {
   ///
   /// - Throws: ``ClosedPipe``; ``CommandFailure``; the errors of `DownloadBytes`.
   func write() async throws {
-    var arriving = store.bytes(of: name, from: position.value)
+    var arriving = store.bytes(of: name)
     arriving.isAwaited = true
+    var output = PipedBytes(after: position.value, of: position.announced)
     for try await bytes in arriving {
-      try await writer.write(bytes, position.advance(by:))
+      let new = try output.take(bytes)
+      guard !new.isEmpty else { continue }
+      position.announce(output.prefix)
+      try await writer.write(new, position.advance(by:))
     }
+    try output.end()
   }
 
   /// Whether nothing more happens to the download.
