@@ -48,6 +48,45 @@ struct Aria2Tests: StoreSuite {
     #expect(try record("e0d9c11f6643e4f7").bytesPerSecond == 1000)
   }
 
+  @Test func `add applies or reports each option of a download, as import does`() async throws {
+    let options = [
+      "out": "x/y.bin", "dir": "sub", "checksum": "md5=9e107d9d372bb6826bd81d3542a419d6",
+      "gid": "00000000000000aa", "max-download-limit": "2K", "split": "3",
+      "max-connection-per-server": "2", "header": "X: 1", "referer": "http://page/",
+      "user-agent": "Tester/1", "http-user": "u", "http-passwd": "p", "allow-overwrite": "true",
+      "auto-file-renaming": "false", "pause": "true",
+    ]
+    let known = Aria2Option.all.values.filter { $0.effect == .download }.map(\.name)
+    #expect(Set(options.keys) == Set(known + ["pause"]))
+    for (name, value) in options.sorted(by: { $0.key < $1.key }) {
+      let list = try folder.makeFile("list-\(name)", "http://a/1\n \(name)=\(value)\n")
+      func added(_ command: String...) async throws -> ([String], String) {
+        let store = folder.path("\(command[0])-\(name)")
+        try folder.makeFile("\(command[0])-\(name)/files/1", "theirs")
+        let result = await dlstore(["--store", store] + command + [list])
+        #expect(result.status == .done, "\(name): \(result.messages)")
+        let records = try RecordStore(at: store, access: .readOnly)
+        let record = try #require(try records.records().first)
+        let headers = try records.headers(of: record).map { "\($0.name): \($0.value)" }
+        let fields = [
+          record.id, record.folder, record.filename, record.state.rawValue,
+          record.expectedDigest ?? "", "\(record.bytesPerSecond ?? 0)",
+          "\(record.connections ?? 0)",
+        ]
+        let problems = result.messages.split(separator: "\n").filter { $0.contains(list) }
+        return (fields + headers, problems.joined(separator: "\n"))
+      }
+      let (fields, problems) = try await added("add", "--input-file")
+      let (importedFields, importedProblems) = try await added("import", "--format", "aria2")
+      #expect(fields == importedFields)
+      #expect(problems == importedProblems)
+      let plain = [
+        RecordIdentity.id(forURL: "http://a/1"), "", "1 (2)", "waiting", "", "0", "0",
+      ]
+      #expect(fields != plain || !problems.isEmpty, "\(name) is dropped in silence")
+    }
+  }
+
   @Test func `an exported file is imported as the same downloads`() async throws {
     let session = InputFileTests.session.replacing("/srv/dl", with: folder.path("dl"))
     let file = try folder.makeFile("aria2.session", session)

@@ -188,6 +188,23 @@ struct CommandTests: StoreSuite {
     #expect(try state("http://x/4") == .waiting)
   }
 
+  @Test func `add lets a line of an input file decide about a taken name`() async throws {
+    let file = try folder.makeFile(
+      "list",
+      "http://x/a\n allow-overwrite=true\nhttp://x/b\n allow-overwrite=false\nhttp://x/c\n"
+    )
+    for (words, names) in [
+      ([], ["a", "b (2)", "c (2)"]), (["--if-exists", "replace"], ["a", "b (2)", "c"]),
+    ] {
+      let name = words.isEmpty ? "first" : "second"
+      let store = folder.path(name)
+      for file in ["a", "b", "c"] { try folder.makeFile("\(name)/files/\(file)", "theirs") }
+      let result = await dlstore(["--store", store, "add", "--input-file", file] + words)
+      #expect(result.status == .done, "\(result.messages)")
+      #expect(try RecordStore(at: store).records().map(\.filename).sorted() == names)
+    }
+  }
+
   // MARK: inspect
 
   @Test func `inspect accepts a URL, an id and a prefix of the id`() async {

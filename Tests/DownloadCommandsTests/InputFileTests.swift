@@ -235,6 +235,21 @@ struct InputFileTests {
     #expect(file.problems.isEmpty)
   }
 
+  @Test func `only allow-overwrite says what is done if a name is taken`() throws {
+    let file = try inputFile(
+      "http://a/1\n allow-overwrite=true\nhttp://a/2\n allow-overwrite=false\nhttp://a/3\n"
+        + "http://a/4\n auto-file-renaming=false\nhttp://a/5\n auto-file-renaming=false\n"
+        + "http://a/6\n auto-file-renaming=false\n allow-overwrite=true\n"
+    )
+    #expect(file.entries.map(\.collision) == [.replace, .number, nil, nil, nil, .replace])
+    #expect(
+      file.problems.map(\.message) == [
+        "skipped the unsupported option 'auto-file-renaming' (2 times)"
+      ]
+    )
+    #expect(file.problems.allSatisfy { !$0.isFatal })
+  }
+
   @Test func `max-download-limit accepts byte counts with units, and 0 for no limit`() throws {
     let values: [(String, Int64?)] = [
       ("1000", 1000), ("500K", 512_000), ("2m", 2 << 20), ("0", nil), ("fast", nil), ("-1", nil),

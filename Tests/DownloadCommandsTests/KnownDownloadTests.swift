@@ -192,6 +192,44 @@ struct KnownDownloadTests: StoreSuite {
     #expect(try record().state == .waiting && changed.matches(file: file))
   }
 
+  @Test func `allow-overwrite of an input file downloads a completed download again`()
+    async throws
+  {
+    #expect(await get().status == .done)
+    let changed = Body.generated(byteCount: 60_000, seed: 10)
+    server.route("/a", Resource(changed))
+    let list = try folder.makeFile("list", "\(url)\n allow-overwrite=true\n")
+    func run(_ words: String...) async -> CommandResult {
+      await dlstore(["--store", store] + words + ["--input-file", list])
+    }
+    let result = await run("get", "--output-folder", folder.path("files"))
+    let text = "replacing \(file): it is downloaded again, and stays until then"
+    #expect(result.status == .done && result.messages.contains(text), "\(result.messages)")
+    #expect(changed.matches(file: file))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("files/a (2)")))
+    #expect(!(await run("add", "--paused").messages.contains("replacing")))
+    #expect(try record().state == .completed)
+    #expect(await run("add").messages.contains(text))
+    #expect(try record().state == .waiting && changed.matches(file: file))
+  }
+
+  @Test func `get replaces an existing file as a line of an input file says`() async throws {
+    try folder.makeFile("files/a", "theirs")
+    let list = try folder.makeFile("list", "\(url)\n allow-overwrite=true\n")
+    let result = await dlstore(
+      "--store",
+      store,
+      "get",
+      "--input-file",
+      list,
+      "--output-folder",
+      folder.path("files")
+    )
+    #expect(result.status == .done, "\(result.messages)")
+    #expect(Self.body.matches(file: file))
+    #expect(!FileManager.default.fileExists(atPath: folder.path("files/a (2)")))
+  }
+
   @Test func `--if-exists replace keeps an adopted file, and says so`() async throws {
     try await adopt()
     let result = await get("--if-exists", "replace")

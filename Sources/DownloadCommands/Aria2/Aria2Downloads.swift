@@ -342,6 +342,7 @@ struct Aria2Downloads {
     return try document.files.map { file in
       var request = DownloadRequest(file, preferring: [])
       request.headers = try entry.headers.map { try HeaderField(line: $0) }
+      request.collision = entry.collision ?? request.collision
       request.isPaused = entry.isPaused
       request.bytesPerSecond = entry.bytesPerSecond
       request.connections = entry.connections

@@ -140,7 +140,7 @@ struct Aria2Front {
     }
     let file = try InputFile(isPiped ? "-" : path, keepsOptions: true)
     guard !isSupervised else { return file }
-    for problem in file.problems {
+    for problem in file.problems where problem.option != InputFileParser.renamingOption {
       let message = problem.isBadValue ? problem.reason : problem.message
       Output.current.say("\(path):\(problem.line): \(message)")
     }

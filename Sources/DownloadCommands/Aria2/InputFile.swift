@@ -35,6 +35,8 @@ struct InputFile: Sendable, Equatable {
     var overwrites = false
     /// Whether a new file gets another name if its name is taken, `auto-file-renaming`.
     var renames = true
+    /// Whether `allow-overwrite` was read.
+    var hasOverwriteOption = false
     /// Whether ``url`` is the path or the URL of a Metalink document, whose files are the downloads.
     var isDocument = false
     /// The value of `referer`, and then that of `user-agent`, until the last option is read.
@@ -92,6 +94,9 @@ struct InputFile: Sendable, Equatable {
 }
 
 extension InputFile.Entry {
+  /// What is done if the file name is taken; `nil` if no option says it.
+  var collision: NameCollision? { hasOverwriteOption ? (overwrites ? .replace : .number) : nil }
+
   /// The entry, with the options that depend on others applied.
   var completed: Self {
     var entry = self
@@ -158,7 +163,7 @@ extension InputFile.Entry {
     case "pause": isPaused = value == "true"
     case "max-download-limit": return take(limit: value, line)
     case "split", "max-connection-per-server": return take(connections: value, of: name, line)
-    case "allow-overwrite": overwrites = value == "true"
+    case "allow-overwrite": (overwrites, hasOverwriteOption) = (value == "true", true)
     case "auto-file-renaming": renames = value != "false"
     case "header": if !value.isEmpty { headers.append(String(value)) }
     // With `*`, aria2 sends the URL itself.

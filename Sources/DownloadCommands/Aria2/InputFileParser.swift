@@ -106,7 +106,12 @@ struct InputFileParser {
   }
 
   private mutating func endEntry(into items: inout [Item]) {
-    if let entry { items.append(.entry(entry.completed)) }
+    if let entry {
+      if !entry.renames, !entry.overwrites {
+        report(Self.unsupportedOption(Self.renamingOption, entry.line), into: &items)
+      }
+      items.append(.entry(entry.completed))
+    }
     entry = nil
   }
 
@@ -116,6 +121,11 @@ struct InputFileParser {
     else { return items.append(.problem(problem)) }
     unsupported[option, default: (problem.line, 0)].count += 1
   }
+
+  /// The option that only a call of `aria2c` applies.
+  ///
+  /// Other commands add downloads in one transaction, which one taken name would undo.
+  static let renamingOption = "auto-file-renaming"
 
   /// The problem of an option that is not supported.
   static func unsupportedOption(_ option: String, _ line: Int) -> InputFile.Problem {

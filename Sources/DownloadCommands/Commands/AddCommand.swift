@@ -127,7 +127,7 @@ struct AddCommand: AsyncParsableCommand {
       let added = try store.addNow(requests)
       try messages.report(added.map(\.line).joined())
       for message in added.flatMap(\.messages) { messages.say(message) }
-      let replaced = try ReplacedDownloads(of: added, paused ? .number : what.ifExists, in: store)
+      let replaced = try ReplacedDownloads(of: added, requests, in: store)
       change.objectCount += added.count
       let roots = try store.roots()
       for message in added.compactMap({ replaced.message(of: $0.record, roots) }) {

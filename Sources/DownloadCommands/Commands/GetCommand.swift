@@ -226,7 +226,7 @@ struct GetCommand: EngineCommand {
     }
     let digests = refresh ? try RefreshDigests(takenFrom: &requests, in: store) : nil
     let added = try store.addNow(requests)
-    let restarted = try ReplacedDownloads(of: added, what.ifExists, in: store)
+    let restarted = try ReplacedDownloads(of: added, requests, in: store)
     let roots = try store.roots()
     for added in added {
       let isRestarted = restarted.contains(added.record)

@@ -274,7 +274,7 @@ extension DownloadRequest {
     guard acceptsHiddenFolder || !FileLayout.isHidden(folder) else {
       throw CommandFailure(.failed, "skipped: the folder '\(folder)' is hidden")
     }
-    if entry.overwrites { collision = .replace }
+    collision = entry.collision ?? collision
     digest = try entry.checksum.map(Digest.init)
     headers = try entry.headers.map { try HeaderField(line: $0) }
     id = entry.gid

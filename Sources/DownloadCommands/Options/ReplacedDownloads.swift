@@ -2,7 +2,8 @@ internal import CommandLineSupport
 internal import DownloadReports
 internal import DownloadStore
 
-/// The completed downloads that `--if-exists replace` downloads again.
+/// The completed downloads that `--if-exists replace`, or `allow-overwrite` of an input file, downloads
+/// again.
 ///
 /// Their finished files have the names that the user wants to replace. They stay until the new ones
 /// replace them.
@@ -15,16 +16,18 @@ struct ReplacedDownloads: Sendable {
   ///
   /// - Parameters:
   ///   - additions: The downloads that a command has added.
-  ///   - collision: The user's choice.
+  ///   - requests: Their requests, in the same order; those that are paused restart none.
   ///   - store: The store.
   /// - Throws: `StoreError`.
   init(
     of additions: [RecordStore.Added],
-    _ collision: NameCollision,
+    _ requests: [DownloadRequest],
     in store: RecordStore
   ) throws {
-    guard collision == .replace else { return }
-    let records = additions.filter { !$0.isNew && $0.record.state == .completed }.map(\.record)
+    let records = zip(additions, requests).filter { added, request in
+      request.collision == .replace && !request.isPaused && !added.isNew
+        && added.record.state == .completed
+    }.map(\.0.record)
     guard !records.isEmpty else { return }
     try store.apply(.restart, to: .matching(records.map(\.url)))
     urls = Set(records.map { StoredText($0.url) })

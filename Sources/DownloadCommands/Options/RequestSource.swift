@@ -156,7 +156,7 @@ struct RequestSource: ~Copyable {
           entry.line
         )
       }
-      var added = try details.adding(to: request)
+      var added = try details.adding(to: request, collision: entry.collision)
       try digests.note(&added, ofLine: entry.line)
       return added
     } catch {
@@ -227,15 +227,17 @@ private struct SharedDetails {
   ///
   /// - Parameters:
   ///   - listed: The request.
+  ///   - collision: What the list says for a taken name; `nil` if that is left to the options.
   ///   - document: The URL of the document that lists it; `nil` for a file of the user.
   /// - Returns: The request to add.
   /// - Throws: ``RecordStoreError`` for an invalid folder; ``CommandFailure``.
   func adding(
     to listed: DownloadRequest,
+    collision: NameCollision? = nil,
     ofDocumentAt document: String? = nil
   ) throws -> DownloadRequest {
     var request = listed
-    request.collision = self.request.collision
+    request.collision = collision ?? self.request.collision
     request.folder = try FileLayout.validatedFolder(
       [self.request.folder, listed.folder].filter { !$0.isEmpty }.joined(separator: "/"),
       acceptsHidden: !RemoteExecution.isRunning
