@@ -45,6 +45,31 @@ struct RequestDetailsTests: StoreSuite {
     #expect(shown.output.contains("token=•••") && !shown.output.contains("secret"))
   }
 
+  @Test func `a list precedes --header, which precedes files, by the names of fields`()
+    async throws
+  {
+    let list = try folder.makeFile(
+      "list",
+      "http://a/1\n header=authorization: line\n header=X: 1\n header=X: 2\nhttp://a/2\n"
+    )
+    let netrc = try folder.makeFile("netrc", "default login l password p")
+    let result = await add([
+      "--input-file", list, "--header", "Authorization: option", "--header", "x: 3", "--header",
+      "Y: 1", "--header", "y: 2",
+    ])
+    #expect(result.status == .done, "\(result.messages)")
+    func texts(_ url: String) throws -> [String] {
+      try headers(of: url).map { "\($0.name): \($0.value)" }
+    }
+    #expect(try texts("http://a/1") == ["authorization: line", "X: 1", "X: 2", "Y: 1", "y: 2"])
+    #expect(try texts("http://a/2") == ["Authorization: option", "x: 3", "Y: 1", "y: 2"])
+    let other = try folder.makeFile("other", "http://a/3\n header=authorization: line\nhttp://a/4")
+    let added = await add(["--input-file", other, "--netrc-file", netrc])
+    #expect(added.status == .done, "\(added.messages)")
+    #expect(try texts("http://a/3") == ["authorization: line"])
+    #expect(try texts("http://a/4") == ["Authorization: Basic bDpw"])
+  }
+
   @Test(arguments: [
     ("http://u:p@h/x#f", "http://h/x"), ("http://h/x#\u{FE0F}\u{20E3}", "http://h/x"),
     ("http://u:p@\u{301}h/x", "http://\u{301}h/x"), ("http://h/\u{301}a@b", "http://h/\u{301}a@b"),

@@ -176,15 +176,13 @@ struct RequestCompletion: Sendable {
   /// - Throws: ``CommandFailure`` if a login contains a colon.
   func addFields(to request: inout DownloadRequest, ofDocumentAt document: String? = nil) throws {
     let source = document ?? request.url
-    for field in HeaderScope.fields(fields, givenFor: source, sentTo: request.url) {
-      request.add(field)
-    }
+    request.addMissing(HeaderScope.fields(fields, givenFor: source, sentTo: request.url))
     let isKnown = RecordIdentity.origin(of: source) == RecordIdentity.origin(of: request.url)
     if let credentials = try netrcField(for: request.url, allowsDefault: isKnown) {
-      request.add(credentials)
+      request.addMissing([credentials])
     }
     if let value = cookies?.header(for: request.url, at: time) {
-      request.add(HeaderField(name: "Cookie", value: value))
+      request.addMissing([HeaderField(name: "Cookie", value: value)])
     }
   }
 
@@ -232,10 +230,11 @@ struct RequestCompletion: Sendable {
 }
 
 extension DownloadRequest {
-  /// Adds a header field unless the request has one of that name.
-  fileprivate mutating func add(_ field: HeaderField) {
-    let name = field.name.lowercased()
-    guard !headers.contains(where: { $0.name.lowercased() == name }) else { return }
-    headers.append(field)
+  /// Adds header fields, except those whose names the request has.
+  ///
+  /// - Parameter fields: The fields of one source, which may have several of a name.
+  mutating func addMissing(_ fields: [HeaderField]) {
+    let names = Set(headers.map { $0.name.lowercased() })
+    headers += fields.filter { !names.contains($0.name.lowercased()) }
   }
 }

@@ -250,7 +250,8 @@ private struct SharedDetails {
       givenFor: document ?? request.url,
       sentTo: request.url
     )
-    request.headers = given + listed.headers
+    // The list precedes the options, and they the files.
+    request.addMissing(given)
     try completion.complete(&request, ofDocumentAt: document)
     // An entry with a folder of its own has chosen its place.
     try placement.place(&request, hasOwnFolder: !listed.folder.isEmpty)
