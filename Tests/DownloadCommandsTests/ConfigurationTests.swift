@@ -119,12 +119,40 @@ struct ConfigurationTests {
     }
     #expect(try added(["get", "http://h/x"]) == ["--user-agent=a", "--netrc", "--cookie-file=/c"])
     #expect(try added(get + ["USER-AGENT: b"]) == ["--netrc", "--cookie-file=/c"])
-    #expect(try added(get + ["Authorization: b"]) == ["--user-agent=a", "--cookie-file=/c"])
+    let authorized = Set(["--user-agent=a", "--cookie-file=/c"])
+    #expect(try added(get + ["Authorization: b"]) == authorized)
+    #expect(try added(["get", "http://h/x", "-H", "Authorization: b"]) == authorized)
     #expect(try added(get + ["cookie: b"]) == ["--user-agent=a", "--netrc"])
     let other = ["get", "http://h/x", "--netrc-file", "n"]
     #expect(try added(other) == ["--user-agent=a", "--cookie-file=/c"])
     #expect(try added(["get", "http://h/x", "--no-netrc"]).count == 2)
     #expect(try added(["list"]).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("netrc", "true", ["-H", "Authorization: b"], true),
+    ("netrc-file", "/n", ["-H", "authorization: b"], true),
+    ("netrc-file", "/n", ["-H", "cookie: b"], false),
+    ("user-agent", "a", ["-HUser-Agent: b"], true),
+    ("cookie-file", "/c", ["-H", "X: 1", "--header", "Cookie: b"], true),
+    ("cookie-file", "/c", ["-H", "X: 1"], false), ("ipv4", "true", ["-6"], true),
+    ("ipv4", "true", ["--ipv6"], true), ("ipv4", "true", ["--no-ipv6"], false),
+    ("ipv6", "true", ["-4"], true), ("ipv4", "true", ["--interface", "::1"], true),
+    ("ipv4", "true", ["--interface", "127.0.0.1"], false), ("interface", "::1", ["-4"], true),
+    ("interface", "::1", ["-6"], false), ("interface", "127.0.0.1", ["-6"], true),
+    ("client-key", "/a.key", ["--client-certificate", "/b.pem"], true),
+    ("client-certificate", "/a.pem", ["--client-key", "/b.key"], false),
+  ])
+  func `an option takes the place of a setting of another name in any spelling`(
+    name: String,
+    text: String,
+    options: [String],
+    yields: Bool
+  ) throws {
+    let setting = try #require(Setting.all.first { $0.name == name })
+    let words = ["get", "http://h/x"] + options
+    let scan = DLStoreCommand.scan(DLStoreCommand.scan(words).separatingValues(in: words))
+    #expect(setting.yields(to: scan, [text]) == yields)
   }
 
   @Test func `the folder of run is a setting, and get keeps to the current folder`() throws {

@@ -76,7 +76,9 @@ struct Configuration: Sendable {
     for group in Setting.groups.indices { try validate(group) }
     let added =
       configured
-      .filter { scan.arguments.contains($0.setting.option) && !$0.setting.yields(to: scan.given) }
+      .filter {
+        scan.arguments.contains($0.setting.option) && !$0.setting.yields(to: scan, $0.texts)
+      }
       .flatMap { $0.setting.words($0.texts) }
     self.arguments.insert(contentsOf: added, at: scan.endOfName)
   }

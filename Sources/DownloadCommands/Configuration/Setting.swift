@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandLineSupport
+internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
 
@@ -71,38 +72,81 @@ struct Setting: Sendable, Hashable {
   }
 
   /// The texts that a command line sets; `nil` if it does not.
-  func texts(in given: [String: [String]]) -> [String]? {
-    if option.kind == .flag, given[offSpelling] != nil { return ["false"] }
-    let values = option.spellings.compactMap { given[$0] }
-    guard !values.isEmpty else { return nil }
-    guard option.kind != .flag else { return ["true"] }
-    let texts = values.flatMap { $0 }
-    return option.isRepeating ? texts : texts.suffix(1)
-  }
+  func texts(in given: [String: [String]]) -> [String]? { option.texts(in: given, named: name) }
 
-  /// Whether an option of the command line takes the place of the setting.
+  /// Whether an option of the command line takes the place of the setting, because it contradicts it.
   ///
   /// The parser refuses both, but only a user who gave both as options has contradicted himself.
   ///
-  /// - Parameter given: The values of each option on the command line, by its spelling.
+  /// - Parameters:
+  ///   - scan: The command line.
+  ///   - texts: The value of the setting.
   /// - Returns: Whether the setting does not apply.
-  func yields(to given: [String: [String]]) -> Bool {
-    let headers = (given["--header"] ?? []).map { $0.prefix { $0 != ":" }.lowercased() }
-    switch name {
-    case "user-agent": return headers.contains("user-agent")
-    case "cookie-file": return headers.contains("cookie")
-    case "netrc": return headers.contains("authorization") || given["--netrc-file"] != nil
-    case "netrc-file":
-      return headers.contains("authorization") || given["--netrc"] != nil
-        || given["--no-netrc"] != nil
-    default: return false
+  func yields(to scan: CommandLineScan, _ texts: [String]) -> Bool {
+    Self.contradictions.contains { contradiction in
+      guard contradiction.setting == name,
+        let option = scan.arguments.first(where: {
+          $0.spellings.contains("--\(contradiction.option)")
+        }),
+        let given = option.texts(in: scan.given, named: contradiction.option)
+      else { return false }
+      return contradiction.applies(texts, given)
     }
+  }
+
+  /// A setting, an option of another name, and whether the option's value contradicts the setting's.
+  private typealias Contradiction = (
+    setting: String, option: String, applies: @Sendable (_ own: [String], _ given: [String]) -> Bool
+  )
+
+  private static let contradictions: [Contradiction] = [
+    ("user-agent", "header", { hasField("user-agent", $1) }),
+    ("cookie-file", "header", { hasField("cookie", $1) }),
+    ("netrc", "header", { hasField("authorization", $1) }),
+    ("netrc-file", "header", { hasField("authorization", $1) }),
+    ("netrc", "netrc-file", { _, _ in true }),
+    ("netrc-file", "netrc", { _, _ in true }),
+    ("ipv4", "ipv6", { $1 == ["true"] }),
+    ("ipv6", "ipv4", { $1 == ["true"] }),
+    ("ipv4", "interface", { isOther(.ipv4, than: $1) }),
+    ("ipv6", "interface", { isOther(.ipv6, than: $1) }),
+    ("interface", "ipv4", { $1 == ["true"] && isOther(.ipv4, than: $0) }),
+    ("interface", "ipv6", { $1 == ["true"] && isOther(.ipv6, than: $0) }),
+    // The key of another certificate.
+    ("client-key", "client-certificate", { _, _ in true }),
+  ]
+
+  /// Whether one of some header fields has a name.
+  private static func hasField(_ name: String, _ fields: [String]) -> Bool {
+    fields.contains { $0.prefix { $0 != ":" }.lowercased() == name }
+  }
+
+  /// Whether an address is valid, and of another family.
+  private static func isOther(_ family: AddressFamily, than address: [String]) -> Bool {
+    address.last.flatMap(AddressFamily.init(ofAddress:)).map { $0 != family } ?? false
   }
 
   private var offSpelling: String { "--no-\(name)" }
 
   /// Whether the parser's description of a flag's default means true.
   private func isOn(_ text: String) -> Bool { text == "true" || text == "--\(name)" }
+}
+
+extension ArgumentInfo {
+  /// The texts that a command line sets, in any spelling of the option; `nil` if it does not.
+  ///
+  /// - Parameters:
+  ///   - given: The values of each option on the command line, by its spelling.
+  ///   - name: The long name of the option.
+  /// - Returns: The texts.
+  fileprivate func texts(in given: [String: [String]], named name: String) -> [String]? {
+    if kind == .flag, given["--no-\(name)"] != nil { return ["false"] }
+    let values = spellings.compactMap { given[$0] }
+    guard !values.isEmpty else { return nil }
+    guard kind != .flag else { return ["true"] }
+    let texts = values.flatMap { $0 }
+    return isRepeating ? texts : texts.suffix(1)
+  }
 }
 
 // MARK: Values of variables and files
