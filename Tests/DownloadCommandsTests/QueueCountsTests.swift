@@ -44,6 +44,29 @@ struct QueueCountsTests: StoreSuite {
     #expect(found.count == 2 && found.waitingBytes == 90)
   }
 
+  @Test(arguments: [0, 1, 1_002])
+  func `a scope of any size is counted alone`(waiting: Int) throws {
+    let records = try RecordStore(at: store)
+    let size = 2 * QueueCounts.maximumRead + 200
+    let scope = (0..<size).map { "http://scope/\($0)" }
+    let others = (0..<waiting).map { "http://other/\($0)" }
+    _ = try records.addNow((scope + others).map { DownloadRequest(url: $0) })
+    func complete(_ urls: some Sequence<String>) throws {
+      try records.objects.write { tx in
+        for url in urls {
+          _ = try tx.update(DownloadRecord.self, key: url) { $0.state = .completed }
+        }
+      }
+    }
+    #expect(QueueCounts(store: records, scope: scope).unfinished()?.count == size)
+    #expect(QueueCounts(store: records, scope: scope).unfinished().map { $0.bytes == nil } == true)
+    try complete(scope.dropFirst(3))
+    #expect(QueueCounts(store: records, scope: scope).unfinished()?.count == 3)
+    try complete(scope.prefix(3))
+    #expect(QueueCounts(store: records, scope: scope).unfinished()?.count == 0)
+    #expect(QueueCounts(store: records, scope: nil).unfinished()?.count == 3 + waiting)
+  }
+
   /// A time at which the counts may be read again, however long a read has taken.
   private func later(_ days: Int) -> ContinuousClock.Instant { .now + .seconds(days * 86_400) }
 

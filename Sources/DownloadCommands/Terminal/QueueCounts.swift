@@ -1,4 +1,5 @@
 internal import DownloadStore
+internal import DownloadSync
 internal import ObjectStore
 
 /// Reads how many downloads of an engine remain, for the summary of its progress.
@@ -7,12 +8,13 @@ internal import ObjectStore
 /// count a million index entries takes tens of milliseconds. In between, a download that ends
 /// remains no more, so that the numbers of a summary always add up to the same total.
 struct QueueCounts {
-  /// Remaining downloads up to this number are read for their sizes; of more, only the number is.
+  /// Remaining downloads up to this number are read for their sizes; of more, only the number is known.
   static let maximumRead = 1000
 
   private let store: RecordStore
   /// The URLs of the engine's downloads, each once; `nil` for all.
   private let scope: [String]?
+  private let scopeSet: URLSet?
   private var commit: UInt64?
   private var earliest: ContinuousClock.Instant?
   /// The remaining downloads and those that have ended: the last two that were read.
@@ -22,6 +24,7 @@ struct QueueCounts {
   init(store: RecordStore, scope: [String]?) {
     self.store = store
     self.scope = scope
+    scopeSet = scope.map { URLSet($0) }
   }
 
   /// Counts the downloads that have not ended and are not paused.
@@ -65,13 +68,32 @@ struct QueueCounts {
   ) throws -> (count: Int, bytes: Int64?) {
     let isMeant = DownloadRecord.columns.state.isIn(states)
     return try store.objects.read { tx in
+      // Those of the scope are found among the records with the states, or the other way round.
+      let stored = try tx.count(Query(isMeant))
       let records: [DownloadRecord]
-      if let scope, scope.count <= Self.maximumRead {
-        records = try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
-          .filter { states.contains($0.state) }
+      if let scope, let scopeSet {
+        let readsScope = scope.count <= stored
+        guard min(scope.count, stored) <= Self.maximumRead else {
+          guard readsScope else {
+            let isOfScope = try tx.fetch(Query(isMeant)) { view in
+              scopeSet.contains(try view.url)
+            }
+            return (isOfScope.count { $0 }, nil)
+          }
+          var count = 0
+          for url in scope {
+            guard let record = try tx.find(DownloadRecord.self, key: url) else { continue }
+            if states.contains(record.state) { count += 1 }
+          }
+          return (count, nil)
+        }
+        records =
+          readsScope
+          ? try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
+            .filter { states.contains($0.state) }
+          : try tx.fetch(Query(isMeant)).filter { scopeSet.contains($0.url) }
       } else {
-        let count = try tx.count(Query(isMeant))
-        guard count <= Self.maximumRead else { return (count, nil) }
+        guard stored <= Self.maximumRead else { return (stored, nil) }
         records = try tx.fetch(Query(isMeant))
       }
       let bytes = records.lazy.filter { counted.contains($0.state) }
