@@ -183,6 +183,13 @@ struct FlagsTests {
     #expect(one.outputFolder == "d" && one.limits.limitRate == 1 << 20)
     #expect(one.limits.client.timeout.duration == .seconds(5))
     #expect(one.limits.retryWait.duration == .milliseconds(500) && one.limits.maxAttempts == 3)
+    let usual = try EngineLimits.parse([])
+    let count = usual.engineOptions.retry.maximumAttempts
+    #expect(usual.firstContactAttempts == 2 && usual.longestAwaitedServerWait == .seconds(600))
+    // Also the default is a number that the user has chosen.
+    let given = try EngineLimits.parse(["--max-attempts", "\(count)"])
+    #expect(given.firstContactAttempts == nil && given.longestAwaitedServerWait == nil)
+    #expect(given.engineOptions.retry.maximumAttempts == count)
     #expect(
       try one.what.checksums.map(Digest.init) == [Digest("sha256:\(digest)")] && one.display.quiet
     )

@@ -123,7 +123,7 @@ struct EngineLimits: ParsableArguments {
     ),
     transform: { try WholeNumber.parse($0, from: 1) }
   )
-  var maxAttempts = RetryPolicy().maximumAttempts
+  var maxAttempts: Int32?
 
   @Option(
     help: ArgumentHelp(
@@ -265,7 +265,7 @@ struct EngineLimits: ParsableArguments {
     options.equalFiles = equalFiles
     options.lowestSpeed = lowestSpeed.byteCount
     options.lowestSpeedTime = lowestSpeedTime.duration
-    options.retry.maximumAttempts = maxAttempts
+    options.retry.maximumAttempts = maxAttempts ?? options.retry.maximumAttempts
     options.retry.base = retryWait.duration
     options.retry.cap = max(options.retry.cap, retryWait.duration)
     options.continuesUnvalidated = continueUnvalidated
@@ -280,13 +280,13 @@ struct EngineLimits: ParsableArguments {
   /// The number of attempts to reach a server that was never reached, in a command that a user waits
   /// for; `nil` if the user has set the number of attempts.
   var firstContactAttempts: Int32? {
-    maxAttempts == RetryPolicy().maximumAttempts ? 2 : nil
+    maxAttempts == nil ? 2 : nil
   }
 
   /// The longest wait that a server may ask for, in a command that a user waits for; `nil` for any, if
   /// the user has set the number of attempts.
   var longestAwaitedServerWait: Duration? {
-    maxAttempts == RetryPolicy().maximumAttempts ? .seconds(600) : nil
+    maxAttempts == nil ? .seconds(600) : nil
   }
 
   /// Creates the transport for an engine with these options.
