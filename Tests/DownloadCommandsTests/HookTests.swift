@@ -174,6 +174,22 @@ struct HookTests {
     #expect(try pending == 0)
   }
 
+  @Test func `a failure that a command of run has mended is none at the end`() async throws {
+    server.route("/a", Resource(.text("a")))
+    server.route("/b", Resource(.text("b"), faults: .status(404)))
+    #expect(try await run("add", server.url("/a"), server.url("/b")).status == 0)
+    let program = try DLStoreProcess.program.path
+    let command = "\(program) --store \"$DLSTORE_STORE\" retry $DLSTORE_ID"
+    let result = try await run("run", "--until-idle", "--on-error", command)
+    #expect(result.status == 0, "\(result.messages)")
+    #expect(result.messages.contains("2 completed") && result.messages.contains(" 0 failed"))
+    #expect(server.requests.count { $0.path == "/b" } == 2)
+    // What stays failed still counts.
+    server.route("/c", Resource(.text("c"), faults: .status(404), then: .repeatLast))
+    #expect(try await run("add", server.url("/c")).status == 0)
+    #expect(try await run("run", "--until-idle", "--on-error", "true").status == 1)
+  }
+
   @Test func `a command that hangs keeps no other get, and is not run beside itself`() async throws
   {
     for path in ["/a", "/b"] { server.route(path, Resource(.text(path))) }

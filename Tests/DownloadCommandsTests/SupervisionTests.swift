@@ -118,6 +118,14 @@ struct SupervisionTests {
     #expect(status(other.step(after: .exited(0), notes: [.ready], stop: nil)) == 0)
   }
 
+  @Test func `a worker that exits says itself what became of its failures`() {
+    for code in [0, 1] as [Int32] {
+      var supervision = supervision
+      let step = supervision.step(after: .exited(code), notes: [.ready, .failed], stop: nil)
+      #expect(status(step) == code)
+    }
+  }
+
   /// A time that is so many seconds after the first signal.
   private func after(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
   private let start = ContinuousClock.now

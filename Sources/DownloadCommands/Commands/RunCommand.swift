@@ -73,7 +73,8 @@ struct RunCommand: EngineCommand {
     let session = try EngineSession(store: store, setup: setup)
     let goal = scope.map { RunGoal.finished(.matching($0)) }
     let (end, summary) = try await session.run(until: goal ?? (untilIdle ? .idle : .stopped))
-    let failures = summary.failed + end.failedHooks
+    // The summary also counts failures that a hook has mended.
+    let failures = (await setup.display.failed ?? summary.failed) + end.failedHooks
     guard untilIdle else { return }
     // Only a run without a goal has done what it was asked to when it is stopped.
     if let signal = end.signal { throw CommandFailure(signal.status) }

@@ -46,6 +46,7 @@ struct Supervision: Sendable {
   private var idleCrashes = 0
   /// The store's last commit when the last worker that crashed was ready.
   private var commit: UInt64?
+  /// Whether a download had failed in a worker that crashed later.
   private var hasFailures = false
 
   init(failsWhenSomethingFailed: Bool) {
@@ -66,12 +67,13 @@ struct Supervision: Sendable {
     commit: UInt64? = nil,
     stop: StopSignal?
   ) -> Step {
-    hasFailures = hasFailures || notes.contains(.failed)
     switch end {
     case .exited(let status):
+      // The status says what became of the failures of this worker.
       let isFailure = status == 0 && stop == nil && failsWhenSomethingFailed && hasFailures
       return .end(status: isFailure ? ExitStatus.failed.rawValue : status, message: nil)
     case .signalled(let signal):
+      hasFailures = hasFailures || notes.contains(.failed)
       // The worker ended before it installed its signal handlers.
       if let stopped = StopSignal.allCases.first(where: {
         $0.number == signal || $0.passedOnNumber == signal

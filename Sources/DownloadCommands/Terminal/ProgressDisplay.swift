@@ -23,6 +23,10 @@ actor ProgressDisplay {
   private var transfers: [DownloadProgress] = []
   /// The error of the first write to standard output that failed.
   private(set) var failure: (any Error)?
+  /// Whether the supervisor knows that a download has failed.
+  private var hasToldFailure = false
+  /// The number of downloads that have failed, as ``RunReport/failed``; `nil` if events were missed.
+  var failed: Int? { report.isComplete ? report.failed : nil }
 
   init(
     options: DisplayOptions,
@@ -195,7 +199,10 @@ actor ProgressDisplay {
   /// Shows an event; returns whether the output could be written.
   private func tell(_ event: DownloadEvent) -> Bool {
     if let url = event.url, !isShown(url) { return failure == nil }
-    if case .failed = event, report.failed == 0 { Worker.current?.tell(.failed) }
+    if case .failed = event, !hasToldFailure {
+      hasToldFailure = true
+      Worker.current?.tell(.failed)
+    }
     let transfer = report.note(event)
     retries.note(event)
     if options.jsonEvents { write(EventJSON.value(of: event)) }

@@ -48,7 +48,11 @@ struct RunReport: Sendable {
   private var counts: [End: Int] = [:]
   var completed: Int { downloaded + ended(.updated) }
   /// The number of downloads whose last attempt has failed for good.
+  ///
+  /// One that another command has started again, such as a hook, counts by its next end.
   var failed: Int { ended(.failed) + ended(.gone) }
+  /// Whether no event was missed.
+  private(set) var isComplete = true
   /// The number of finished files of which the server has no newer version.
   var unchanged: Int { ended(.unchanged) }
   /// The number of completed downloads whose bytes were copied from finished files.
@@ -116,7 +120,8 @@ struct RunReport: Sendable {
       failures.append(
         (record.id, "\(name(record)): \(FailureSentence.reason(failure, record))")
       )
-    case .rolledBack, .retrying, .waitingForDiskSpace, .released, .interceptorFailed, .missed: break
+    case .missed: isComplete = false
+    case .rolledBack, .retrying, .waitingForDiskSpace, .released, .interceptorFailed: break
     }
     return nil
   }
