@@ -107,6 +107,29 @@ struct HookRunnerTests {
     )
   }
 
+  @Test func `wake-ups are joined until they are noticed`() {
+    let flag = WakeFlag()
+    #expect(flag.set())
+    #expect(!flag.set())
+    flag.clear()
+    #expect(flag.set())
+  }
+
+  @Test func `only hooks of the scope run`() async throws {
+    let runner = HookRunner(
+      store: store,
+      actions: HookActions(
+        commands: [.completion: UserCommand(text: "echo $DLSTORE_KEY >> '\(folder.path("keys"))'")]
+      ),
+      scope: (1...2).map { "https://example.com/\($0)" }
+    )
+    for _ in 0..<100 { runner.wake() }
+    runner.finish()
+    #expect(await runner.run() == 0)
+    #expect(keys.count == 2)
+    #expect(try store.records(awaiting: .completion).count == HookQueue.maximumRunning - 1)
+  }
+
   @Test func `the hook of a download that was restarted does not run`() async throws {
     let (record, keys) = try await run { $0.pendingHooks = [] }
     #expect(keys.count == HookQueue.maximumRunning)

@@ -4,6 +4,7 @@ internal import DownloadStore
 internal import DownloadSync
 internal import Foundation
 internal import ObjectStore
+internal import Synchronization
 
 /// Runs the hooks of downloads that have ended, beside the engine.
 ///
@@ -38,7 +39,8 @@ struct HookRunner: Sendable {
   private let store: RecordStore
   private let actions: HookActions
   /// The URLs of the downloads whose hooks run; `nil` for all.
-  private let scope: [String]?
+  private let scope: URLSet?
+  private let wakeFlag = WakeFlag()
   /// The time that running commands have after a stop.
   private let stopPatience: Duration
   private let inbox: AsyncStream<Signal>
@@ -52,14 +54,16 @@ struct HookRunner: Sendable {
   ) {
     self.store = store
     self.actions = actions
-    self.scope = scope
+    self.scope = scope.map { URLSet($0) }
     self.stopPatience = stopPatience
     (inbox, signals) = AsyncStream.makeStream()
     signals.yield(.woken)
   }
 
-  /// Reads the marks again.
-  func wake() { signals.yield(.woken) }
+  /// Reads the marks again, once for all calls until then.
+  func wake() {
+    if wakeFlag.set() { signals.yield(.woken) }
+  }
 
   /// Calls `reply` once no hook is left to run for the ends of downloads that are in the store.
   func ask(_ reply: @escaping @Sendable () -> Void) { signals.yield(.asked(reply: reply)) }
@@ -82,7 +86,7 @@ struct HookRunner: Sendable {
     var reply: (@Sendable () -> Void)?
     for await signal in inbox {
       switch signal {
-      case .woken: break
+      case .woken: wakeFlag.clear()
       case .asked(let asked): reply = asked
       case .finish: isFinishing = true
       case .abandon: for task in running.values { task.cancel() }
@@ -163,10 +167,7 @@ struct HookRunner: Sendable {
 
   private func records(awaiting hook: DownloadHook, _ limit: Int) throws -> [DownloadRecord] {
     guard let scope else { return try store.records(awaiting: hook, limit: limit) }
-    return try store.objects.read { tx in
-      try scope.sorted().compactMap { try tx.find(DownloadRecord.self, key: $0) }
-        .filter { $0.pendingHooks.contains(hook) }
-    }
+    return try store.records(awaiting: hook, limit: limit, where: scope.contains)
   }
 
   /// Runs a hook unless another process runs one for the download, and clears its mark if it succeeds.
@@ -234,4 +235,15 @@ struct HookRunner: Sendable {
     let option = "\(option(of: hook)) \(hook.isWebhook ? "URL" : "COMMAND")"
     return "\(SuggestedCommand.text("run \(option)")) repeats it"
   }
+}
+
+/// A flag that joins wake-ups which have not been noticed yet.
+final class WakeFlag: Sendable {
+  private let isSet = Atomic(false)
+
+  /// Sets the flag; returns whether it was not set.
+  func set() -> Bool { !isSet.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// Clears the flag, before what has changed is read.
+  func clear() { _ = isSet.exchange(false, ordering: .acquiringAndReleasing) }
 }

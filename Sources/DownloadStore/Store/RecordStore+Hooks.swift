@@ -21,6 +21,31 @@ extension RecordStore {
     }
   }
 
+  /// Returns those of ``records(awaiting:limit:)`` whose URLs satisfy a condition.
+  ///
+  /// - Parameters:
+  ///   - hook: The hook.
+  ///   - limit: The maximum number of records that are returned.
+  ///   - isIncluded: The condition, which is called for pending records only.
+  /// - Returns: The records, in no particular order.
+  /// - Throws: `StoreError`.
+  /// - Complexity: O(k log n) for k pending records of n in the store.
+  package func records(
+    awaiting hook: DownloadHook,
+    limit: Int,
+    where isIncluded: (_ url: String) -> Bool
+  ) throws -> [DownloadRecord] {
+    guard limit > 0 else { return [] }
+    var records: [DownloadRecord] = []
+    try objects.read { tx in
+      try tx.forEach(DownloadRecord.where { $0.pendingHooks.contains(hook) }) { record in
+        if isIncluded(record.url) { records.append(record) }
+        return records.count < limit
+      }
+    }
+    return records
+  }
+
   /// Notes that a hook has succeeded, so that it is not run again for this end of the download.
   ///
   /// Has no effect if the record was removed or started again since. Runs on a background thread, and

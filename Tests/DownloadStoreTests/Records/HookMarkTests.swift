@@ -30,6 +30,30 @@ import Testing
     #expect(try fixture.store.objects.commitNumber() == commit)
   }
 
+  @Test func `only pending records are read to find those of a scope`() throws {
+    let urls = (0..<200).map { "https://example.com/\($0)" }
+    for url in urls { try fixture.add(url) }
+    for (index, url) in urls.enumerated() {
+      try fixture.change(url) {
+        $0.state = .completed
+        if index % 20 == 0 { $0.pendingHooks = [.completion] }
+      }
+    }
+    var seen: Set<String> = []
+    func pending(_ limit: Int, _ scope: Set<String>) throws -> Int {
+      seen = []
+      return try fixture.store.records(awaiting: .completion, limit: limit) { url in
+        seen.insert(url)
+        return scope.contains(url)
+      }.count
+    }
+    #expect(try pending(.max, Set(urls)) == 10 && seen.count == 10)
+    #expect(try pending(.max, Set(urls.prefix(25))) == 2 && seen.count == 10)
+    #expect(try pending(3, Set(urls)) == 3 && seen.count == 3)
+    #expect(try pending(.max, []) == 0)
+    #expect(try pending(0, Set(urls)) == 0 && seen.isEmpty)
+  }
+
   @Test func `a hook of an earlier end leaves the mark of a later one`() async throws {
     let record = try ended()
     let later = try fixture.change(url) { $0.generation += 1 }
