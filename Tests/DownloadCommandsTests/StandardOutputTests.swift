@@ -300,6 +300,50 @@ struct StandardOutputTests: ToolSuite {
     #expect(try temporaryFiles().isEmpty)
   }
 
+  @Test(arguments: ["add", "get"])
+  func `a download that another command requests meanwhile stays`(_ command: String) async throws {
+    let gate = slow()
+    let get = try shell("dlstore get URL -o - > out")
+    try await waitUntil { size("out") > 0 }
+    let other = try shell("dlstore \(command) URL")
+    if command == "add" {
+      #expect(try await other.status() == 0, "\(other.messages)")
+    } else {
+      try await other.message("another engine runs on")
+    }
+    gate.open()
+    #expect(try await get.status() == 0, "\(get.messages)")
+    #expect(try await other.status() == 0, "\(other.messages)")
+    #expect(body.matches(file: folder.path("out")))
+    let record = try record("/a")
+    #expect(record.state == .completed && record.root == RootName.keptOutput)
+    #expect(body.matches(file: "\(store)/output/a"))
+    #expect(try temporaryFiles() == ["a"])
+    // The next command finds it, and keeps it.
+    let again = try shell("dlstore get URL -o - > again")
+    #expect(try await again.status() == 0, "\(again.messages)")
+    #expect(body.matches(file: folder.path("again")) && body.matches(file: "\(store)/output/a"))
+  }
+
+  @Test func `a plan to remove a temporary download spares one that was requested since`() throws {
+    let records = try RecordStore(at: store)
+    var request = DownloadRequest(url: server.url("/a"))
+    request.root = RootName.temporary
+    let first = try records.addNow([request])[0].record
+    #expect(first.root == RootName.temporary)
+    // The same command again leaves it temporary.
+    #expect(try records.addNow([request])[0].record.root == RootName.temporary)
+    request.root = RootName.standard
+    let kept = try records.addNow([request])[0].record
+    #expect(kept.root == RootName.keptOutput && kept.destination != first.destination)
+    let roots = try records.roots()
+    #expect(try roots.layout(of: kept) == roots.layout(of: first))
+    // A plan that was made before does not remove it.
+    let plan = try records.purgePlan([first], withFiles: true)
+    #expect(try records.purge(plan).records.isEmpty)
+    #expect(try records.record(matching: first.id).root == RootName.keptOutput)
+  }
+
   @Test func `with a folder, the file is also kept there`() async throws {
     server.route("/a", Resource(body))
     let get = try shell("dlstore get URL -o - --output-folder kept > out")

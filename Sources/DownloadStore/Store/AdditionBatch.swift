@@ -414,6 +414,9 @@ struct AdditionBatch {
     if request.isPaused, record.state != .paused, record.state != .completed {
       note = note ?? .pauseIgnored
     }
+    if record.root == RootName.temporary, request.root != RootName.temporary {
+      record.keepOutput()
+    }
     if record != known { record.updatedAt = store.now() }
     return (record, note)
   }
@@ -513,6 +516,15 @@ extension RecordStore.Added.Change {
 }
 
 extension DownloadRecord {
+  /// Moves a download of `get -o -` to the root whose files that command does not remove.
+  ///
+  /// Both roots have the same folder, so an engine may run the download. Another download of the new
+  /// root may have the same name: as long as neither has a file, the end of each chooses its name.
+  fileprivate mutating func keepOutput() {
+    root = RootName.keptOutput
+    setFilename(filename)
+  }
+
   /// Whether a new download may take the file name: the user did not choose it, the download has
   /// failed permanently, and it has no byte and no file.
   fileprivate var yieldsName: Bool {

@@ -239,9 +239,11 @@ public enum RootName {
   public static let standard = "default"
   /// The root of the temporary files of `get -o -`: the folder `output` of the store.
   package static let temporary = "standard-output"
+  /// The root of files in that folder which stay, because another command has requested them, too.
+  package static let keptOutput = "standard-output-kept"
   /// The roots of every store, whose folders are in the folder of the store, unless another folder is
   /// set for the default root.
-  static let implied: Set = [standard, temporary]
+  static let implied: Set = [standard, temporary, keptOutput]
 }
 
 /// The handling of a request whose file name is taken.

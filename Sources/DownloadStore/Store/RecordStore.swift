@@ -201,7 +201,7 @@ public final class RecordStore: Sendable {
     // Canonically equivalent names count as the same root.
     var paths = Dictionary(roots.map { ($0.name, $0.path) }) { first, _ in first }
     // It is always in the store, which may have been moved.
-    paths[RootName.temporary] = nil
+    for name in [RootName.temporary, RootName.keptOutput] { paths[name] = nil }
     return Roots(
       paths: paths,
       standardPath: "\(path)/files",
@@ -289,8 +289,11 @@ package struct Roots: Sendable, Hashable {
   /// The path of a root; `nil` if the name is unknown.
   package func path(of name: String) -> String? {
     if let path = paths[name] { return path }
-    return name == RootName.standard
-      ? standardPath : name == RootName.temporary ? temporaryPath : nil
+    return switch name {
+    case RootName.standard: standardPath
+    case RootName.temporary, RootName.keptOutput: temporaryPath
+    default: nil
+    }
   }
 
   /// The name of the root with a path.
@@ -317,9 +320,10 @@ package struct Roots: Sendable, Hashable {
     return standard + others.map { (name: $0.key, path: $0.value) }
   }
 
-  /// The name and the path of each root, that of temporary files last.
+  /// The name and the path of each root, and last the folder of temporary files, as the root of those
+  /// that stay: only `get -o -` adds others.
   var allWithTemporary: [(name: String, path: String)] {
-    all + (temporaryPath.map { [(name: RootName.temporary, path: $0)] } ?? [])
+    all + (temporaryPath.map { [(name: RootName.keptOutput, path: $0)] } ?? [])
   }
 
   /// Returns the paths of a record's files.
