@@ -174,7 +174,7 @@ struct MigrateCommand: AsyncParsableCommand {
       schemaVersion: list.last?.version ?? 0,
       migration: Migration(steps: list, keepsPrevious: !dropsPrevious)
     )
-    options.migration?.requiresNames = true
+    options.migration?.isFromFile = true
     options.indexBuilding = .atOpen
     let target = MigrationReport.Target(models: [], options: options)
     if check { return try report.printCheck(target) }

@@ -161,12 +161,27 @@ extension MigrationCheck.Model {
 extension StoreMigrator {
   /// Checks the steps that a store needs against its models.
   ///
-  /// - Throws: ``StoreError`` with `invalidInput`.
+  /// The new file has no outdated layouts, so the steps of all objects must be among them: also of
+  /// models that the program does not declare.
+  ///
+  /// - Throws: ``StoreError`` with `invalidInput`; `busy` or `schemaMismatch` if objects wait for
+  ///   other steps, which convert them when they are read.
   func check(_ steps: [MigrationStep], _ source: Environment) throws {
-    let stored = try StoredSchema(source).models.map { MigrationCheck.Model($0) }
+    guard !steps.isEmpty else { return }
+    let schema = try StoredSchema(source)
+    let isFromFile = options.migration?.isFromFile ?? false
+    if isFromFile { try schema.requireConverted("a migration by a file of steps") }
+    for entry in schema.models {
+      try StoreOpening.requireSteps(
+        for: entry.outdated,
+        of: entry.tables.name,
+        upTo: schema.version,
+        options
+      )
+    }
     var check = MigrationCheck(
-      stored,
-      requiresNames: options.migration?.requiresNames ?? false
+      schema.models.map { MigrationCheck.Model($0) },
+      requiresNames: isFromFile
     )
     try check.run(steps, declared: Set(models.map { $0.schema.name }))
   }
@@ -182,7 +197,8 @@ extension Store {
   ///   - models: The models of the program after the migration.
   ///   - options: The schema version and the migration of the program.
   /// - Throws: ``StoreError`` with `invalidInput` if a step would lose values without saying so, or
-  ///   cannot be applied; `notFound`, `damaged`, or as a read.
+  ///   cannot be applied; `busy` or `schemaMismatch` if objects wait for other steps, which convert
+  ///   them when they are read; `notFound`, `damaged`, or as a read.
   package static func checkMigration(
     at path: String,
     models: [any Model.Type],

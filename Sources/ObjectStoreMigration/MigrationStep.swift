@@ -224,8 +224,11 @@ public struct Migration: Sendable {
   /// The models of the migrated store that the program does not declare, as the first line of an
   /// export; `nil` for those that the steps result in.
   package var resultHeader: [UInt8]?
-  /// Whether each operation must name a model and a field that the store has.
-  package var requiresNames = false
+  /// Whether the steps are of a file, whose author has the store, but not its program.
+  ///
+  /// Each operation must then name a model and a field that the store has, and no object may wait
+  /// for a step of the program.
+  package var isFromFile = false
 
   /// Creates a migration.
   ///

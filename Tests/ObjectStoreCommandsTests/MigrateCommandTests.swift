@@ -229,6 +229,50 @@ struct MigrateCommandTests {
     #expect(files == ["changes", "data.mdb", "lock.mdb"])
   }
 
+  @Test func `steps in a file are refused while objects wait for a step of the program`()
+    async throws
+  {
+    try makeNotes()
+    // The second version of the program has converted no object yet.
+    _ = try openProgram()
+    let before = try Data(contentsOf: URL(filePath: store + "/data.mdb"))
+    let file = try stepsFile(
+      """
+      {"steps": [{"version": 3, "summary": "forget ranks", "operations": [
+        {"removeField": "rank", "of": "Note"}
+      ]}]}
+      """
+    )
+    for options in [["--check"], ["--dry-run"], []] {
+      let result = await objectstore([store, "migrate"] + options + ["--steps", file])
+      #expect(result.status == .failed && result.output == "")
+      #expect(result.messages.contains("objects of Note are converted when they are read"))
+    }
+    #expect(try Data(contentsOf: URL(filePath: store + "/data.mdb")) == before)
+    #expect(try openProgram().read { try $0.find(SampleNote.self, key: 2)?.text } == "NOTE 2")
+    try openProgram().finishConversions()
+    #expect(await migrate("--steps", file).status == .done)
+    let lines = await objectstore([store, "query", "Note", "--format", "csv"]).lines
+    #expect(lines == ["id,text", #"1,"NOTE 1""#, #"2,"NOTE 2""#, #"3,"NOTE 3""#])
+  }
+
+  /// Opens the store with the second version of its program.
+  private func openProgram() throws -> Store {
+    let step = MigrationStep(
+      "write in capitals",
+      to: 2,
+      mode: .whenRead,
+      [
+        .change("Note", fields: ["text"]) { old, new in
+          new.set("text", to: try old.value("text", as: String.self).uppercased())
+        }
+      ]
+    )
+    var options = StoreOptions(schemaVersion: 2, migration: Migration(steps: [step]))
+    options.migration?.convertsInBackground = false
+    return try Store(at: store, models: [SampleNote.self], options: options)
+  }
+
   private static let longName = String(repeating: "x", count: 101)
 
   @Test func `a name that an operation has freed can be used by the next one`() async throws {

@@ -61,6 +61,11 @@ struct SchemaWriter {
     _ metadata: Metadata,
     in transaction: inout WriteTransaction
   ) throws {
+    // The program could not read these objects, and the previous program not the later version.
+    for name in models.map({ $0.schema.name }) {
+      let outdated = try metadata.outdatedLayouts(of: name, in: transaction)
+      try StoreOpening.requireSteps(for: outdated, of: name, upTo: version, options)
+    }
     guard let upgrade = options.upgrade, options.needsSteps(after: version) else { return }
     let own = options.schemaVersion
     // Those at open have been applied, unless the store has changed since.

@@ -29,9 +29,7 @@ extension StoreOpening {
         try metadata.integer(MetadataKey.schemaVersion, in: transaction) ?? 0
       let entries = try models.map { model in
         let outdated = try metadata.outdatedLayouts(of: model.schema.name, in: transaction)
-        for group in outdated.versions {
-          try requireSteps(from: group.version, to: version, options, model: model.schema.name)
-        }
+        try requireSteps(for: outdated, of: model.schema.name, upTo: version, options)
         return StoreSchema.Entry(
           model: model,
           tables: try readTables(
@@ -61,25 +59,36 @@ extension StoreOpening {
     }
   }
 
-  /// Throws if the program lacks the steps that objects of an earlier version need when they are read.
-  private static func requireSteps(
-    from version: UInt32,
-    to stored: UInt32,
-    _ options: StoreOptions,
-    model: String
+  /// Throws if the program lacks the steps that objects of earlier versions need when they are read.
+  ///
+  /// - Parameters:
+  ///   - outdated: The layouts of these objects.
+  ///   - model: The name of their model.
+  ///   - stored: The schema version of the store.
+  ///   - options: The schema version and the steps of the program.
+  /// - Throws: ``StoreError`` with `tooNew` or `schemaMismatch`.
+  package static func requireSteps(
+    for outdated: OutdatedLayouts,
+    of model: String,
+    upTo stored: UInt32,
+    _ options: StoreOptions
   ) throws {
-    let objects = "objects of \(model) are stored as in schema version \(version)"
-    guard stored <= options.schemaVersion else {
-      throw StoreError(
-        .tooNew,
-        "\(objects), and steps of a later program convert them: update this program"
-      )
-    }
-    guard options.upgrade?.changes(model, after: version, upTo: stored) == true else {
-      throw StoreError(
-        .schemaMismatch,
-        "\(objects), and this program has no step that leads from it to version \(stored)"
-      )
+    let versions = outdated.versions.map(\.version).sorted()
+    // A later group exists because steps between the two versions have changed the model.
+    for (version, next) in zip(versions, versions.dropFirst() + [stored]) {
+      let objects = "objects of \(model) are stored as in schema version \(version)"
+      guard stored <= options.schemaVersion else {
+        throw StoreError(
+          .tooNew,
+          "\(objects), and steps of a later program convert them: update this program"
+        )
+      }
+      guard options.upgrade?.changes(model, after: version, upTo: next) == true else {
+        throw StoreError(
+          .schemaMismatch,
+          "\(objects), and this program has no step that leads from it to version \(next)"
+        )
+      }
     }
   }
 

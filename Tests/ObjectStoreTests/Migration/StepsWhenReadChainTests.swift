@@ -79,6 +79,43 @@ import Testing
     _ = try Store.migrationStatus(at: folder.path)
   }
 
+  @Test(arguments: [MigrationStep.Mode.atOpen, .whenRead])
+  func `a program without a step for which objects wait changes nothing`(
+    mode: MigrationStep.Mode
+  ) throws {
+    try makeMixed(InSequence.self)
+    for models in [[NewestTrack<InSequence>.self], []] as [[any Model.Type]] {
+      let options = StepsWhenReadTests.options(3, [TrackSteps.third(mode)])
+      let before = try Data(contentsOf: URL(filePath: folder.path("data.mdb")))
+      let error = #expect(throws: StoreError.self) {
+        try Store(at: folder.path, models: models, options: options)
+      }
+      #expect(error?.code == .schemaMismatch)
+      #expect(error?.message.contains("no step that leads from it to version 2") == true)
+      #expect(try Data(contentsOf: URL(filePath: folder.path("data.mdb"))) == before)
+    }
+    let options = StepsWhenReadTests.options(3, [TrackSteps.second(), TrackSteps.third(mode)])
+    let models: [any Model.Type] = [NewestTrack<InSequence>.self]
+    try expectNewest(InSequence.self, try Store(at: folder.path, models: models, options: options))
+  }
+
+  @Test func `a program without a step between two others cannot read objects that need it`() throws
+  {
+    try makeMixed(InSequence.self)
+    let models: [any Model.Type] = [NewestTrack<InSequence>.self]
+    let all = StepsWhenReadTests.options(3, [TrackSteps.second(), TrackSteps.third()])
+    _ = try Store(at: folder.path, models: models, options: all)
+    let error = #expect(throws: StoreError.self) {
+      try Store(
+        at: folder.path,
+        models: models,
+        options: StepsWhenReadTests.options(3, [TrackSteps.third()])
+      )
+    }
+    #expect(error?.code == .schemaMismatch)
+    try expectNewest(InSequence.self, try Store(at: folder.path, models: models, options: all))
+  }
+
   @Test func `both modes have the same result`() throws {
     try makeTracks(InSequence.self)
     let other = folder.path("other")
