@@ -321,9 +321,14 @@ package final class DataFileReader {
   ///
   /// Read every tree first. A leaf does not contain the name of its database. Free pages are left
   /// out, because their entries belong to earlier commits.
+  ///
+  /// - Parameters:
+  ///   - free: The pages that are left out. Without any, several copies of a page, which earlier
+  ///     commits have left, may refer to the same large value.
+  ///   - body: Called with the number of the page, and the key and the value of each entry.
   package func forEachUnreachableEntry(
     free: Set<UInt64>,
-    _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
+    _ body: (_ page: UInt64, _ key: Span<UInt8>, _ value: Span<UInt8>) -> Void
   ) {
     for number in stride(from: 2, through: min(lastPage, pageCount - 1), by: 1)
     where !visited.contains(number) && !free.contains(number) {
@@ -331,9 +336,10 @@ package final class DataFileReader {
         let count = page.nodeCount
       else { continue }
       for index in 0..<count {
-        guard let node = page.node(index), !node.isTree, let value = value(of: node, in: page)
+        guard let node = page.node(index), !node.isTree,
+          let value = value(of: node, in: page, isShared: free.isEmpty)
         else { continue }
-        body(page.bytes[node.key].span, value.span)
+        body(number, page.bytes[node.key].span, value.span)
       }
     }
   }
@@ -350,7 +356,12 @@ package final class DataFileReader {
 
   // MARK: Bytes
 
-  private func value(of node: DataFilePage.Node, in page: DataFilePage) -> ArraySlice<UInt8>? {
+  /// Returns a value; `nil` if it is damaged, or if its pages are in use and not shared.
+  private func value(
+    of node: DataFilePage.Node,
+    in page: DataFilePage,
+    isShared: Bool = false
+  ) -> ArraySlice<UInt8>? {
     guard node.isBig else {
       let end = node.dataStart + Int(node.size)
       guard end <= page.bytes.count else {
@@ -375,7 +386,8 @@ package final class DataFileReader {
       note(number, "a large value has too few pages")
       return nil
     }
-    for other in number..<number + first.overflowCount where !visited.insert(other).inserted {
+    for other in number..<number + first.overflowCount
+    where !isShared && !visited.insert(other).inserted {
       note(other, "a page of a large value is already in use")
       return nil
     }

@@ -18,7 +18,8 @@ struct SalvagedDescription {
   }
 
   var models: [Model] = []
-  var schemaVersion: UInt32 = 0
+  /// The schema version; `nil` if it is lost.
+  var schemaVersion: UInt32?
   /// The hash seed; `nil` if it cannot be read.
   var seed: UInt64?
   /// Metadata entries that are copied unchanged.
@@ -49,7 +50,7 @@ struct SalvagedDescription {
         """
       )
     }
-    schemaVersion = Self.integer(entries[MetadataKey.schemaVersion], as: UInt32.self) ?? 0
+    schemaVersion = Self.integer(entries[MetadataKey.schemaVersion], as: UInt32.self)
     seed = Self.integer(entries[MetadataKey.seed], as: UInt64.self)
     var layouts: [String: [Int: RecordLayout]] = [:]
     var indexes: [String: [IndexDescription]] = [:]

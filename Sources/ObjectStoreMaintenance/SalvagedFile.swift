@@ -23,7 +23,9 @@ struct SalvagedFile {
   private(set) var notes: [String] = []
   /// The number of the last commit, or a higher one if that cannot be read.
   let lastCommit: UInt64
-  /// The readable entries of the table `store`.
+  /// The readable entries of the table `store`, and those that copies of its pages complete.
+  ///
+  /// The schema version is missing only if it is lost.
   private(set) var description: [String: [UInt8]] = [:]
 
   init(path: String) throws {
@@ -41,7 +43,7 @@ struct SalvagedFile {
     let free = survey.freePages()
     var lost: [Entry] = []
     if let free, areNamesDamaged || !damaged.isEmpty {
-      survey.forEachUnreachableEntry(free: free) { key, value in
+      survey.forEachUnreachableEntry(free: free) { _, key, value in
         lost.append(Entry(key: Array(copying: key), value: Array(copying: value)))
       }
     }
@@ -98,13 +100,14 @@ struct SalvagedFile {
     }
     if isDamaged(TableName.store) {
       notes.append("the store's metadata is damaged; indexes may be missing")
-      // Layouts and the seed never change, so entries left by earlier commits are valid.
-      survey.forEachUnreachableEntry(free: []) { key, value in
-        let name = String(decodingUTF8: key)
-        guard name.utf8.starts(with: "layout/".utf8) || name == MetadataKey.seed, found[name] == nil
-        else { return }
-        found[name] = Array(copying: value)
+      var stale = StaleMetadata()
+      survey.forEachUnreachableEntry(free: []) { page, key, value in
+        stale.add(String(decodingUTF8: key), Array(copying: value), ofPage: page)
       }
+      notes += stale.complete(&found)
+    } else if found[MetadataKey.format] != nil, found[MetadataKey.schemaVersion] == nil {
+      // A store of version 0 has no entry for it.
+      found[MetadataKey.schemaVersion] = StaleMetadata.versionZero
     }
     description = found
   }

@@ -34,8 +34,8 @@ extension Store {
   ///
   /// - Returns: The total number of index entries.
   /// - Throws: ``StoreError`` with `duplicateKey` if two objects have the same values in a unique
-  ///   index, `damaged` if a record cannot be read (see ``repair(at:into:models:)``), `permissionDenied`,
-  ///   `mapFull` or `diskFull`. Models that were already rebuilt stay so; the others keep their
+  ///   index, `damaged` if a record cannot be read (see
+  ///   ``repair(at:into:models:schemaVersion:)``), `permissionDenied`, `mapFull` or `diskFull`. Models that were already rebuilt stay so; the others keep their
   ///   indexes.
   @discardableResult
   public func rebuildIndexes() throws -> Int {

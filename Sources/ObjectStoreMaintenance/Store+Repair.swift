@@ -18,6 +18,9 @@ extension Store {
   ///   - target: The folder of the new store. It must not exist.
   ///   - models: The models of the program. If the store's own description of one is lost, its objects
   ///     are read as the program stores them.
+  ///   - schemaVersion: The schema version of the program, which the new store gets if the store's
+  ///     own is lost: no step of a migration is then applied. Without it, programs can only read such
+  ///     a store.
   /// - Returns: A report of the objects that were saved and lost.
   /// - Throws: ``StoreError`` with `alreadyExists`, `notFound`, `tooNew`, `diskFull`, `other`, or
   ///   `damaged` if nothing can be saved because no commit or no model description is readable.
@@ -27,10 +30,11 @@ extension Store {
   public static func repair(
     at path: String,
     into target: String,
-    models: [any Model.Type] = []
+    models: [any Model.Type] = [],
+    schemaVersion: UInt32? = nil
   ) throws -> RepairReport {
     try translating("repairing \(path)") {
-      let salvage = try StoreSalvage(path: path, models)
+      let salvage = try StoreSalvage(path: path, models, schemaVersion)
       return try NewFolder.make(target) { folder in try salvage.run(into: folder) }
     }
   }
@@ -40,9 +44,18 @@ extension Store {
 struct StoreSalvage {
   private let file: SalvagedFile
   private let description: SalvagedDescription
+  /// The schema version of the new store.
+  private let schemaVersion: UInt32
+  private let notes: [String]
 
   /// Reads the description of the damaged store in a folder.
-  init(path: String, _ models: [any Model.Type]) throws {
+  ///
+  /// - Parameters:
+  ///   - path: The folder.
+  ///   - models: The models of the program.
+  ///   - version: The schema version of the program.
+  /// - Throws: ``StoreError`` with `tooNew` or `damaged`; an error of LMDB.
+  init(path: String, _ models: [any Model.Type], _ version: UInt32?) throws {
     file = try SalvagedFile(path: path)
     description = try SalvagedDescription(
       file.description,
@@ -50,6 +63,19 @@ struct StoreSalvage {
     ) { [file] in
       file.hasEntries(of: $0)
     }
+    // With an earlier version, a program would apply its steps to migrated objects again.
+    schemaVersion = description.schemaVersion ?? version ?? .max
+    var notes = file.notes + description.notes
+    if description.schemaVersion == nil {
+      notes.append(
+        version.map { "the schema version is lost; the copy has that of this program, \($0)" }
+          ?? """
+          the schema version is lost, so programs can only read the copy; a repair by the store's \
+          program gives it that of the program
+          """
+      )
+    }
+    self.notes = notes
   }
 
   /// Creates a store with the readable contents in an empty folder; synced on return.
@@ -64,7 +90,7 @@ struct StoreSalvage {
     var report = RepairReport()
     report.damagedPages = file.damagedPages.map { "page \($0.page): \($0.reason)" }
     report.damageCount = file.damageCount
-    report.notes = file.notes + description.notes
+    report.notes = notes
     let (metadata, tables) = try makeTables(in: target)
     var lost = LostRecords(file, description)
     for (model, tables) in zip(description.models, tables) {
@@ -90,7 +116,7 @@ struct StoreSalvage {
     try metadata.set(MetadataKey.currentFormat, for: MetadataKey.format, in: &transaction)
     try metadata.set(seed, for: MetadataKey.seed, in: &transaction)
     try metadata.set(1 as UInt64, for: MetadataKey.epoch, in: &transaction)
-    try metadata.set(description.schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
+    try metadata.set(schemaVersion, for: MetadataKey.schemaVersion, in: &transaction)
     for (key, value) in description.others.sorted(by: { $0.key < $1.key }) {
       try metadata.set(value, for: key, in: &transaction)
     }

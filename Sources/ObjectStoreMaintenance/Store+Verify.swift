@@ -223,7 +223,7 @@ public struct VerificationReport: Sendable, Hashable {
   /// The counts for each model, by model name.
   ///
   /// Empty if a page is damaged, because records cannot be read safely then.
-  /// ``Store/repair(at:into:models:)`` validates each page and can still read them.
+  /// ``Store/repair(at:into:models:schemaVersion:)`` validates each page and can still read them.
   public internal(set) var models: [String: ModelCounts] = [:]
 
   /// The total number of problems.

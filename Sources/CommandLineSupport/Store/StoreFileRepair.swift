@@ -33,6 +33,8 @@ package struct StoreFileRepair {
   package let path: String
   /// The models of the program that repairs the store.
   private let models: [any Model.Type]
+  /// The schema version of that program.
+  private let schemaVersion: UInt32?
   /// The number of entries of the rebuilt indexes; `nil` if none were rebuilt.
   package private(set) var indexEntries: Int?
   /// The result of copying the objects into a new file; `nil` if that was not necessary.
@@ -41,9 +43,10 @@ package struct StoreFileRepair {
   package var failures: [String] = []
 
   /// Creates a repair that has done nothing.
-  package init(path: String, models: [any Model.Type] = []) {
+  package init(path: String, models: [any Model.Type] = [], schemaVersion: UInt32? = nil) {
     self.path = path
     self.models = models
+    self.schemaVersion = schemaVersion
   }
 
   /// Repairs what was found.
@@ -59,7 +62,9 @@ package struct StoreFileRepair {
     case .salvage:
       status.show("copying the readable objects into a new file")
       let (report, damagedFile) = try saving {
-        try ClosedStore.perform(path) { try Store.repairInPlace(at: path, models: models) }
+        try ClosedStore.perform(path) {
+          try Store.repairInPlace(at: path, models: models, schemaVersion: schemaVersion)
+        }
       }
       salvage = (report, damagedFile)
     }
@@ -71,7 +76,10 @@ package struct StoreFileRepair {
   package mutating func save(into target: String, _ status: StatusLine) throws {
     status.show("copying the readable objects into a new store")
     try StoreCopy.writing(target) {
-      salvage = (try saving { try Store.repair(at: path, into: target) }, nil)
+      let report = try saving {
+        try Store.repair(at: path, into: target, models: models, schemaVersion: schemaVersion)
+      }
+      salvage = (report, nil)
     }
   }
 

@@ -18,7 +18,11 @@ struct StoreRepair {
   private var path: String { store.path }
 
   init(path: String) {
-    store = StoreFileRepair(path: path, models: RecordStore.models)
+    store = StoreFileRepair(
+      path: path,
+      models: RecordStore.models,
+      schemaVersion: RecordStore.options.schemaVersion
+    )
   }
 
   /// Repairs what was found.

@@ -19,8 +19,8 @@ extension Store {
   /// - Parameter path: The file to create. It must not exist.
   /// - Returns: The number of exported objects.
   /// - Throws: ``StoreError`` with `alreadyExists`, `notFound`, `permissionDenied`, `diskFull`,
-  ///   `inputOutput`, `other`, or `damaged` if a record cannot be read (``repair(at:into:models:)`` skips
-  ///   such records); `CancellationError` if the task is cancelled. The file is then not created.
+  ///   `inputOutput`, `other`, or `damaged` if a record cannot be read
+  ///   (``repair(at:into:models:schemaVersion:)`` skips such records); `CancellationError` if the task is cancelled. The file is then not created.
   /// - Complexity: O(n) in the bytes of the store. Uses memory for one object.
   @discardableResult
   public func exportJSONLines(to path: String) throws -> Int {
