@@ -90,6 +90,12 @@ struct SalvagedDescription {
         } else {
           notes.append("the metadata entry '\(key)' is unreadable")
         }
+      case (MetadataKey.migration, 1):
+        if Self.isMigrationRecord(value) {
+          others[key] = value
+        } else {
+          notes.append("the metadata entry '\(key)' is unreadable")
+        }
       case ("default", 3):
         if let id = UInt32(parts[2]), let value = Self.fieldDefault(value) {
           defaults[parts[1], default: [:]][id] = value
@@ -218,6 +224,16 @@ struct SalvagedDescription {
   private static func isOutdatedLayouts(_ bytes: [UInt8]) -> Bool {
     (try? ByteReader.reading(bytes) { reader throws(RecordError) in
       try OutdatedLayouts(encoded: &reader)
+    }) != nil
+  }
+
+  /// Whether an entry can be that of the last migration, whose type is that of another module.
+  private static func isMigrationRecord(_ bytes: [UInt8]) -> Bool {
+    (try? ByteReader.reading(bytes) { reader throws(RecordError) in
+      _ = try reader.read(UInt8.self)
+      for _ in 0..<2 { _ = try reader.read(UInt32.self) }
+      _ = try reader.read(UInt64.self)
+      return try reader.readSized(String.self)
     }) != nil
   }
 

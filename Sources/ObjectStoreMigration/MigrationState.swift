@@ -59,7 +59,7 @@ struct MigrationRecord: Equatable {
   /// The name of the file before the migration; empty if it was not kept.
   var previousFile: String
 
-  static let key = "migration"
+  static let key = MetadataKey.migration
   private static let codingVersion: UInt8 = 1
 
   var encoded: [UInt8] {

@@ -298,6 +298,9 @@ package enum MetadataKey {
   /// The last number assigned as a primary key: UInt64.
   package static func counter(_ model: String) -> String { "counter/\(model)" }
 
+  /// The last migration with steps; see `MigrationRecord`.
+  package static let migration = "migration"
+
   /// The format of every store; a program refuses a greater one.
   package static let currentFormat: UInt32 = 1
 }

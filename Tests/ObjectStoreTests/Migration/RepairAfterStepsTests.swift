@@ -91,6 +91,20 @@ import Testing
     #expect(try views(store) == Self.expected && !store.isReadOnly)
   }
 
+  @Test func `a repaired store can still be rolled back`() throws {
+    try makeMigrated()
+    let previous = try Store.migrationStatus(at: folder.path).previousFile
+    #expect(try Store.repairInPlace(at: folder.path).report.isComplete)
+    let status = try Store.migrationStatus(at: folder.path)
+    #expect(status.previousVersion == 1)
+    #expect(status.previousFile != nil && status.previousFile == previous)
+    let report = try Store.rollBackMigration(at: folder.path)
+    // The repair has no history.
+    #expect(report.version == 1 && !report.isComplete)
+    let store = try folder.open(Author.self, version: 1)
+    #expect(try views(store) == (1...300).map { $0 * 3 })
+  }
+
   // MARK: Copies of pages
 
   private func stale(_ pages: [UInt64: [String: [UInt8]]]) -> StaleMetadata {
