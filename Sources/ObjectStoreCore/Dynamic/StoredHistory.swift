@@ -20,8 +20,8 @@ public struct StoredCommit: Sendable, Hashable {
     public var updated: [Update] = []
     /// The primary keys of deleted objects.
     public var deleted: [StoredValue] = []
-    /// Whether the commit changed too many objects to record each of them, so that any object of the
-    /// model may have changed.
+    /// Whether any object of the model may have changed, because the commit changed too many objects
+    /// to record each of them, or a later one has deleted such objects.
     public var coversAllObjects = false
 
     /// Creates changes.
@@ -174,6 +174,8 @@ private struct ChangedKeys {
   private let schema: StoredSchema
   /// The keys that objects had after the commit that is given next, if a later one changed them.
   private var later: [ObjectID: StoredValue] = [:]
+  /// The models of which a later commit may have deleted any object without its key.
+  private var covered: Set<String> = []
 
   init(_ schema: StoredSchema) { self.schema = schema }
 
@@ -190,14 +192,24 @@ private struct ChangedKeys {
       changes.coversAllObjects = true
       return changes
     }
+    defer { if entry.changes.coversAllObjects { covered.insert(entry.model) } }
     for (id, change) in entry.changes.objects.sorted(by: { $0.key < $1.key }) {
       let object = ObjectID(model: entry.model, id: id)
       switch change.kind {
-      case .inserted: changes.inserted.append(try key(of: object, model, field, transaction))
+      case .inserted:
+        guard let key = try key(of: object, model, field, transaction) else {
+          changes.coversAllObjects = true
+          continue
+        }
+        changes.inserted.append(key)
       case .updated:
+        guard let key = try key(of: object, model, field, transaction) else {
+          changes.coversAllObjects = true
+          continue
+        }
         changes.updated.append(
           StoredCommit.Update(
-            key: try key(of: object, model, field, transaction),
+            key: key,
             fields: model.names(of: change.fields, inLayout: entry.layoutNumber)
           )
         )
@@ -208,12 +220,13 @@ private struct ChangedKeys {
       case .replaced:
         let previous = try model.key(change.key, field, id)
         let key = try key(of: object, model, field, transaction)
-        if key == previous {
+        if key == nil { changes.coversAllObjects = true }
+        if let key, key == previous {
           changes.updated.append(StoredCommit.Update(key: key, fields: []))
         } else {
           // Another object took the id, because their keys have the same hash.
           changes.deleted.append(previous)
-          changes.inserted.append(key)
+          if let key { changes.inserted.append(key) }
         }
         later[object] = previous
       }
@@ -221,18 +234,19 @@ private struct ChangedKeys {
     return changes
   }
 
-  /// Returns the key that an object had after the commit.
+  /// Returns the key that an object had after the commit; `nil` if a later one has deleted it without
+  /// its key.
   private func key(
     of object: ObjectID,
     _ model: StoredSchema.Entry,
     _ field: StoredModel.Field,
     _ transaction: borrowing ReadTransaction
-  ) throws -> StoredValue {
+  ) throws -> StoredValue? {
     if let key = later[object] { return key }
     let key = try model.tables.withRecord(object.id, in: transaction) { record in
       try model.value(ofFieldWithID: field.id, in: record, object.id)
     }
-    guard let key else {
+    guard key != nil || covered.contains(object.model) else {
       throw StoreError(
         .damaged,
         "object \(object.id) of \(object.model) is in the history but not in the store"

@@ -86,4 +86,34 @@ import Testing
     let changes = try commits(since: token)
     #expect(changes == [StoredCommit.Changes(model: "Ticket", coversAllObjects: true)])
   }
+
+  @Test(arguments: StorageLayout.allCases)
+  func `a commit before one of too many objects has the keys of those that still exist`(
+    layout: StorageLayout
+  ) throws {
+    if layout == .byKey {
+      try checkCovered { Keyed(Ticket(id: $0, seat: "\($0)", row: 0)) as Keyed<Ticket> }
+    } else {
+      try checkCovered { Ticket(id: $0, seat: "\($0)", row: 0) }
+    }
+  }
+
+  private func checkCovered<M: Model>(_ make: (Int) -> M) throws where M.PrimaryKey == Int {
+    let limit = StoreOptions(historyLimit: HistoryLimit(byteCount: 400))
+    let store = try Store(at: folder.path, models: [M.self], options: limit)
+    try store.write { tx in for id in 1...1_000 { try tx.insert(make(id)) } }
+    let token = try store.historyToken()
+    try store.write { tx in
+      try tx.insert(make(2_000))
+      try tx.insert(make(2_001))
+    }
+    try store.write { tx in
+      for id in Array(1...1_000) + [2_000] { _ = try tx.delete(M.self, key: id) }
+    }
+    let changes = try commits(since: token)
+    #expect(changes.count == 2 && changes.allSatisfy(\.coversAllObjects))
+    #expect(changes[0].inserted == [.signed(2_001)])
+    #expect(changes[1] == StoredCommit.Changes(model: "Ticket", coversAllObjects: true))
+    #expect(try tool().lastStoredCommits(2).flatMap(\.changes) == changes)
+  }
 }
