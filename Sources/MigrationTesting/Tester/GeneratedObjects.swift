@@ -86,7 +86,8 @@ struct GeneratedObjects: Sendable {
       } else if let reference = field.reference {
         value =
           reference.target == model.name && number == 0
-          ? .null : Self.reference(Int.random(in: 0..<max(number, 1), using: &generator), type)
+          ? Self.firstReference(type, isOptional: field.isOptional)
+          : Self.reference(Int.random(in: 0..<max(number, 1), using: &generator), type)
       } else if field.isOptional, Bool.random(using: &generator) {
         value = .null
       } else if let choices = values[name], let choice = choices.randomElement(using: &generator) {
@@ -118,6 +119,16 @@ struct GeneratedObjects: Sendable {
     case .array(let element): .array([distinct(number, element)])
     case .set(let element): .set([distinct(number, element)])
     case .bool, .dictionary, .embedded: .null
+    }
+  }
+
+  /// A reference of the first object to its own model, of which there is no earlier object.
+  private static func firstReference(_ type: FieldType, isOptional: Bool) -> StoredValue {
+    if isOptional { return .null }
+    return switch type {
+    case .array: .array([])
+    case .set: .set([])
+    default: reference(0, type)
     }
   }
 

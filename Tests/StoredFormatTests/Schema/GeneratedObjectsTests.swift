@@ -28,7 +28,61 @@ private struct Priced: Model {
   }
 }
 
+/// A model whose objects refer to others of it.
+private struct Tree: Model {
+  struct Columns: Sendable {}
+  static var columns: Columns { Columns() }
+  static var schema: ModelSchema {
+    ModelSchema(
+      name: "Tree",
+      fields: [
+        FieldSchema("id", Int64.self, isPrimaryKey: true),
+        FieldSchema("parent", Reference<Tree>.self),
+        FieldSchema("twin", Reference<Tree>.self, isOptional: true),
+        FieldSchema("list", [Reference<Tree>].self),
+        FieldSchema("set", Set<Reference<Tree>>.self),
+      ]
+    )
+  }
+  var primaryKey: Int64
+  var parent: Reference<Tree>
+  var twin: Reference<Tree>?
+  var list: [Reference<Tree>]
+  var set: Set<Reference<Tree>>
+
+  init(from record: borrowing RecordView) throws(RecordError) {
+    primaryKey = try record.value(at: 0)
+    parent = try record.value(at: 1)
+    twin = try record.optional(at: 2)
+    list = try record.value(at: 3)
+    set = try record.value(at: 4)
+  }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(primaryKey)
+    record.encode(parent)
+    record.encode(twin)
+    record.encode(list)
+    record.encode(set)
+  }
+}
+
 @Suite struct GeneratedObjectsTests {
+  @Test func `references to the own model have a target, also that of the first object`() throws {
+    let folder = try TemporaryFolder()
+    let releases = SchemaFolder(folder.path("Migrations"))
+    try releases.accept([Tree.self], version: 1)
+    _ = try releases.release([Tree.self], version: 1)
+    let tester = MigrationTester(models: [Tree.self], options: StoreOptions(schemaVersion: 1))
+    try tester.checkResult(.generated(from: releases, release: 1, count: 50)) { store in
+      let trees = try store.read { try $0.fetch(Tree.all) }
+      #expect(trees.count == 50)
+      let first = try #require(trees.first { $0.primaryKey == 0 })
+      #expect(first.parent == Reference(0) && first.twin == nil)
+      #expect(first.list.isEmpty && first.set.isEmpty)
+    }
+  }
+
   @Test func `random decimals are whole, broken, very large and very small`() throws {
     let folder = try TemporaryFolder()
     let releases = SchemaFolder(folder.path("Migrations"))
