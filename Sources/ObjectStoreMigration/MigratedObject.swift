@@ -212,10 +212,18 @@ public struct MigratedObject: Sendable {
   }
 
   /// Removes a field, if the object has it.
+  ///
+  /// If the model has given the name another id, an object may have two fields of that name. The one
+  /// of the layout in which the object was last written is removed, and is the one that is read and
+  /// renamed.
   public mutating func removeField(_ name: String) {
-    guard permits(name) else { return }
-    fields.removeAll { $0.name == name }
+    guard permits(name), let position = fields.firstIndex(where: { $0.name == name })
+    else { return }
+    fields.remove(at: position)
   }
+
+  /// Removes the field at a position.
+  mutating func removeField(at position: Int) { fields.remove(at: position) }
 
   /// Gives a field another name, if the object has it.
   ///

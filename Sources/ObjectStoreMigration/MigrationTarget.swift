@@ -15,11 +15,21 @@ struct MigrationTarget {
     fileprivate func field(named name: String) -> Field? { fields.first { $0.layout.name == name } }
     fileprivate func field(withID id: UInt32) -> Field? { fields.first { $0.layout.id == id } }
 
-    /// The declared field that a field of an object is.
+    /// The declared field that a field of an object is; `nil` if the model does not declare it.
     ///
-    /// A field of another name has kept its id if the model declares the previous name.
-    fileprivate func field(for field: MigratedObject.Field) -> Field? {
-      self.field(named: field.name) ?? field.id.flatMap { self.field(withID: $0) }
+    /// A field keeps its id until a step renames it. One with an id that the model does not declare is
+    /// the field of its name only if the object does not have that one: the model may have given the
+    /// name another id, because the type is another one.
+    fileprivate func field(
+      for field: MigratedObject.Field,
+      of object: MigratedObject
+    ) -> Field? {
+      guard let id = field.id else { return self.field(named: field.name) }
+      if let own = self.field(withID: id) { return own }
+      guard let named = self.field(named: field.name), named.layout.type == field.type,
+        !object.fields.contains(where: { $0.id == named.layout.id })
+      else { return nil }
+      return named
     }
 
     /// Gives the fields without a value the declared types, because `nil` has no type; returns whether
@@ -27,7 +37,8 @@ struct MigrationTarget {
     fileprivate func retypeEmptyFields(of object: inout MigratedObject) -> Bool {
       var isChanged = false
       for (position, field) in object.fields.enumerated() {
-        guard case .null = field.content, let type = self.field(for: field)?.layout.type,
+        guard case .null = field.content,
+          let type = self.field(for: field, of: object)?.layout.type,
           type != field.type
         else { continue }
         object.retypeEmptyField(at: position, type)
@@ -158,7 +169,7 @@ struct MigrationTarget {
       }
       // It was optional. Without the field, the object gets the default value.
       var object = object
-      object.removeField(object.fields[place].name)
+      object.removeField(at: place)
       return try entry(object, from: source)
     }
     return Entry(object: object, source: source, model: position, shape: shape)
@@ -167,9 +178,8 @@ struct MigrationTarget {
   private static func shape(of object: MigratedObject, in model: Model) throws -> Shape {
     var taken: [UInt32: Int] = [:]
     var others: [(position: Int, field: RecordLayout.Field)] = []
-    let names = Set(model.fields.map(\.layout.name))
     for (position, field) in object.fields.enumerated() {
-      guard let own = model.field(for: field) else {
+      guard let own = model.field(for: field, of: object) else {
         guard let id = field.id ?? (model.isDeclared ? nil : FieldSchema.id(forName: field.name))
         else {
           throw StoreError(
@@ -213,7 +223,7 @@ struct MigrationTarget {
       positions.append(position)
     }
     // Fields that the model does not declare keep their values.
-    for (position, field) in others where taken[field.id] == nil && !names.contains(field.name) {
+    for (position, field) in others where taken[field.id] == nil {
       fields.append(field)
       positions.append(position)
     }
