@@ -11,12 +11,20 @@ struct MigrationCheck {
     var name: String
     /// The names of the fields.
     var fields: Set<String>
+    /// The ids of fields that are not derived from their names, by name.
+    var ids: [String: UInt32] = [:]
     /// The name of the primary key; `nil` if a step has removed it.
     var key: String?
     /// Whether a step with code may have changed the fields or the objects.
     var isChangedByCode = false
     /// Whether the program declares the model, and with it a primary key.
     var isDeclared = false
+
+    /// Returns the field that has the id of a name; `nil` if there is none.
+    func field(withIDOf name: String) -> String? {
+      let id = FieldSchema.id(forName: name)
+      return fields.sorted().first { (ids[$0] ?? FieldSchema.id(forName: $0)) == id }
+    }
   }
 
   private(set) var models: [Model]
@@ -114,8 +122,19 @@ struct MigrationCheck {
     guard !models[position].fields.contains(newName) || models[position].isChangedByCode else {
       return "\(model) has a field \(newName), whose values it would lose: remove that field first"
     }
+    // A declared model may give the name another id.
+    if !models[position].isDeclared, let other = models[position].field(withIDOf: newName),
+      other != name, other != newName
+    {
+      return """
+        \(model).\(other) has the id of the name \(newName), which it had before: remove that field \
+        first, or choose another name
+        """
+    }
     models[position].fields.remove(name)
+    models[position].ids[name] = nil
     models[position].fields.insert(newName)
+    models[position].ids[newName] = nil
     if models[position].key == name { models[position].key = newName }
     return nil
   }
@@ -144,6 +163,7 @@ extension MigrationCheck.Model {
     self.init(
       name: entry.tables.name,
       fields: Set(entry.fields.map(\.name)),
+      ids: Dictionary(entry.fields.map { ($0.name, $0.id) }) { first, _ in first },
       key: entry.fields.first(where: \.isPrimaryKey)?.name
     )
   }
@@ -153,6 +173,7 @@ extension MigrationCheck.Model {
     self.init(
       name: model.name,
       fields: Set(model.names.values),
+      ids: Dictionary(model.names.map { ($0.value, $0.key) }) { first, _ in first },
       key: key.flatMap { model.names[$0] }
     )
   }

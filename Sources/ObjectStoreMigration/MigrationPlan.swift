@@ -120,6 +120,7 @@ struct MigrationPlan: Sendable {
     var models = models
     switch operation.kind {
     case .renameModel(let name, let newName):
+      guard name != newName else { break }
       models.removeAll { $0.name == newName }
       for position in models.indices {
         if models[position].name == name { models[position].name = newName }

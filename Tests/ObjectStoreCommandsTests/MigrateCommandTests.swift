@@ -249,11 +249,15 @@ struct MigrateCommandTests {
       #expect(result.messages.contains("objects of Note are converted when they are read"))
     }
     #expect(try Data(contentsOf: URL(filePath: store + "/data.mdb")) == before)
-    #expect(try openProgram().read { try $0.find(SampleNote.self, key: 2)?.text } == "NOTE 2")
+    #expect(try programText(2) == "NOTE 2")
     try openProgram().finishConversions()
     #expect(await migrate("--steps", file).status == .done)
     let lines = await objectstore([store, "query", "Note", "--format", "csv"]).lines
     #expect(lines == ["id,text", #"1,"NOTE 1""#, #"2,"NOTE 2""#, #"3,"NOTE 3""#])
+  }
+
+  private func programText(_ id: Int) throws -> String? {
+    try openProgram().read { try $0.find(SampleNote.self, key: id)?.text }
   }
 
   /// Opens the store with the second version of its program.
@@ -271,6 +275,39 @@ struct MigrateCommandTests {
     var options = StoreOptions(schemaVersion: 2, migration: Migration(steps: [step]))
     options.migration?.convertsInBackground = false
     return try Store(at: store, models: [SampleNote.self], options: options)
+  }
+
+  @Test func `a rename to the previous name of another field is refused`() async throws {
+    try await Store(at: store, models: [RenamedNote.self])
+      .write { try $0.insert(RenamedNote(id: 1)) }
+    let file = try stepsFile(
+      """
+      {"steps": [{"version": 2, "summary": "tidy up", "operations": [
+        {"renameField": "title", "of": "Note", "to": "text"}
+      ]}]}
+      """
+    )
+    for options in [["--check"], ["--dry-run"], []] {
+      let result = await objectstore([store, "migrate"] + options + ["--steps", file])
+      #expect(result.status == .damaged)
+      #expect(result.messages.contains("Note.body has the id of the name text"))
+    }
+    #expect(try Store.migrationStatus(at: store).version == 1)
+  }
+
+  @Test func `a rename of a model to its own name keeps its objects`() async throws {
+    try makeNotes()
+    let file = try stepsFile(
+      """
+      {"steps": [{"version": 2, "summary": "stay", "operations": [
+        {"renameModel": "Note", "to": "Note"}
+      ]}]}
+      """
+    )
+    #expect(await migrate("--check", "--steps", file).status == .failed)
+    #expect(await migrate("--steps", file).status == .done)
+    #expect(await objectstore([store, "query", "Note", "--format", "csv"]).lines.count == 4)
+    #expect(await objectstore(store, "verify").status == .done)
   }
 
   private static let longName = String(repeating: "x", count: 101)
@@ -330,5 +367,32 @@ struct MigrateCommandTests {
     let rehearsal = try await BuiltProcess.run(store, "migrate", "--dry-run", "--steps", file)
     #expect(rehearsal.status == 0)
     #expect(!open.isReadOnly)
+  }
+}
+
+/// A note whose body was called `text` before.
+private struct RenamedNote: Model {
+  struct Columns: Sendable {}
+  static let columns = Columns()
+  static let schema = ModelSchema(
+    name: "Note",
+    fields: [
+      FieldSchema("id", Int.self, isPrimaryKey: true),
+      FieldSchema("body", String.self, id: FieldSchema.id(forName: "text")),
+      FieldSchema("title", String.self),
+    ]
+  )
+
+  var id: Int
+  var primaryKey: Int { id }
+
+  init(id: Int) { self.id = id }
+
+  init(from record: borrowing RecordView) throws(RecordError) { id = try record.value(at: 0) }
+
+  func encode(to record: inout RecordEncoder) {
+    record.encode(id)
+    record.encode("a body")
+    record.encode("a title")
   }
 }

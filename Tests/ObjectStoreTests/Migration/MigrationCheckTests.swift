@@ -51,6 +51,42 @@ import Testing
     #expect(try refusal(.renameField("id", of: "Note", to: "rank")) != nil)
   }
 
+  @Test func `a rename onto the previous name of another field is refused`() throws {
+    let note = MigrationCheck.Model(
+      name: "Note",
+      fields: ["id", "body", "title"],
+      ids: ["body": FieldSchema.id(forName: "text")],
+      key: "id"
+    )
+    func reason(
+      _ operations: MigrationOperation...,
+      declared: Set<String> = []
+    ) throws -> String? {
+      var check = MigrationCheck([note], requiresNames: true)
+      do {
+        try check.run([MigrationStep("tidy", to: 2, operations)], declared: declared)
+        return nil
+      } catch let error as StoreError {
+        return error.message
+      }
+    }
+    let renaming = MigrationOperation.renameField("title", of: "Note", to: "text")
+    #expect(try reason(renaming)?.contains("Note.body has the id of the name text") == true)
+    #expect(try reason(renaming, declared: ["Note"]) == nil)
+    #expect(try reason(.removeField("body", of: "Note"), renaming) == nil)
+    #expect(try reason(.renameField("body", of: "Note", to: "text")) == nil)
+    #expect(try reason(.renameField("body", of: "Note", to: "x"), renaming) == nil)
+  }
+
+  @Test func `a rename of a model to its own name changes nothing`() throws {
+    let folder = try TemporaryFolder()
+    try folder.open(Author.self).write { try $0.insert(Author(1)) }
+    let renaming = MigrationOperation.renameModel("Author", to: "Author")
+    _ = try Store(at: folder.path, models: [], options: options(.atOpen, [renaming]))
+    let store = try folder.open(Author.self, version: 2)
+    #expect(try store.read { try $0.fetch(Author.all) } == [Author(1)])
+  }
+
   @Test func `a rename onto a model that exists is refused`() throws {
     let reason = try refusal(.renameModel("Shelf", to: "Note"))
     #expect(reason?.contains("whose objects it would merge") == true)
