@@ -111,8 +111,8 @@ extension DownloadEngine {
 extension DownloadRecord {
   /// The record with a size in bytes, if it does not store one.
   fileprivate func assuming(size: Int64?) -> Self {
-    var record = self
-    record.expected = expected ?? size
-    return record
+    var waiting = self
+    waiting.expected = expected ?? size
+    return waiting
   }
 }

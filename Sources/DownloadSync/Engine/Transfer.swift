@@ -425,9 +425,11 @@ final class Transfer: TaskSink {
   /// Notes damaged pieces, in addition to earlier ones.
   func note(damage pieces: DamagedPieces) {
     state.withLock { state in
-      var all = pieces
-      if let known = state.damage { all.ranges = all.ranges.union(known.ranges) }
-      state.damage = all
+      let known = state.damage?.ranges ?? ByteRanges()
+      state.damage = DamagedPieces(
+        ranges: known.union(pieces.ranges),
+        isRequired: pieces.isRequired
+      )
     }
   }
 

@@ -24,10 +24,11 @@ internal import SystemInterface
 ///
 /// All bytes are of one version of the file. If the download begins again, the sequence throws an error,
 /// also if it was slow and sees the record only after the next version has passed its position: it
-/// compares the validator and the size, and without a validator, or with a required digest, the partial
-/// file. An engine that continues bytes whatever their validator (with a required digest) or without one
-/// (``EngineOptions/continuesUnvalidated``) may change to another version of the same size, which only the
-/// digest shows. A sequence that begins at an offset does not know the version of the bytes before it.
+/// compares the validator and the size. Without a validator, or with a required digest if reading began with
+/// the first byte, it compares the partial file. An engine that continues bytes whatever their validator
+/// (with a required digest) or without one (``EngineOptions/continuesUnvalidated``) may change to another
+/// version of the same size, which only the digest shows. A sequence that begins at an offset does not know
+/// the version of the bytes before it.
 ///
 /// The sequence ends after the last byte of a completed download. It waits while the download is paused, or
 /// while no engine runs it, and it does not start one. If bytes that the record counts are not in the
@@ -209,9 +210,10 @@ public struct DownloadBytes: AsyncSequence, Sendable {
       }
       let digest = record.expectedDigest.flatMap { try? Digest($0) }
       let required = pieces.flatMap { $0.requiresDigests ? $0 : nil }
-      given.hasRequiredDigest = digest != nil || required != nil
       // The bytes before the offset were not read.
       if given.range.upperBound == 0 { hasher = digest.map { DigestHasher($0.algorithm) } }
+      // Only a reader that compares the bytes itself may disregard another validator.
+      given.hasRequiredDigest = hasher != nil || required != nil
       let id = record.id
       // From here on no commit is missed: the record is read again after each change.
       var changes = store.objects.observe(DownloadRecord.where { $0.id == id }).makeAsyncIterator()

@@ -15,7 +15,7 @@ package struct GivenBytes: Sendable {
   private var fileNumber: UInt64?
   /// Stays open, because another file could get the number of a deleted one.
   private var file: OpenFile?
-  /// Whether the reader, or the engine before it, compares the bytes with a required digest.
+  /// Whether the reader compares the bytes with a required digest.
   var hasRequiredDigest = false
 
   /// Creates the state of a reader that begins at an offset.
@@ -39,9 +39,9 @@ package struct GivenBytes: Sendable {
   /// Whether the bytes that a record counts may be those of another version of the file.
   ///
   /// An equal validator promises the same bytes. A record keeps its validator as long as its bytes: one
-  /// that has lost it counts others. Without a validator, the bytes are the same only in the same file,
-  /// because the engine begins again with a new one. So are those with another validator and a required
-  /// digest, with which the engine lets any server continue them.
+  /// that has lost it counts others. Without a validator, another file has other bytes; the same file may
+  /// have them, too, because a response with another version empties it. So it is with another validator
+  /// and a required digest, with which the engine lets any server continue the bytes: the digest decides.
   func mayDiffer(from current: DownloadRecord) -> Bool {
     guard let record else { return false }
     if let size = record.expected, current.expected != size { return true }
