@@ -117,11 +117,38 @@ struct StandardOutputTests: ToolSuite {
   }
 
   #if os(Linux)
-    /// Crashes the process that has the engine lock.
-    private func crashWorker() throws {
+    /// The process that has the engine lock.
+    private func worker() throws -> pid_t {
       let lock = try String(contentsOfFile: "\(store)/engine.lock", encoding: .utf8)
       let holder = lock.split(separator: "\n").first?.split(separator: " ").last
-      kill(try #require(holder.flatMap { pid_t($0) }), SIGSEGV)
+      return try #require(holder.flatMap { pid_t($0) })
+    }
+
+    /// Crashes the process that has the engine lock.
+    private func crashWorker() throws { kill(try worker(), SIGSEGV) }
+
+    /// Routes a file whose first reply stalls after 100,000 bytes, and whose next one before its last
+    /// byte, unless the gate is opened.
+    private func stalled(_ change: (inout Resource) -> Void = { _ in }) -> Gate {
+      let gate = Gate()
+      var resource = Resource(body, faults: .stallAfter(bytes: 100_000))
+      resource.rateGate = gate
+      change(&resource)
+      server.route("/a", resource)
+      return gate
+    }
+
+    /// Waits until the worker has written the bytes of ``stalled(_:)`` and noted their number.
+    ///
+    /// A crash between the two would repeat bytes.
+    private func waitForStalledOutput() async throws {
+      try await waitUntil {
+        guard size("out") == 100_000 else { return false }
+        // The offset of the file in which the number is noted.
+        let path = "/proc/\(try worker())/fdinfo/4"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        return text.split(separator: "\n").contains("pos:\t100000")
+      }
     }
 
     @Test func `a worker that follows a crash repeats no byte`() async throws {
@@ -133,6 +160,21 @@ struct StandardOutputTests: ToolSuite {
       gate.open()
       #expect(try await get.status() == 0, "\(get.messages)")
       #expect(body.matches(file: folder.path("out")))
+      #expect(try records().isEmpty)
+    }
+
+    @Test func `a worker that follows a crash goes on if the server can only send the file again`()
+      async throws
+    {
+      let gate = stalled { ($0.etag, $0.honoursRange) = (nil, false) }
+      let get = try shell("dlstore get URL -o - --timeout 10m | cat > out")
+      try await waitForStalledOutput()
+      try crashWorker()
+      try await get.message("restarting it")
+      gate.open()
+      #expect(try await get.status() == 0, "\(get.messages)")
+      #expect(body.matches(file: folder.path("out")))
+      #expect(server.requests.count(where: { $0.path == "/a" }) > 1)
       #expect(try records().isEmpty)
     }
 

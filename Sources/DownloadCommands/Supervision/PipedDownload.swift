@@ -30,16 +30,37 @@ struct PipedDownload: Sendable {
   ///
   /// - Throws: ``ClosedPipe``; ``CommandFailure``; the errors of `DownloadBytes`.
   func write() async throws {
+    while try await !writeFromFirstByte() {}
+  }
+
+  /// Writes the bytes after those of earlier workers, which are read again and compared.
+  ///
+  /// - Returns: Whether all bytes were written; `false` if the download has dropped the bytes that were
+  ///   read before this process has written one. Those that follow may be equal.
+  private func writeFromFirstByte() async throws -> Bool {
     var arriving = store.bytes(of: name)
     arriving.isAwaited = true
-    var output = PipedBytes(after: position.value, of: position.announced)
-    for try await bytes in arriving {
+    var iterator = arriving.makeAsyncIterator()
+    let written = position.value
+    var output = PipedBytes(after: written, of: position.announced)
+    while true {
+      let bytes: Data
+      do {
+        guard let next = try await iterator.next() else { break }
+        bytes = next
+      } catch let failure as DownloadFailure
+        where [.entityChanged, .fileInUse].contains(failure.code)
+        && written > 0 && position.value == written && output.prefix.byteCount > 0
+      {
+        return false
+      }
       let new = try output.take(bytes)
       guard !new.isEmpty else { continue }
       position.announce(output.prefix)
       try await writer.write(new, position.advance(by:))
     }
     try output.end()
+    return true
   }
 
   /// Whether nothing more happens to the download.
