@@ -152,9 +152,9 @@ struct StandardOutputTests: ToolSuite {
     }
 
     @Test func `a worker that follows a crash repeats no byte`() async throws {
-      let gate = slow()
+      let gate = stalled()
       let get = try shell("dlstore get URL -o - --timeout 10m | cat > out")
-      try await waitUntil { size("out") > 0 }
+      try await waitForStalledOutput()
       try crashWorker()
       try await get.message("restarting it")
       gate.open()
@@ -181,12 +181,12 @@ struct StandardOutputTests: ToolSuite {
     @Test func `a worker that follows a crash compares the bytes that were written before`()
       async throws
     {
-      _ = slow()
+      _ = stalled()
       let other = Body.generated(byteCount: 4_000_000, seed: 33)
       let get = try shell(
         "dlstore get URL -o - --timeout 10m --checksum \(Self.sha256(of: other).text) > out"
       )
-      try await waitUntil { size("out") > 0 }
+      try await waitForStalledOutput()
       var next = Resource(other)
       next.etag = "\"2\""
       server.route("/a", next)
