@@ -115,13 +115,15 @@ struct HookRunnerTests {
     #expect(flag.set())
   }
 
-  @Test func `only hooks of the scope run`() async throws {
+  @Test(arguments: [0, 2_000])
+  func `only hooks of the scope run`(_ others: Int) async throws {
     let runner = HookRunner(
       store: store,
       actions: HookActions(
         commands: [.completion: UserCommand(text: "echo $DLSTORE_KEY >> '\(folder.path("keys"))'")]
       ),
       scope: (1...2).map { "https://example.com/\($0)" }
+        + (0..<others).map { "https://example.com/unknown/\($0)" }
     )
     for _ in 0..<100 { runner.wake() }
     runner.finish()

@@ -36,10 +36,29 @@ struct HookRunner: Sendable {
     case busy
   }
 
+  /// The downloads whose hooks run.
+  private enum Scope: Sendable {
+    /// The maximum number of URLs that are looked up.
+    static let maximumLookUps = 1_000
+
+    case all
+    /// So few that their records are read, whatever else is pending in the store.
+    case few([String])
+    /// So many that they are found among the pending downloads.
+    case many(URLSet)
+
+    init(_ urls: [String]?) {
+      guard let urls else {
+        self = .all
+        return
+      }
+      self = urls.count <= Self.maximumLookUps ? .few(urls) : .many(URLSet(urls))
+    }
+  }
+
   private let store: RecordStore
   private let actions: HookActions
-  /// The URLs of the downloads whose hooks run; `nil` for all.
-  private let scope: URLSet?
+  private let scope: Scope
   private let wakeFlag = WakeFlag()
   /// The time that running commands have after a stop.
   private let stopPatience: Duration
@@ -54,7 +73,7 @@ struct HookRunner: Sendable {
   ) {
     self.store = store
     self.actions = actions
-    self.scope = scope.map { URLSet($0) }
+    self.scope = Scope(scope)
     self.stopPatience = stopPatience
     (inbox, signals) = AsyncStream.makeStream()
     signals.yield(.woken)
@@ -166,8 +185,16 @@ struct HookRunner: Sendable {
   }
 
   private func records(awaiting hook: DownloadHook, _ limit: Int) throws -> [DownloadRecord] {
-    guard let scope else { return try store.records(awaiting: hook, limit: limit) }
-    return try store.records(awaiting: hook, limit: limit, where: scope.contains)
+    switch scope {
+    case .all:
+      return try store.records(awaiting: hook, limit: limit)
+    case .few(let urls):
+      let known = try store.objects.read { tx in try tx.find(DownloadRecord.self, keys: urls) }
+      let pending = known.lazy.compactMap { $0 }.filter { $0.pendingHooks.contains(hook) }
+      return Array(pending.prefix(limit))
+    case .many(let urls):
+      return try store.records(awaiting: hook, limit: limit, where: urls.contains)
+    }
   }
 
   /// Runs a hook unless another process runs one for the download, and clears its mark if it succeeds.
