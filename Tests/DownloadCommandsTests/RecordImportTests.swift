@@ -439,7 +439,9 @@ struct RecordImportTests: StoreSuite {
   func `the folder of temporary files is that of the new store`(isNew: Bool) async throws {
     let source = folder.path("source")
     // As an earlier version has stored it.
-    try RecordStore(at: source).setRoot(folder.path(".x/output"), named: RootName.temporary)
+    for name in [RootName.temporary, RootName.keptOutput] {
+      try RecordStore(at: source).setRoot(folder.path(".x/\(name)"), named: name)
+    }
     var request = DownloadRequest(url: url)
     request.root = RootName.temporary
     try await RecordStore(at: source).add([request])
@@ -448,7 +450,7 @@ struct RecordImportTests: StoreSuite {
     if !isNew { _ = try RecordStore(at: store) }
     let result = await importing(file)
     #expect(result.status == .done, "\(result.messages)")
-    #expect(result.output == "objects: 1 added, 1 left out as specific to another store\n")
+    #expect(result.output == "objects: 1 added, 2 left out as specific to another store\n")
     let target = try RecordStore(at: store)
     let layout = try target.roots().layout(of: record(url))
     #expect(layout.rootPath == target.temporaryFolder && layout.isBelowRoot)

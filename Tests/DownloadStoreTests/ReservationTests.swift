@@ -35,6 +35,16 @@ import Testing
     #expect(Set([a, b, c].map(\.destination)).count == 3)
   }
 
+  @Test func `downloads that move to the root of kept output do not collide`() throws {
+    for host in ["one", "two"] {
+      for root in [RootName.temporary, RootName.standard] {
+        try fixture.add("https://\(host).example/a") { $0.root = root }
+      }
+    }
+    let kept = try fixture.store.records().map(\.destination)
+    #expect(kept.sorted() == ["standard-output-kept/a", "standard-output-kept/a (2)"].sorted())
+  }
+
   @Test func `a foreign file keeps its name`() throws {
     try fixture.folder.makeFile("\(StoreFixture.files)/a.zip", "theirs")
     try fixture.folder.makeFile("\(StoreFixture.files)/a (2).zip", "theirs")

@@ -311,7 +311,9 @@ struct AdditionBatch {
   ) throws -> Bool {
     let destination = StoredText(record.destination)
     if destinations.contains(destination) { return true }
-    return try !examined.contains(destination) && store.isReserved(record, in: tx)
+    // Of the two destinations in the folder of 'get -o -', only one was looked up.
+    let isExamined = examined.contains(destination) && !RootName.isOfOutput(record.root)
+    return try !isExamined && store.isReserved(record, in: tx)
   }
 
   /// The id of a new record: the wanted one, or else one derived from its URL, unless another record
@@ -518,8 +520,8 @@ extension RecordStore.Added.Change {
 extension DownloadRecord {
   /// Moves a download of `get -o -` to the root whose files that command does not remove.
   ///
-  /// Both roots have the same folder, so an engine may run the download. Another download of the new
-  /// root may have the same name: as long as neither has a file, the end of each chooses its name.
+  /// Both roots have the same folder, so an engine may run the download. No other download of either root
+  /// has its name; see `FileLayout.exclusiveDestinations(root:folder:filename:)`.
   fileprivate mutating func keepOutput() {
     root = RootName.keptOutput
     setFilename(filename)

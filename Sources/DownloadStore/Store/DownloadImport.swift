@@ -373,21 +373,29 @@ package final class DownloadImport: ImportReview {
   /// The file name of the record, numbered if another record has its destination.
   private func freeName(for record: DownloadRecord) throws -> String {
     let wanted = StoredText(record.destination)
-    guard try numbers[wanted] != nil || isTaken(record.destination, byOtherThan: record.url) else {
+    guard try numbers[wanted] != nil || isTaken(record.filename, for: record) else {
       return record.filename
     }
     let number = try FreeNumber.find(after: numbers[wanted] ?? 1) { number in
-      let name = SafeFilename.numbered(record.filename, number)
-      return try !isTaken(destination(of: record, named: name), byOtherThan: record.url)
+      try !isTaken(SafeFilename.numbered(record.filename, number), for: record)
     }
     numbers[wanted] = number
     return SafeFilename.numbered(record.filename, number)
   }
 
-  private func isTaken(_ destination: String, byOtherThan url: String) throws -> Bool {
-    if destinations.contains(Self.hash(of: destination)) { return true }
+  /// Whether another record of the file or of the store has a file name in the folder of a record.
+  private func isTaken(_ filename: String, for record: DownloadRecord) throws -> Bool {
+    let url = record.url
+    let wanted = FileLayout.exclusiveDestinations(
+      root: record.root,
+      folder: record.folder,
+      filename: filename
+    )
+    if wanted.contains(where: { destinations.contains(Self.hash(of: $0)) }) { return true }
     return try store()?.objects.read { tx in
-      try tx.exists(DownloadRecord.where { $0.destination == destination && $0.url != url })
+      try wanted.contains { destination in
+        try tx.exists(DownloadRecord.where { $0.destination == destination && $0.url != url })
+      }
     } ?? false
   }
 
@@ -431,7 +439,7 @@ package final class DownloadImport: ImportReview {
     let root = try roots.decode(object)
     try root.validate()
     fileRoots.insert(root.name)
-    guard root.name != RootName.temporary else { return .omitted(.ofOtherStore) }
+    guard !RootName.isOfOutput(root.name) else { return .omitted(.ofOtherStore) }
     // The standard root has a path without being stored.
     if let roots = try storeRoots(), let path = roots.path(of: root.name) {
       let isEqual = StoredText(path) == StoredText(root.path)

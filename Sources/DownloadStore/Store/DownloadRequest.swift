@@ -241,6 +241,8 @@ public enum RootName {
   package static let temporary = "standard-output"
   /// The root of files in that folder which stay, because another command has requested them, too.
   package static let keptOutput = "standard-output-kept"
+  /// Whether a root is one of the two with the folder of `get -o -`.
+  static func isOfOutput(_ name: String) -> Bool { name == temporary || name == keptOutput }
   /// The roots of every store, whose folders are in the folder of the store, unless another folder is
   /// set for the default root.
   static let implied: Set = [standard, temporary, keptOutput]

@@ -153,16 +153,22 @@ extension RecordStore {
     }
   }
 
-  /// Whether another record has the same destination.
+  /// Whether another record has the same destination, or the one that the record may move to.
   func isReserved(
     _ record: DownloadRecord,
     in tx: borrowing StoreTransaction
   ) throws -> Bool {
-    let destination = record.destination
     let url = record.url
-    return try tx.exists(
-      DownloadRecord.where { $0.destination == destination && $0.url != url }
-    )
+    let wanted =
+      RootName.isOfOutput(record.root)
+      ? FileLayout.exclusiveDestinations(
+        root: record.root,
+        folder: record.folder,
+        filename: record.filename
+      ) : [record.destination]
+    return try wanted.contains { destination in
+      try tx.exists(DownloadRecord.where { $0.destination == destination && $0.url != url })
+    }
   }
 
   /// Gives the record the server's file name, numbered if necessary, unless the user chose the
@@ -211,6 +217,18 @@ extension DownloadRecord {
   mutating func setFilename(_ name: String) {
     filename = name
     destination = FileLayout.destination(root: root, folder: folder, filename: name)
+  }
+}
+
+extension FileLayout {
+  /// The destinations of a location, of which only one record may have one.
+  ///
+  /// Both roots of `get -o -` have the same folder, and a record may move from one to the other while its
+  /// file has its name.
+  static func exclusiveDestinations(root: String, folder: String, filename: String) -> [String] {
+    let roots =
+      RootName.isOfOutput(root) ? [RootName.temporary, RootName.keptOutput] : [root]
+    return roots.map { destination(root: $0, folder: folder, filename: filename) }
   }
 }
 
