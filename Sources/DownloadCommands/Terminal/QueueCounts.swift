@@ -68,13 +68,16 @@ struct QueueCounts {
   ) throws -> (count: Int, bytes: Int64?) {
     let isMeant = DownloadRecord.columns.state.isIn(states)
     return try store.objects.read { tx in
-      // Those of the scope are found among the records with the states, or the other way round.
-      let stored = try tx.count(Query(isMeant))
       let records: [DownloadRecord]
-      if let scope, let scopeSet {
-        let readsScope = scope.count <= stored
-        guard min(scope.count, stored) <= Self.maximumRead else {
-          guard readsScope else {
+      if let scope, scope.count <= Self.maximumRead {
+        // The index of a store with a million downloads is not counted for a few of them.
+        records = try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
+          .filter { states.contains($0.state) }
+      } else if let scope, let scopeSet {
+        // Those of the scope are found among the records with the states, or the other way round.
+        let stored = try tx.count(Query(isMeant))
+        guard stored <= Self.maximumRead else {
+          guard scope.count <= stored else {
             let isOfScope = try tx.fetch(Query(isMeant)) { view in
               scopeSet.contains(try view.url)
             }
@@ -87,12 +90,9 @@ struct QueueCounts {
           }
           return (count, nil)
         }
-        records =
-          readsScope
-          ? try scope.compactMap { try tx.find(DownloadRecord.self, key: $0) }
-            .filter { states.contains($0.state) }
-          : try tx.fetch(Query(isMeant)).filter { scopeSet.contains($0.url) }
+        records = try tx.fetch(Query(isMeant)).filter { scopeSet.contains($0.url) }
       } else {
+        let stored = try tx.count(Query(isMeant))
         guard stored <= Self.maximumRead else { return (stored, nil) }
         records = try tx.fetch(Query(isMeant))
       }
