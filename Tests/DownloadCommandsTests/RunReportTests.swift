@@ -58,6 +58,26 @@ struct RunReportTests {
     )
   }
 
+  @Test func `a failure counts for the exit code until the download is complete`() throws {
+    var report = RunReport(start: start)
+    let failure = DownloadFailure(.notFound, "gone")
+    let record = try record("a")
+    _ = report.note(.failed(record, failure), at: start)
+    #expect(report.failed == 1 && report.incomplete == 1)
+    // It may be paused or removed from here on.
+    _ = report.note(.started(record, offset: 0), at: start)
+    _ = report.note(.started(record, offset: 0), at: start)
+    #expect(report.failed == 0 && report.incomplete == 1)
+    _ = report.note(.failed(record, failure), at: start)
+    #expect(report.failed == 1 && report.incomplete == 1)
+    _ = report.note(.started(record, offset: 0), at: start)
+    _ = report.note(.completed(record), at: start)
+    #expect(report.failed == 0 && report.incomplete == 0)
+    // One that was not started in this run has no failure.
+    _ = report.note(.started(try self.record("b"), offset: 0), at: start)
+    #expect(report.incomplete == 0)
+  }
+
   @Test func `a file that is refreshed several times counts once`() throws {
     var report = RunReport(start: start)
     func refresh(_ name: String, _ end: (DownloadRecord) -> DownloadEvent) throws {

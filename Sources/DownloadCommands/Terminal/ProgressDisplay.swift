@@ -25,8 +25,8 @@ actor ProgressDisplay {
   private(set) var failure: (any Error)?
   /// Whether the supervisor knows that a download has failed.
   private var hasToldFailure = false
-  /// The number of downloads that have failed, as ``RunReport/failed``; `nil` if events were missed.
-  var failed: Int? { report.isComplete ? report.failed : nil }
+  /// The number of downloads that have failed, as ``RunReport/incomplete``; `nil` if events were missed.
+  var failed: Int? { report.isComplete ? report.incomplete : nil }
 
   init(
     options: DisplayOptions,

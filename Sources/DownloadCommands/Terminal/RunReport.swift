@@ -51,6 +51,12 @@ struct RunReport: Sendable {
   ///
   /// One that another command has started again, such as a hook, counts by its next end.
   var failed: Int { ended(.failed) + ended(.gone) }
+  /// The numbers of downloads that have failed, were started again, and have not ended since.
+  private var restarted: Set<UInt64> = []
+  /// The number of downloads that have failed and are not complete since, for the exit code.
+  ///
+  /// One that was started again and then paused or removed has not ended again.
+  var incomplete: Int { failed + restarted.count }
   /// Whether no event was missed.
   private(set) var isComplete = true
   /// The number of finished files of which the server has no newer version.
@@ -81,7 +87,7 @@ struct RunReport: Sendable {
     case .started(let record, let offset):
       copying.remove(record.id)
       // Another command has started it again.
-      noteNoFailure(of: record)
+      if noteNoFailure(of: record) { restarted.insert(Self.number(of: record)) }
       let first = starts[record.id]
       // With several connections, bytes lie behind the offset, too.
       let before = record.hasGaps ? record.received : offset
@@ -95,6 +101,7 @@ struct RunReport: Sendable {
       copying.insert(record.id)
     case .completed(let record):
       noteNoFailure(of: record)
+      restarted.remove(Self.number(of: record))
       let first = starts.removeValue(forKey: record.id)
       if first?.isRefresh == true { set(.updated, of: record) } else { downloaded += 1 }
       guard let first else { return nil }
@@ -108,11 +115,13 @@ struct RunReport: Sendable {
       return TransferAmount(byteCount: received, duration: first.time.duration(to: now))
     case .unchanged(let record):
       noteNoFailure(of: record)
+      restarted.remove(Self.number(of: record))
       // It may have been updated before.
       if ends[Self.number(of: record)] == nil { set(.unchanged, of: record) }
       starts[record.id] = nil
     case .failed(let record, let failure):
       starts[record.id] = nil
+      restarted.remove(Self.number(of: record))
       // A refresh that fails has left the finished file.
       let isGone = failure.code == .notFound && record.state == .completed
       set(isGone ? .gone : .failed, of: record)
@@ -126,11 +135,14 @@ struct RunReport: Sendable {
     return nil
   }
 
-  private mutating func noteNoFailure(of record: DownloadRecord) {
+  /// Forgets the failure of a download; returns whether it had failed.
+  @discardableResult
+  private mutating func noteNoFailure(of record: DownloadRecord) -> Bool {
     let end = ends[Self.number(of: record)]
-    guard end == .failed || end == .gone else { return }
+    guard end == .failed || end == .gone else { return false }
     set(nil, of: record)
     failures.removeAll { $0.id == record.id }
+    return true
   }
 
   private mutating func set(_ end: End?, of record: DownloadRecord) {
