@@ -76,8 +76,8 @@ public struct ServerLimits: Sendable, Hashable {
   /// The number of calls of aria2's RPC at a time of which more than 64 KiB have arrived, each of which
   /// needs several times its length of memory before its token is known; further ones get the status 503.
   public var longCalls = 8
-  /// The number of commands of `dlstore --server` at a time, each of which has a thread; further ones get
-  /// the status 503.
+  /// The number of commands of `dlstore --server` at a time that only read, and of those that may change
+  /// the store, each of which has a thread; further ones get the status 503.
   public var commands = 8
   /// The size of a request's header fields in bytes.
   public var headerBytes = 32 * 1024

@@ -501,7 +501,9 @@
       let (ends, end) = AsyncStream<Void>.makeStream()
       try await RunningServer.with {
         $0.limits.commands = 1
-        $0.runCommand = { _, _, _ in
+        $0.allowsChanges = true
+        $0.runCommand = { _, _, mayChange in
+          guard !mayChange else { return CommandAnswer(status: 0) }
           start.yield()
           for await _ in ends {}
           return CommandAnswer(status: 0)
@@ -512,6 +514,9 @@
         for await _ in starts { break }
         let second = try await server.send("GET", path)
         #expect(second.status == 503 && second.body.contains("too many commands"))
+        // Commands that change have places of their own.
+        let change = #"{"arguments":["pause","a"]}"#
+        #expect(try await server.send("POST", "/api/v1/command", change).status == 200)
         end.finish()
         #expect(try await first.status == 200)
         #expect(try await server.send("GET", path).status == 200)

@@ -13,13 +13,15 @@
     /// Adds the routes; none if the program has no command line.
     static func add(to routes: inout ServerRoutes, _ context: ServerContext) {
       guard let run = context.runCommand else { return }
-      let places = ClientPlaces(maximum: context.limits.commands)
+      // Commands that wait for another writer of the store keep no others out that only read.
+      let readers = ClientPlaces(maximum: context.limits.commands)
+      let writers = ClientPlaces(maximum: context.limits.commands)
       routes.on(path, .get) { request, _ in
         let items = try QueryItems.decode(request.uri.query ?? "")
         guard items.allSatisfy({ $0.name == "argument" }) else {
           throw ServerError(.invalidRequest, "the path takes only parameters 'argument'")
         }
-        return try await answer(items.map(\.value), nil, mayChange: false, run, places)
+        return try await answer(items.map(\.value), nil, mayChange: false, run, readers)
       }
       routes.on(path, .post) { request, _ in
         let type = request.headers[.contentType] ?? ""
@@ -30,7 +32,7 @@
         let arguments = try body.texts("arguments")
         let input = try Self.input(of: &body)
         try body.end()
-        return try await answer(arguments, input, mayChange: true, run, places)
+        return try await answer(arguments, input, mayChange: true, run, writers)
       }
     }
 
