@@ -247,6 +247,8 @@ struct InputFileTests {
         "skipped the unsupported option 'auto-file-renaming' (2 times)"
       ]
     )
+    // The line of the first of them.
+    #expect(file.problems.map(\.line) == [7])
     #expect(file.problems.allSatisfy { !$0.isFatal })
   }
 

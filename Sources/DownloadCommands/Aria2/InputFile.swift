@@ -33,8 +33,10 @@ struct InputFile: Sendable, Equatable {
     var isPaused = false
     /// Whether an existing file is replaced, `allow-overwrite`.
     var overwrites = false
+    /// The line of `auto-file-renaming=false`; `nil` without it.
+    var keepsNameLine: Int?
     /// Whether a new file gets another name if its name is taken, `auto-file-renaming`.
-    var renames = true
+    var renames: Bool { keepsNameLine == nil }
     /// Whether `allow-overwrite` was read.
     var hasOverwriteOption = false
     /// Whether ``url`` is the path or the URL of a Metalink document, whose files are the downloads.
@@ -164,7 +166,7 @@ extension InputFile.Entry {
     case "max-download-limit": return take(limit: value, line)
     case "split", "max-connection-per-server": return take(connections: value, of: name, line)
     case "allow-overwrite": (overwrites, hasOverwriteOption) = (value == "true", true)
-    case "auto-file-renaming": renames = value != "false"
+    case "auto-file-renaming": keepsNameLine = value == "false" ? line : nil
     case "header": if !value.isEmpty { headers.append(String(value)) }
     // With `*`, aria2 sends the URL itself.
     case "referer": referer = String(value == "*" ? url[...] : value)

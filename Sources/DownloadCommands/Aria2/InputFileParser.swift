@@ -107,8 +107,8 @@ struct InputFileParser {
 
   private mutating func endEntry(into items: inout [Item]) {
     if let entry {
-      if !entry.renames, !entry.overwrites {
-        report(Self.unsupportedOption(Self.renamingOption, entry.line), into: &items)
+      if let line = entry.keepsNameLine, !entry.overwrites {
+        report(Self.unsupportedOption(Self.renamingOption, line), into: &items)
       }
       items.append(.entry(entry.completed))
     }
