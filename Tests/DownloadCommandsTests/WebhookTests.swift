@@ -170,19 +170,25 @@ struct WebhookTests {
       #expect(try pending == 0)
     }
 
-    @Test func `a proxy that the webhook cannot use is a usage error, and nothing is stored`()
-      async throws
-    {
-      let result = await dlstore([
-        "--store", store, "get", server.url("/a"), "--webhook", "https://h.invalid/secret",
-        "--proxy", "https://me:s3cret@h.invalid", "--transport", "urlsession",
-      ])
+    @Test(arguments: ["get", "run"])
+    func `a proxy that the webhook cannot use is a usage error, and nothing is stored`(
+      _ command: String
+    ) async throws {
+      let arguments =
+        command == "get" ? [server.url("/a")] : ["--output-folder", folder.path("new")]
+      let result = await dlstore(
+        ["--store", store, command] + arguments + [
+          "--webhook", "https://h.invalid/secret",
+          "--proxy", "https://me:s3cret@h.invalid", "--transport", "urlsession",
+        ]
+      )
       #expect(result.status == .usage, "\(result.messages)")
       #if os(Linux)
         #expect(result.messages.contains("--webhook: async-http-client, which posts to it"))
       #endif
       #expect(!result.messages.contains("s3cret") && !result.messages.contains("/secret"))
       #expect(!FileManager.default.fileExists(atPath: store))
+      #expect(!FileManager.default.fileExists(atPath: folder.path("new")))
     }
 
     @Test func `a permanent failure is posted as an error`() async throws {

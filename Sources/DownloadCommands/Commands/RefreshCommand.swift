@@ -73,6 +73,8 @@ struct RefreshCommand: EngineCommand {
 
   func run() async throws {
     try limits.client.checkFiles()
+    // A usage error leaves nothing behind.
+    _ = try hooks.actions(limits.client)
     let store = try RecordStore(
       at: location.existing(),
       access: dryRun ? .readOnly : .readWrite,

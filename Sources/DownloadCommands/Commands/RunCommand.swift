@@ -57,6 +57,8 @@ struct RunCommand: EngineCommand {
 
   func run() async throws {
     try limits.client.checkFiles()
+    // A usage error leaves nothing behind.
+    _ = try hooks.actions(limits.client)
     let folder = try place.outputFolder.map { try Folder.made(at: $0) }
     // A mistyped path would create an empty store, and leave nothing to do.
     let path = untilIdle ? try location.existing() : location.resolved()

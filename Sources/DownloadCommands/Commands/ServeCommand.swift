@@ -88,6 +88,8 @@ struct ServeCommand: EngineCommand {
         return try await serve(DownloadServer(store: store, options: options))
       }
       try limits.client.checkFiles()
+      // A usage error leaves nothing behind.
+      _ = try hooks.actions(limits.client)
       let folder = try place.outputFolder.map { try Folder.made(at: $0) }
       let store = try RecordStore(at: location.resolved(), checksPages: Worker.followsCrash)
       if let folder { try StandardFolder.set(folder, of: store, isQuiet: display.quiet) }

@@ -47,7 +47,11 @@ struct VerifyFileCommand: EngineCommand {
   func validate() throws { try targets.requireAny() }
 
   func run() async throws {
-    if repair { try limits.client.checkFiles() }
+    if repair {
+      try limits.client.checkFiles()
+      // A usage error leaves nothing behind.
+      _ = try hooks.actions(limits.client)
+    }
     let store = try RecordStore(
       at: location.existing(),
       access: repair ? .create : .readOnly,
