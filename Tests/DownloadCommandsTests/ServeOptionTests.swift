@@ -114,6 +114,39 @@ struct ServeOptionTests {
       }
     #endif
 
+    #if AsyncHTTPClient && os(Linux)
+      @Test func `after a crash, serve prints its new address if its port is taken`() async throws {
+        let other = try DLStoreProcess(
+          ["serve", "--allow-changes", "--json", "--port", "0"],
+          store: folder.path("other"),
+          in: folder.path
+        )
+        try await other.wait { other.output.hasSuffix("\n") }
+        let taken = try port(in: other.output)
+        // The shell is the supervisor of a worker that is to use the port of the other server.
+        let variables =
+          "DLSTORE_WORKER=$$ DLSTORE_PREVIOUS_EXIT=crashed DLSTORE_WORKER_PORT=\(taken)"
+        let process = try DLStoreProcess(
+          [],
+          store: store,
+          in: folder.path,
+          shell: "\(variables) dlstore serve --run --json --port 0 3> /dev/null; exit $?"
+        )
+        try await process.wait { process.output.hasSuffix("\n") }
+        #expect(try port(in: process.output) != taken)
+        // The kernel ends the worker with the shell.
+        process.send(SIGTERM)
+        _ = try await process.status()
+        other.send(SIGTERM)
+        #expect(try await other.status() == 0, "\(other.messages)")
+      }
+
+      private func port(in output: String) throws -> Int {
+        let line = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
+        return try #require(line?["port"] as? Int)
+      }
+    #endif
+
     @Test func `serve without changes creates no store`() async throws {
       let result = try await DLStoreProcess.run("serve", "--port", "0", store: store)
       #expect(result.status == 66 && result.messages.contains("creates a store"))

@@ -4,6 +4,7 @@ internal import DownloadReports
 internal import DownloadServer
 internal import DownloadStore
 internal import DownloadSync
+internal import Logging
 internal import ObjectStore
 
 /// `dlstore serve`: a page and an API over a store.
@@ -69,9 +70,6 @@ struct ServeCommand: EngineCommand {
   extension ServeCommand {
     private func serve() async throws {
       var options = try serving.options(token: try Worker.current?.token ?? serving.token())
-      if let port = Worker.current?.port, case .address(let host, port: 0) = options.endpoint {
-        options.endpoint = .address(host, port: port)
-      }
       let storePath = location.resolved()
       options.runCommand = { arguments, input, mayChange in
         await RemoteExecution.run(
@@ -85,7 +83,7 @@ struct ServeCommand: EngineCommand {
         let path = serving.allowChanges ? location.resolved() : try location.existing()
         let access: StoreOptions.Access = serving.allowChanges ? .create : .readOnly
         let store = try RecordStore(at: path, access: access)
-        return try await serve(DownloadServer(store: store, options: options))
+        return try await serve(store, options)
       }
       try limits.client.checkFiles()
       // A usage error leaves nothing behind.
@@ -96,18 +94,14 @@ struct ServeCommand: EngineCommand {
       let setup = try EngineSetup(store: store, limits: limits, display: display, hooks: hooks)
       // First, so that an address is printed only if this process has the engine.
       let session = try EngineSession(store: store, setup: setup)
-      let server = DownloadServer(store: store, options: options, logger: setup.display.logger)
       var serving: Task<Void, any Error>?
       defer { serving?.cancel() }
       // A signal that follows the address is handled.
       _ = try await session.run(until: .stopped) {
         let (starts, start) = AsyncStream<Void>.makeStream()
-        let task = Task {
+        let task = Task { [options] in
           defer { start.finish() }
-          try await server.run { address in
-            announce(address)
-            start.yield()
-          }
+          try await run(store, options, setup.display.logger) { start.yield() }
         }
         serving = task
         for await _ in starts { return }
@@ -118,12 +112,43 @@ struct ServeCommand: EngineCommand {
       if let serving { try await Self.end(of: serving) }
     }
 
+    /// Runs the server, and announces its address.
+    ///
+    /// The port of the previous worker, which was any free one, may be taken since. Then any other is used:
+    /// the engine goes on in any case.
+    private func run(
+      _ store: RecordStore,
+      _ options: ServerOptions,
+      _ logger: Logger? = nil,
+      onStart: @escaping @Sendable () -> Void = {}
+    ) async throws {
+      var isMoved = false
+      if let port = Worker.current?.port, case .address(let host, port: 0) = options.endpoint {
+        var previous = options
+        previous.endpoint = .address(host, port: port)
+        do {
+          return try await DownloadServer(store: store, options: previous, logger: logger)
+            .run { address in
+              announce(address)
+              onStart()
+            }
+        } catch let error as ServerStartError where error.code == .inUse {
+          isMoved = true
+        }
+      }
+      try await DownloadServer(store: store, options: options, logger: logger)
+        .run { [isMoved] address in
+          announce(address, isMoved: isMoved)
+          onStart()
+        }
+    }
+
     /// Serves until a signal arrives.
-    private func serve(_ server: DownloadServer) async throws {
+    private func serve(_ store: RecordStore, _ options: ServerOptions) async throws {
       // A signal that follows the address is handled.
       let (stops, stop) = AsyncStream<Void>.makeStream()
       let signals = StopSignals { _ in stop.finish() }
-      let serving = Task { try await server.run { announce($0) } }
+      let serving = Task { try await run(store, options) }
       let stopping = Task {
         for await _ in stops {}
         serving.cancel()
@@ -144,12 +169,12 @@ struct ServeCommand: EngineCommand {
       }
     }
 
-    /// Prints where the server can be reached, once.
-    private func announce(_ address: DownloadServer.Address) {
+    /// Prints where the server can be reached: once, and again if that has changed.
+    private func announce(_ address: DownloadServer.Address, isMoved: Bool = false) {
       if let port = address.port.flatMap({ UInt16(exactly: $0) }) {
         Worker.current?.tellServing(port: port)
       }
-      guard Worker.current?.isRestarted != true else { return }
+      guard isMoved || Worker.current?.isRestarted != true else { return }
       // The token of a file is not repeated: the output of a service is kept in a log.
       let url = serving.tokenFile == nil ? address.startURL : address.url
       do {
